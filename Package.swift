@@ -1,0 +1,69 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Rules that every target of ours obeys: a warning stops the build, and a raw C call outside the rooms that own
+/// pointers is a warning.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+/// The rooms where pointers live: they wrap a C library and hand out values.
+let wrapsC: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+]
+
+let tests: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+]
+
+func room(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = strict) -> Target {
+  .target(
+    name: "Satchel\(name)",
+    dependencies: dependencies.map { .init(stringLiteral: $0.hasPrefix("C") && clibraries.contains($0) ? $0 : "Satchel\($0)") },
+    path: "Sources/\(name)",
+    swiftSettings: settings)
+}
+
+let clibraries = ["CSQLite", "CArchive", "CSodium"]
+
+func check(_ name: String, _ dependencies: [String]) -> Target {
+  .testTarget(
+    name: "\(name)Tests",
+    dependencies: dependencies.map { .init(stringLiteral: $0 == "TestSupport" ? $0 : "Satchel\($0)") },
+    path: "Tests/\(name)",
+    swiftSettings: tests)
+}
+
+let package = Package(
+  name: "satchel",
+  products: [
+    .executable(name: "satchel", targets: ["satchel"]),
+    .executable(name: "satchel-hub", targets: ["satchel-hub"]),
+  ],
+  targets: [
+    .systemLibrary(name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CArchive", path: "Sources/CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+    .systemLibrary(name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+
+    // Each line may name only what stands above it: the arrow of dependency points one way.
+    room("Values", []),
+    room("Platform", ["Values"]),
+    room("JSON", ["Values"]),
+    room("Crypto", ["CSodium"], settings: wrapsC),
+    room("SQLite", ["CSQLite", "Values"], settings: wrapsC),
+    room("Dataset", ["Values", "JSON"]),
+    room("Bundle", ["CArchive", "Values", "Platform", "JSON", "Crypto"], settings: wrapsC),
+    room("Capture", ["Values", "SQLite", "Dataset"]),
+    room("Merge", ["Values", "Dataset"]),
+    room("Workspace", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge"]),
+    room("Device", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
+    room("Hub", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
+    room("Commands", ["Values", "Platform", "JSON", "Crypto", "Dataset", "Bundle", "Workspace", "Device", "Hub"]),
+    .executableTarget(name: "satchel", dependencies: ["SatchelCommands"], path: "Sources/satchel", swiftSettings: strict),
+    .executableTarget(name: "satchel-hub", dependencies: ["SatchelCommands"], path: "Sources/satchel-hub", swiftSettings: strict),
+  ]
+)

@@ -1,0 +1,17 @@
+// The Swift importer does not see function-like macros and variadic functions: each that we need has a plain function here.
+#ifndef SATCHEL_CSQLITE_SHIM_H
+#define SATCHEL_CSQLITE_SHIM_H
+
+#include <sqlite3.h>
+
+static inline int satchel_bind_text(sqlite3_stmt *s, int i, const void *p, int n) {
+  return sqlite3_bind_text(s, i, (const char *)p, n, SQLITE_TRANSIENT);
+}
+static inline int satchel_bind_blob(sqlite3_stmt *s, int i, const void *p, int n) {
+  return n == 0 ? sqlite3_bind_zeroblob(s, i, 0) : sqlite3_bind_blob(s, i, p, n, SQLITE_TRANSIENT);
+}
+static inline int satchel_db_config(sqlite3 *db, int option, int value) {
+  return sqlite3_db_config(db, option, value, (int *)0);
+}
+
+#endif

@@ -1,0 +1,58 @@
+/// Sixteen random bytes in the usual text form of a UUID (RFC 9562, version 4), lower case.
+public protocol Identifier: Hashable, Sendable, CustomStringConvertible {
+  var text: String { get }
+  init(unchecked text: String)
+}
+
+extension Identifier {
+  /// Takes the canonical lower-case form and nothing else, so that one id has one spelling.
+  public init?(_ text: String) {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 36 else { return nil }
+    for (i, byte) in bytes.enumerated() {
+      let hyphen = i == 8 || i == 13 || i == 18 || i == 23
+      guard hyphen ? byte == 45 : (48...57).contains(byte) || (97...102).contains(byte) else { return nil }
+    }
+    self.init(unchecked: text)
+  }
+
+  /// Makes a version 4 id from sixteen random bytes.
+  public init(random bytes: [UInt8]) {
+    precondition(bytes.count == 16)
+    var b = bytes
+    b[6] = b[6] & 0x0f | 0x40
+    b[8] = b[8] & 0x3f | 0x80
+    var text = ""
+    for (i, byte) in b.enumerated() {
+      if i == 4 || i == 6 || i == 8 || i == 10 { text += "-" }
+      text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+    self.init(unchecked: text)
+  }
+
+  public var description: String { text }
+}
+
+/// One replica of a dataset: a device, or the hub.
+public struct ReplicaID: Identifier {
+  public let text: String
+  public init(unchecked text: String) { self.text = text }
+}
+
+/// One bundle, for ever.
+public struct BundleID: Identifier {
+  public let text: String
+  public init(unchecked text: String) { self.text = text }
+}
+
+/// One history of a hub; a hub restored from a backup begins a new one.
+public struct Epoch: Identifier {
+  public let text: String
+  public init(unchecked text: String) { self.text = text }
+}
+
+/// One life of a device's folder: renewed when it is provisioned, enrolled or restored.
+public struct Incarnation: Identifier {
+  public let text: String
+  public init(unchecked text: String) { self.text = text }
+}

@@ -1,0 +1,21 @@
+/// A name of a table, column, user or device, compared as bytes.
+///
+/// Swift calls two strings equal when they are canonically equivalent; SQLite does not. As a dictionary's key a `String` would
+/// make one table of two.
+public struct Name: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+  public let text: String
+
+  public init(_ text: String) { self.text = text }
+  public init(stringLiteral text: String) { self.text = text }
+  public var description: String { text }
+}
+
+extension Name: Hashable, Comparable {
+  public static func == (a: Name, b: Name) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+  public static func < (a: Name, b: Name) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+
+  public func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+    hasher.combine(UInt8(0xff))
+  }
+}

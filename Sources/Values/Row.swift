@@ -1,0 +1,54 @@
+/// The values of one row, in the order of its table's columns.
+public struct Row: Hashable, Sendable {
+  public var values: [Value]
+
+  public init(_ values: [Value]) { self.values = values }
+
+  public subscript(column: Int) -> Value {
+    get { values[column] }
+    set { values[column] = newValue }
+  }
+}
+
+/// The values of a row's primary key, in the key's own order. Two keys are the same when their bytes are.
+public struct RowKey: Hashable, Sendable {
+  public let values: [Value]
+
+  public init(_ values: [Value]) { self.values = values }
+}
+
+/// A reference from columns of one table to columns of another.
+public struct ForeignKey: Hashable, Sendable {
+  /// Positions in the referring table.
+  public let columns: [Int]
+  public let parent: Name
+  /// Names in the table that is referred to.
+  public let parentColumns: [Name]
+
+  public init(columns: [Int], parent: Name, parentColumns: [Name]) {
+    self.columns = columns
+    self.parent = parent
+    self.parentColumns = parentColumns
+  }
+}
+
+/// What one table of a database looks like to everything above SQL: its columns, its key, what it refers to.
+public struct TableSchema: Hashable, Sendable {
+  public let name: Name
+  /// The columns that are stored and can be written: generated ones are not among them.
+  public let columns: [Name]
+  /// Positions of the primary key's columns, in the key's order.
+  public let key: [Int]
+  public let foreignKeys: [ForeignKey]
+
+  public init(name: Name, columns: [Name], key: [Int], foreignKeys: [ForeignKey]) {
+    self.name = name
+    self.columns = columns
+    self.key = key
+    self.foreignKeys = foreignKeys
+  }
+
+  public func position(of column: Name) -> Int? { columns.firstIndex(of: column) }
+
+  public func key(of row: Row) -> RowKey { RowKey(key.map { row[$0] }) }
+}

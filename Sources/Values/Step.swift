@@ -1,0 +1,51 @@
+/// One column of an update: what it was, and what it became.
+public struct ColumnChange: Hashable, Sendable {
+  public let column: Int
+  public let was: Value
+  public let value: Value
+
+  public init(column: Int, was: Value, value: Value) {
+    self.column = column
+    self.was = was
+    self.value = value
+  }
+}
+
+/// What happened to one row between two of its images.
+public enum Change: Hashable, Sendable {
+  case insert(Row)
+  case update([ColumnChange])
+  case delete(was: Row)
+}
+
+/// The change of one row in one generation.
+public struct Step: Hashable, Sendable {
+  public let table: Name
+  public let key: RowKey
+  public let generation: Generation
+  public let stamp: Stamp
+  public let change: Change
+
+  public init(table: Name, key: RowKey, generation: Generation, stamp: Stamp, change: Change) {
+    self.table = table
+    self.key = key
+    self.generation = generation
+    self.stamp = stamp
+    self.change = change
+  }
+}
+
+extension Change {
+  /// The change that leads from one image of a row to the next; nil where they are equal. A nil image is a row that is not there.
+  public init?(from before: Row?, to after: Row?) {
+    switch (before, after) {
+    case (nil, nil): return nil
+    case (nil, let after?): self = .insert(after)
+    case (let before?, nil): self = .delete(was: before)
+    case (let before?, let after?):
+      let changed = before.values.indices.filter { before[$0] != after[$0] }
+      if changed.isEmpty { return nil }
+      self = .update(changed.map { ColumnChange(column: $0, was: before[$0], value: after[$0]) })
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/// What one column of one row holds, with the storage class that SQLite keeps for it.
+///
+/// Two values are equal when a copy of one could not be told from the other: 1 is not 1.0, -0.0 is not 0.0, and text is its
+/// bytes, whatever Unicode thinks of them.
+public enum Value: Sendable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  /// Bytes that are meant as UTF-8, but that SQLite never checked.
+  case text([UInt8])
+  case blob([UInt8])
+
+  /// Text from a Swift string, as its UTF-8 bytes.
+  public static func string(_ text: String) -> Value { .text(Array(text.utf8)) }
+
+  public var isNull: Bool { if case .null = self { true } else { false } }
+}
+
+extension Value: Hashable {
+  public static func == (a: Value, b: Value) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.integer(let x), .integer(let y)): x == y
+    case (.real(let x), .real(let y)): x.bitPattern == y.bitPattern
+    case (.text(let x), .text(let y)): x == y
+    case (.blob(let x), .blob(let y)): x == y
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .integer(let x): hasher.combine(x)
+    case .real(let x): hasher.combine(x.bitPattern)
+    case .text(let x): hasher.combine(x)
+    case .blob(let x): hasher.combine(x)
+    }
+  }
+}
