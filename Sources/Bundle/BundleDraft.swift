@@ -1,0 +1,133 @@
+import SatchelCrypto
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+/// A bundle in the making. Lines and files are put in; `seal` signs what there is and writes the file.
+public struct BundleDraft: ~Copyable {
+  private let platform: Platform
+  private let folder: StagingFolder
+  private var entries: [StagedEntry] = []
+  private var writer = JSONWriter()
+  private var counts: [EntryName: Int64] = [:]
+
+  /// An entry that is complete in the folder.
+  struct StagedEntry {
+    let name: EntryName
+    let path: String
+    let bytes: Int64
+    let digest: Digest
+  }
+
+  /// - Parameter parent: a folder on the same file system as the bundle's.
+  public init(in parent: String, platform: Platform) throws(PlatformError) {
+    self.platform = platform
+    folder = try StagingFolder(in: parent, platform: platform)
+  }
+
+  /// Where an entry's file may be built before it is added.
+  public func file(_ name: String) -> String { folder.file(name) }
+
+  /// Adds the lines that `body` writes; no entry where it writes none.
+  public mutating func addChanges(_ body: (_ line: (ChangeLine) throws -> Void) throws -> Void) throws {
+    try addLines(.changes, body) { line, writer in line.write(into: &writer) }
+  }
+
+  public mutating func addConflicts(_ records: [ConflictRecord]) throws {
+    try addLines(.conflicts, { line in for record in records { try line(record) } }) { $0.write(into: &$1) }
+  }
+
+  public mutating func addResolutions(_ resolutions: [Resolution]) throws {
+    try addLines(.resolutions, { line in for resolution in resolutions { try line(resolution) } }) { $0.write(into: &$1) }
+  }
+
+  public mutating func addDataset(_ source: [UInt8]) throws {
+    var entry = try EntryWriter(in: folder)
+    try entry.write(source)
+    let digest = try entry.finish()
+    entries.append(StagedEntry(name: .dataset, path: entry.path, bytes: entry.bytes, digest: digest))
+  }
+
+  /// Adds a database that was built at `path`, which must lie in this draft's folder.
+  public mutating func addSnapshot(at path: String) throws {
+    entries.append(try staged(.snapshot, at: path))
+  }
+
+  public var lines: Int64 { counts.values.reduce(0, +) }
+  public func count(of entry: EntryName) -> Int64 { counts[entry] ?? 0 }
+
+  private mutating func addLines<Line>(
+    _ name: EntryName, _ body: (_ line: (Line) throws -> Void) throws -> Void, write: (Line, inout JSONWriter) -> Void
+  ) throws {
+    var entry = try EntryWriter(in: folder)
+    var count: Int64 = 0
+    var writer = JSONWriter()
+    try body { line in
+      write(line, &writer)
+      writer.endLine()
+      try entry.write(writer.bytes)
+      writer.reset()
+      count += 1
+    }
+    let digest = try entry.finish()
+    if count == 0 { return }
+    counts[name] = count
+    entries.append(StagedEntry(name: name, path: entry.path, bytes: entry.bytes, digest: digest))
+  }
+
+  private func staged(_ name: EntryName, at path: String) throws -> StagedEntry {
+    var hash = BLAKE2b512()
+    var total: Int64 = 0
+    let fd = try platform.files.open(path)
+    defer { platform.files.close(fd) }
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = try platform.files.read(fd, into: &buffer)
+      if count == 0 { break }
+      hash.update(count == buffer.count ? buffer : Array(buffer[..<count]))
+      total += Int64(count)
+    }
+    return StagedEntry(name: name, path: path, bytes: total, digest: hash.finish())
+  }
+
+  // MARK: sealing
+
+  /// Signs the bundle and writes it to a new file in the draft's folder, synced but under a name of no meaning: the caller
+  /// renames it once its database knows of it.
+  public mutating func seal(_ manifest: Manifest, with key: borrowing SigningKey) throws -> SealedBundle {
+    entries.sort { $0.name < $1.name }
+    let manifestBytes = manifest.json(entries: entries.map { .init(name: $0.name, bytes: $0.bytes) }).prettyBytes
+    var sums = Digest.of(manifestBytes).hexadecimal + "  \(EntryName.manifest.rawValue)\n"
+    for entry in entries { sums += entry.digest.hexadecimal + "  \(entry.name.rawValue)\n" }
+    let sumsBytes = Array(sums.utf8)
+    let signature = key.sign(
+      message: sumsBytes, trustedComment: manifest.trustedComment(signer: key.publicKey), untrustedComment: "signature of B2SUMS in a Satchel bundle")
+
+    let made = try platform.files.createTemporary(in: folder.path, mode: 0o644)
+    defer { platform.files.close(made.fd) }
+    let tar = try TarWriter(to: made.fd)
+    try tar.add(.signature, signature.fileBytes)
+    try tar.add(.sums, sumsBytes)
+    try tar.add(.manifest, manifestBytes)
+    for entry in entries { try tar.add(entry.name, file: entry.path, bytes: entry.bytes, files: platform.files) }
+    try tar.finish()
+    try platform.files.sync(made.fd)
+    return SealedBundle(path: made.path, manifest: manifest, digest: Digest.of(sumsBytes))
+  }
+}
+
+/// A signed bundle that still lies in its draft's folder.
+public struct SealedBundle: Sendable {
+  public let path: String
+  public let manifest: Manifest
+  /// Of B2SUMS: what the next bundle calls `previous`.
+  public let digest: Digest
+}
+
+extension Manifest {
+  /// What the signature says in plain sight. It names the key, so that whoever meets the sender for the first time can check the
+  /// signature before anything else is read, and compare the key's fingerprint after that.
+  func trustedComment(signer: PublicKey) -> String {
+    "satchel \(kind.rawValue) \(bundle) dataset=\(dataset) from=\(from.id) to=\(to.id) number=\(number) key=\(signer.line)"
+  }
+}

@@ -1,0 +1,65 @@
+import SatchelValues
+
+/// Why a bundle was refused, or could not be written. Nothing of a refused bundle is used.
+public enum BundleError: ExplainedError, Equatable {
+  /// The file is no tar, or not compressed as a bundle is.
+  case notABundle(String)
+  case truncated
+  case trailingData
+  /// An entry that is unknown, out of order, doubled, or no plain file.
+  case entry(String, String)
+  case tooLarge(String, limit: Int64)
+  /// Signed with a key that is not among those trusted here.
+  case unknownKey(String)
+  case badSignature(String)
+  case digest(String)
+  /// The signature is right, but what it signs breaks the format's rules.
+  case manifest(String)
+  case line(entry: String, number: Int, String)
+  case newerFormat(String)
+  case archive(String)
+
+  public var reason: String {
+    switch self {
+    case .notABundle: "not-a-bundle"
+    case .truncated: "truncated"
+    case .trailingData: "trailing-data"
+    case .entry: "bad-entry"
+    case .tooLarge: "too-large"
+    case .unknownKey: "unknown-key"
+    case .badSignature: "bad-signature"
+    case .digest: "bad-digest"
+    case .manifest: "bad-manifest"
+    case .line: "bad-line"
+    case .newerFormat: "newer-format"
+    case .archive: "archive"
+    }
+  }
+
+  public var message: String {
+    switch self {
+    case .notABundle(let why): "This is not a Satchel bundle: \(why)."
+    case .truncated: "The file ends too early: part of it was not copied."
+    case .trailingData: "There is something behind the bundle's end."
+    case .entry(let name, let why): "The entry \(name) \(why)."
+    case .tooLarge(let what, let limit): "\(what) is larger than the limit of \(limit) bytes."
+    case .unknownKey(let id): "It is signed with key \(id), which is not trusted here."
+    case .badSignature(let why): "The signature does not fit: \(why)."
+    case .digest(let name): "The entry \(name) is not what was signed: its digest differs."
+    case .manifest(let why): "The manifest breaks the format's rules: \(why)."
+    case .line(let entry, let number, let why): "Line \(number) of \(entry) breaks the format's rules: \(why)."
+    case .newerFormat(let what): "This bundle was made by a newer Satchel: \(what)."
+    case .archive(let why): "Writing the bundle failed: \(why)."
+    }
+  }
+
+  public var hint: String? {
+    switch self {
+    case .truncated, .digest, .notABundle: "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
+    case .unknownKey: "If the sender is yours, enrol it; otherwise leave the file alone."
+    case .badSignature: "Do not use this file. Ask its sender for a new one."
+    case .newerFormat: "Install the newer version here, then import the file again."
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import SatchelCrypto
+import SatchelPlatform
+import SatchelValues
+
+/// The one way in which a bundle is read: bounded outer decode, signature, digests, manifest. What comes out is verified.
+///
+/// Up to the signature nothing is looked at but the two entries that prove it; every entry is digested while it arrives in a
+/// staging folder, and parsed only when its digest is the signed one.
+public struct BundleReader: Sendable {
+  /// Which public key a signature must be checked with.
+  public enum Trust: Sendable {
+    /// Keys that are known here, found by the id that the signature names.
+    case keys([PublicKey])
+    /// The first word from a sender: its key stands in the signature's comment. The signature proves that the sender holds it;
+    /// whether it is the right one, a person must say, who compares its fingerprint.
+    case firstContact
+  }
+
+  private let platform: Platform
+  private let limits: BundleLimits
+
+  public init(platform: Platform, limits: BundleLimits = BundleLimits()) {
+    self.platform = platform
+    self.limits = limits
+  }
+
+  /// Reads and verifies the file at `path`, keeping its entries in a new folder inside `staging`.
+  ///
+  /// Throws a `BundleError` where it is refused; then nothing of it is left.
+  public func read(_ path: String, trust: Trust, staging: String) throws -> VerifiedBundle {
+    let folder = try StagingFolder(in: staging, platform: platform)
+    let fd = try platform.files.open(path)
+    defer { platform.files.close(fd) }
+    let tar = try TarReader(from: fd)
+
+    let signatureBytes = try small(.signature, of: tar, limit: limits.signatureBytes)
+    let sumsBytes = try small(.sums, of: tar, limit: limits.sumsBytes)
+    let (key, comment) = try verify(signatureBytes, sumsBytes, trust)
+    let sums = try Sums(sumsBytes)
+
+    let manifestBytes = try small(.manifest, of: tar, limit: limits.manifestBytes)
+    guard let expected = sums[.manifest], Digest.of(manifestBytes) == expected else { throw BundleError.digest("manifest.json") }
+    let (manifest, entries) = try Manifest.parse(manifestBytes, limits: limits)
+    guard comment == manifest.trustedComment(signer: key) else {
+      throw BundleError.manifest("it does not say what the signature's comment says")
+    }
+    guard sums.names == [.manifest] + entries.map(\.name) else { throw BundleError.manifest("its entries are not those of B2SUMS") }
+
+    for entry in entries { try stage(entry, of: tar, digest: sums[entry.name], in: folder) }
+    if let surplus = try tar.next() { throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed") }
+    return VerifiedBundle(
+      manifest: manifest, signer: key, digest: Digest.of(sumsBytes), entries: entries, folder: folder, limits: limits,
+      files: platform.files)
+  }
+
+  private func verify(_ signatureBytes: [UInt8], _ sums: [UInt8], _ trust: Trust) throws(BundleError) -> (PublicKey, String) {
+    let signature: Signature
+    do { signature = try Signature(fileBytes: signatureBytes) } catch { throw .badSignature(error.message) }
+    let key: PublicKey
+    switch trust {
+    case .keys(let known):
+      guard let match = known.first(where: { $0.keyID == signature.keyID }) else { throw .unknownKey(signature.keyIDText) }
+      key = match
+    case .firstContact:
+      let claim = signature.unverifiedTrustedComment.split(separator: " ").last { $0.hasPrefix("key=") }
+      guard let claim, let claimed = PublicKey(line: String(claim.dropFirst(4))) else {
+        throw .badSignature("it names no key")
+      }
+      key = claimed
+    }
+    do { return (key, try key.verify(signature, message: sums)) } catch { throw .badSignature(error.message) }
+  }
+
+  /// An entry that is small enough for memory and must be the next one.
+  private func small(_ name: EntryName, of tar: borrowing TarReader, limit: Int64) throws(BundleError) -> [UInt8] {
+    let size = try header(name, of: tar, limit: limit)
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = try tar.read(into: &buffer)
+      if count == 0 { break }
+      bytes += buffer[..<count]
+      if Int64(bytes.count) > size { throw .entry(name.rawValue, "is longer than it says") }
+    }
+    guard Int64(bytes.count) == size else { throw .truncated }
+    return bytes
+  }
+
+  private func header(_ name: EntryName, of tar: borrowing TarReader, limit: Int64) throws(BundleError) -> Int64 {
+    guard let header = try tar.next() else { throw .truncated }
+    guard header.name.utf8.elementsEqual(name.rawValue.utf8) else {
+      throw .entry(printable(header.name), "stands where \(name.rawValue) belongs")
+    }
+    guard header.isPlainFile else { throw .entry(name.rawValue, "is no plain file") }
+    guard header.size >= 0, header.size <= limit else { throw .tooLarge("The entry \(name.rawValue)", limit: limit) }
+    return header.size
+  }
+
+  private func stage(
+    _ entry: Manifest.Entry, of tar: borrowing TarReader, digest expected: Digest?, in folder: borrowing StagingFolder
+  ) throws {
+    guard entry.bytes <= limits.entryBytes else { throw BundleError.tooLarge("The entry \(entry.name.rawValue)", limit: limits.entryBytes) }
+    let size = try header(entry.name, of: tar, limit: limits.entryBytes)
+    guard size == entry.bytes else { throw BundleError.entry(entry.name.rawValue, "has not the size that was signed") }
+    var writer = try EntryWriter(in: folder)
+    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    var total: Int64 = 0
+    while true {
+      let count = try tar.read(into: &buffer)
+      if count == 0 { break }
+      total += Int64(count)
+      if total > entry.bytes { throw BundleError.entry(entry.name.rawValue, "is longer than was signed") }
+      try writer.write(count == buffer.count ? buffer : Array(buffer[..<count]))
+    }
+    guard total == entry.bytes else { throw BundleError.truncated }
+    guard try writer.finish() == expected else { throw BundleError.digest(entry.name.rawValue) }
+    try platform.files.rename(writer.path, to: folder.file(entry.name.rawValue))
+  }
+}
+
+/// A name from an archive, as it can be shown to a person: short, and without characters that a terminal would obey.
+private func printable(_ name: String) -> String {
+  let safe = name.unicodeScalars.prefix(60).map { (32..<127).contains($0.value) ? String($0) : "?" }.joined()
+  return "\"\(safe)\""
+}

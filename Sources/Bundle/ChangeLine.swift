@@ -1,0 +1,100 @@
+import SatchelJSON
+import SatchelValues
+
+/// One line of `changes.jsonl`.
+public struct ChangeLine: Hashable, Sendable {
+  public enum Content: Hashable, Sendable {
+    /// A row that the device made: all its columns.
+    case insert([Field])
+    /// The columns that the device changed, with what they were, in the same order.
+    case update(set: [Field], was: [Field])
+    /// A row that the device deleted: what it was.
+    case delete(was: [Field])
+    /// From the hub: the row as it is, whole.
+    case row([Field])
+    /// From the hub: the row is gone from what this user sees.
+    case gone
+  }
+
+  public let table: Name
+  public let key: RowKey
+  /// nil in lines from the hub.
+  public let generation: Generation?
+  public let stamp: Stamp
+  public let content: Content
+
+  public init(table: Name, key: RowKey, generation: Generation?, stamp: Stamp, content: Content) {
+    self.table = table
+    self.key = key
+    self.generation = generation
+    self.stamp = stamp
+    self.content = content
+  }
+}
+
+extension ChangeLine {
+  /// The line of a device's step.
+  public init(_ step: Step, schema: TableSchema) {
+    func fields(_ row: Row) -> [Field] { zip(schema.columns, row.values).map { Field($0, $1) } }
+    let content: Content =
+      switch step.change {
+      case .insert(let row): .insert(fields(row))
+      case .update(let changes):
+        .update(
+          set: changes.map { Field(schema.columns[$0.column], $0.value) }, was: changes.map { Field(schema.columns[$0.column], $0.was) })
+      case .delete(let was): .delete(was: fields(was))
+      }
+    self.init(table: step.table, key: step.key, generation: step.generation, stamp: step.stamp, content: content)
+  }
+
+  /// The step that a device's line tells. Throws words where the line does not fit the table.
+  public func step(in schema: TableSchema) throws(LineProblem) -> Step {
+    guard let generation else { throw LineProblem("it has no generation") }
+    let change: Change =
+      switch content {
+      case .insert(let fields): .insert(try schema.row(fields))
+      case .delete(let was): .delete(was: try schema.row(was))
+      case .update(let set, let was): .update(try Self.columnChanges(set, was, schema))
+      case .row, .gone: throw LineProblem("it is a line of a hub")
+      }
+    if case .insert(let row) = change, schema.key(of: row) != key { throw LineProblem("its key is not its row's") }
+    return Step(table: table, key: key, generation: generation, stamp: stamp, change: change)
+  }
+
+  private static func columnChanges(_ set: [Field], _ was: [Field], _ schema: TableSchema) throws(LineProblem) -> [ColumnChange] {
+    guard set.count == was.count, !set.isEmpty else { throw LineProblem("set and was are not of the same columns") }
+    var changes: [ColumnChange] = []
+    for (new, old) in zip(set, was) {
+      guard new.name == old.name else { throw LineProblem("set and was are not of the same columns") }
+      guard let column = schema.position(of: new.name) else { throw LineProblem("the table has no column \(new.name)") }
+      if schema.key.contains(column) { throw LineProblem("an update cannot change the key's column \(new.name)") }
+      if let last = changes.last, last.column >= column { throw LineProblem("its columns are not in the table's order") }
+      changes.append(ColumnChange(column: column, was: old.value, value: new.value))
+    }
+    return changes
+  }
+}
+
+/// Why a line does not fit, in words; whoever reads lines adds which one it was.
+public struct LineProblem: Error {
+  public let message: String
+  public init(_ message: String) { self.message = message }
+}
+
+extension TableSchema {
+  /// A whole row from named values, which must be exactly the table's columns, in any order.
+  public func row(_ fields: [Field]) throws(LineProblem) -> Row {
+    // The usual case: a sender with the same schema names the columns in the same order.
+    if fields.count == columns.count, zip(fields, columns).allSatisfy({ $0.name == $1 }) { return Row(fields.map(\.value)) }
+    var values = [Value?](repeating: nil, count: columns.count)
+    for field in fields {
+      guard let column = position(of: field.name) else { throw LineProblem("the table has no column \(field.name)") }
+      if values[column] != nil { throw LineProblem("the column \(field.name) stands twice") }
+      values[column] = field.value
+    }
+    for (column, value) in zip(columns, values) where value == nil { throw LineProblem("the column \(column) is missing") }
+    return Row(values.compactMap(\.self))
+  }
+
+  public func fields(_ row: Row) -> [Field] { zip(columns, row.values).map { Field($0, $1) } }
+}

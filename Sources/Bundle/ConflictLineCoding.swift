@@ -1,0 +1,135 @@
+import SatchelJSON
+import SatchelValues
+
+extension ConflictRecord {
+  public func write(into writer: inout JSONWriter) {
+    writer.beginObject()
+    for (name, text) in [
+      ("conflict", id.text), ("device", device.text), ("user", user), ("table", table.text), ("op", operation.rawValue),
+      ("kind", kind.rawValue), ("state", state.rawValue), ("stamp", stamp.hexadecimal),
+    ] {
+      writer.key(name)
+      writer.string(text)
+    }
+    writer.key("key")
+    writer.key(of: key)
+    writer.key("generation")
+    writer.integer(generation.rawValue)
+    writer.fields("base", base)
+    writer.fields("hub", hub)
+    writer.fields("mine", mine)
+    writer.key("winners")
+    writer.beginObject()
+    for column in winners {
+      writer.key(column.name.text)
+      writer.string(column.winner.rawValue)
+    }
+    writer.endObject()
+    writer.key("winner")
+    writer.string(rowWinner.rawValue)
+    if let note {
+      writer.key("note")
+      writer.string(note)
+    }
+    writer.endObject()
+  }
+
+  static func parse(_ line: [UInt8], limits: BundleLimits) throws -> ConflictRecord {
+    var draft = ConflictDraft()
+    var scanner = JSONScanner(line, limits: JSONLimits(maxDepth: limits.jsonDepth))
+    try scanner.beginObject()
+    while let member = try scanner.nextKey() {
+      let name = String(decoding: member, as: UTF8.self)
+      switch name {
+      case "key": draft.key = try scanner.readKey()
+      case "generation": draft.generation = Generation(try scanner.readNatural())
+      case "base": draft.base = try scanner.readOptionalFields()
+      case "hub": draft.hub = try scanner.readOptionalFields()
+      case "mine": draft.mine = try scanner.readOptionalFields()
+      case "winners":
+        try scanner.beginObject()
+        while let column = try scanner.nextKey() {
+          guard let winner = Winner(rawValue: try scanner.readText()) else { throw LineProblem("a winner is neither hub nor device") }
+          draft.winners.append(ColumnWinner(Name(String(decoding: column, as: UTF8.self)), winner))
+        }
+      case "conflict", "device", "user", "table", "op", "kind", "state", "stamp", "winner", "note":
+        draft.words[name] = try scanner.readText()
+      default: try scanner.skipValue()
+      }
+    }
+    try scanner.finish()
+    return try draft.finished()
+  }
+}
+
+/// A conflict's line while its members arrive.
+private struct ConflictDraft {
+  var words: [String: String] = [:]
+  var key: RowKey?
+  var generation: Generation?
+  var base: [Field]?
+  var hub: [Field]?
+  var mine: [Field]?
+  var winners: [ColumnWinner] = []
+
+  func finished() throws -> ConflictRecord {
+    func word<T>(_ name: String, _ make: (String) -> T?) throws -> T {
+      guard let text = words[name], let value = make(text) else { throw LineProblem("\(name) is missing or unknown") }
+      return value
+    }
+    guard let key, let generation else { throw LineProblem("key or generation is missing") }
+    return ConflictRecord(
+      id: try word("conflict") { ConflictID($0) }, device: try word("device") { ReplicaID($0) }, user: try word("user") { $0 },
+      table: try word("table") { Name($0) }, key: key, generation: generation,
+      stamp: try word("stamp") { Stamp(hexadecimal: $0) }, operation: try word("op") { Operation(rawValue: $0) },
+      kind: try word("kind") { ConflictKind(rawValue: $0) }, state: try word("state") { ConflictState(rawValue: $0) }, base: base,
+      hub: hub, mine: mine, winners: winners, rowWinner: try word("winner") { Winner(rawValue: $0) }, note: words["note"])
+  }
+}
+
+extension Resolution {
+  func write(into writer: inout JSONWriter) {
+    writer.beginObject()
+    for (name, text) in [
+      ("conflict", conflict.text), ("decision", decision.rawValue), ("user", user), ("stamp", stamp.hexadecimal),
+    ] {
+      writer.key(name)
+      writer.string(text)
+    }
+    writer.key("generation")
+    writer.integer(generation.rawValue)
+    if let note {
+      writer.key("note")
+      writer.string(note)
+    }
+    writer.endObject()
+  }
+
+  static func parse(_ line: [UInt8], limits: BundleLimits) throws -> Resolution {
+    let document = try JSONValue.parse(line, limits: JSONLimits(maxDepth: limits.jsonDepth))
+    guard let conflict = document["conflict"]?.stringValue.flatMap({ ConflictID($0) }),
+      let decision = document["decision"]?.stringValue.flatMap({ Decision(rawValue: $0) }), let user = document["user"]?.stringValue,
+      let stamp = document["stamp"]?.stringValue.flatMap({ Stamp(hexadecimal: $0) }),
+      let generation = document["generation"]?.integerValue, generation >= 0
+    else { throw LineProblem("conflict, decision, user, stamp or generation is missing or unknown") }
+    return Resolution(
+      conflict: conflict, decision: decision, user: user, stamp: stamp, generation: Generation(generation),
+      note: document["note"]?.stringValue)
+  }
+}
+
+/// Named values as one JSON object, as they stand in lines and in tables that people read.
+public enum FieldsCoding {
+  public static func json(_ fields: [Field]) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object(fields)
+    return writer.bytes
+  }
+
+  public static func parse(_ bytes: [UInt8]) throws -> [Field] {
+    var scanner = JSONScanner(bytes)
+    let fields = try scanner.readFields()
+    try scanner.finish()
+    return fields
+  }
+}

@@ -1,0 +1,12 @@
+/// What a bundle may cost its reader. Each is checked while bytes arrive, before they are kept.
+public struct BundleLimits: Sendable {
+  public var signatureBytes: Int64 = 2 << 10
+  public var sumsBytes: Int64 = 64 << 10
+  public var manifestBytes: Int64 = 1 << 20
+  /// Of any entry behind the manifest, whatever size the manifest promises.
+  public var entryBytes: Int64 = 64 << 30
+  public var lineBytes = 64 << 20
+  public var jsonDepth = 16
+
+  public init() {}
+}

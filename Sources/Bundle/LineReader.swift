@@ -1,0 +1,45 @@
+import SatchelPlatform
+
+/// Reads a file line by line, in bounded memory. Each line ends with a newline, the last one too.
+struct LineReader: ~Copyable {
+  private let files: any FileSystem
+  private let fd: Int32
+  private let limit: Int
+  private var buffer = [UInt8](repeating: 0, count: 256 << 10)
+  private var filled = 0
+  private var next = 0
+
+  init(path: String, limit: Int, files: any FileSystem) throws(PlatformError) {
+    let fd = try files.open(path)
+    self.files = files
+    self.fd = fd
+    self.limit = limit
+  }
+
+  deinit { files.close(fd) }
+
+  /// The next line without its newline; nil at the end.
+  mutating func line() throws -> [UInt8]? {
+    var line: [UInt8] = []
+    while true {
+      if next == filled {
+        filled = try files.read(fd, into: &buffer)
+        next = 0
+        if filled == 0 {
+          if line.isEmpty { return nil }
+          throw LineProblem("the file does not end with a newline")
+        }
+      }
+      let rest = buffer[next..<filled]
+      if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+        line += rest[..<end]
+        next = end + 1
+        if line.count > limit { throw LineProblem("it is longer than \(limit) bytes") }
+        return line
+      }
+      line += rest
+      next = filled
+      if line.count > limit { throw LineProblem("it is longer than \(limit) bytes") }
+    }
+  }
+}

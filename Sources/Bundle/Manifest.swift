@@ -1,0 +1,144 @@
+import SatchelCrypto
+import SatchelValues
+
+/// What a bundle is, from whom, for whom, and on what it builds.
+public struct Manifest: Hashable, Sendable {
+  /// The newest format that this Satchel writes and reads.
+  public static let format: Int64 = 1
+
+  /// One end of a bundle's way.
+  public struct Party: Hashable, Sendable {
+    public let id: ReplicaID
+    public let name: String
+
+    public init(id: ReplicaID, name: String) {
+      self.id = id
+      self.name = name
+    }
+  }
+
+  /// An entry that follows the manifest, with its size in bytes.
+  public struct Entry: Hashable, Sendable {
+    public let name: EntryName
+    public let bytes: Int64
+  }
+
+  public enum Body: Hashable, Sendable {
+    case changes(Changes)
+    case scope(Scope)
+    case enrolment(Enrolment)
+  }
+
+  /// What a device tells about its export.
+  public struct Changes: Hashable, Sendable {
+    public let epoch: Epoch
+    public let incarnation: Incarnation
+    /// The emission on which the device stood.
+    public let received: EmissionNumber
+    public let sequence: SequenceNumber
+    /// The digest of the previous export's B2SUMS; nil for the first.
+    public let previous: Digest?
+
+    public init(
+      epoch: Epoch, incarnation: Incarnation, received: EmissionNumber, sequence: SequenceNumber, previous: Digest?
+    ) {
+      self.epoch = epoch
+      self.incarnation = incarnation
+      self.received = received
+      self.sequence = sequence
+      self.previous = previous
+    }
+  }
+
+  /// What the hub tells about an emission.
+  public struct Scope: Hashable, Sendable {
+    public enum Extent: String, Sendable, CaseIterable { case full, delta }
+
+    public let epoch: Epoch
+    public let number: EmissionNumber
+    /// The emission on which it builds; 0 for a full one.
+    public let after: EmissionNumber
+    public let extent: Extent
+    /// The device's highest merged sequence.
+    public let acknowledged: SequenceNumber
+
+    public init(epoch: Epoch, number: EmissionNumber, after: EmissionNumber, extent: Extent, acknowledged: SequenceNumber) {
+      self.epoch = epoch
+      self.number = number
+      self.after = after
+      self.extent = extent
+      self.acknowledged = acknowledged
+    }
+  }
+
+  /// What a new device asks for.
+  public struct Enrolment: Hashable, Sendable {
+    public let incarnation: Incarnation
+    /// The key that signs this request and everything that the device will send.
+    public let key: PublicKey
+
+    public init(incarnation: Incarnation, key: PublicKey) {
+      self.incarnation = incarnation
+      self.key = key
+    }
+  }
+
+  public let bundle: BundleID
+  public let dataset: String
+  /// The version of the dataset's definition by which the bundle was made.
+  public let version: Int64
+  public let from: Party
+  public let to: Party
+  /// The user for whom the device works.
+  public let user: String
+  /// The time of its making by the sender's clock, for people: `2026-01-31T08:05:09Z`.
+  public let created: String
+  public let stamp: Stamp
+  /// How many lines there are, by entry; empty entries are left out of the bundle.
+  public let changes: Int64
+  public let conflicts: Int64
+  public let resolutions: Int64
+  public let body: Body
+
+  public init(
+    bundle: BundleID, dataset: String, version: Int64, from: Party, to: Party, user: String, created: String, stamp: Stamp,
+    changes: Int64 = 0, conflicts: Int64 = 0, resolutions: Int64 = 0, body: Body
+  ) {
+    self.bundle = bundle
+    self.dataset = dataset
+    self.version = version
+    self.from = from
+    self.to = to
+    self.user = user
+    self.created = created
+    self.stamp = stamp
+    self.changes = changes
+    self.conflicts = conflicts
+    self.resolutions = resolutions
+    self.body = body
+  }
+
+  public var kind: BundleKind {
+    switch body {
+    case .changes: .changes
+    case .scope: .scope
+    case .enrolment: .enrolment
+    }
+  }
+
+  /// The number in the bundle's file name: a sequence, an emission's number, 0 for a request.
+  public var number: Int64 {
+    switch body {
+    case .changes(let changes): changes.sequence.rawValue
+    case .scope(let scope): scope.number.rawValue
+    case .enrolment: 0
+    }
+  }
+
+  /// The name of the bundle's file, safe on FAT and exFAT.
+  public var fileName: String { "\(dataset)-\(from.name)-\(to.name)-\(number).satchel" }
+}
+
+public enum BundleKind: String, Sendable, CaseIterable {
+  case changes, scope, enrolment
+}

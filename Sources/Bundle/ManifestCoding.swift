@@ -1,0 +1,186 @@
+import SatchelCrypto
+import SatchelJSON
+import SatchelValues
+
+/// How a manifest stands in JSON; `docs/FORMAT.md` is the description.
+extension Manifest {
+  func json(entries: [Entry]) -> JSONValue {
+    var members: [JSONValue.Member] = [
+      .init(name: "format", value: .integer(Self.format)),
+      .init(name: "critical", value: .array([])),
+      .init(name: "kind", value: .string(kind.rawValue)),
+      .init(name: "bundle", value: .string(bundle.text)),
+      .init(name: "dataset", value: .string(dataset)),
+      .init(name: "version", value: .integer(version)),
+      .init(name: "from", value: from.json),
+      .init(name: "to", value: to.json),
+      .init(name: "user", value: .string(user)),
+      .init(name: "created", value: .string(created)),
+      .init(name: "stamp", value: .string(stamp.hexadecimal)),
+      .init(
+        name: "counts",
+        value: .object([
+          .init(name: "changes", value: .integer(changes)), .init(name: "resolutions", value: .integer(resolutions)),
+          .init(name: "conflicts", value: .integer(conflicts)),
+        ])),
+      .init(
+        name: "entries",
+        value: .array(
+          entries.map {
+            .object([.init(name: "name", value: .string($0.name.rawValue)), .init(name: "bytes", value: .integer($0.bytes))])
+          })),
+    ]
+    members += bodyMembers
+    return .object(members)
+  }
+
+  private var bodyMembers: [JSONValue.Member] {
+    switch body {
+    case .changes(let changes):
+      [
+        .init(name: "epoch", value: .string(changes.epoch.text)),
+        .init(name: "incarnation", value: .string(changes.incarnation.text)),
+        .init(name: "received", value: .integer(changes.received.rawValue)),
+        .init(name: "sequence", value: .integer(changes.sequence.rawValue)),
+        .init(name: "previous", value: changes.previous.map { .string($0.hexadecimal) } ?? .null),
+      ]
+    case .scope(let scope):
+      [
+        .init(name: "epoch", value: .string(scope.epoch.text)),
+        .init(name: "number", value: .integer(scope.number.rawValue)),
+        .init(name: "after", value: .integer(scope.after.rawValue)),
+        .init(name: "extent", value: .string(scope.extent.rawValue)),
+        .init(name: "acknowledged", value: .integer(scope.acknowledged.rawValue)),
+      ]
+    case .enrolment(let enrolment):
+      [
+        .init(name: "incarnation", value: .string(enrolment.incarnation.text)),
+        .init(name: "key", value: .string(enrolment.key.line)),
+      ]
+    }
+  }
+
+  /// Reads a manifest, with the entries that it promises. Unknown members are passed over, unless `critical` names them.
+  static func parse(_ bytes: [UInt8], limits: BundleLimits) throws(BundleError) -> (manifest: Manifest, entries: [Entry]) {
+    let document: JSONValue
+    do { document = try JSONValue.parse(bytes, limits: JSONLimits(maxDepth: limits.jsonDepth)) } catch {
+      throw .manifest("it is not JSON (\(error.reason), at byte \(error.offset))")
+    }
+    let fields = ManifestFields(document)
+    let format = try fields.integer("format")
+    guard format == Self.format else {
+      if format > Self.format { throw .newerFormat("its format is \(format), this version reads \(Self.format)") }
+      throw .manifest("there is no format \(format)")
+    }
+    for name in document["critical"]?.arrayValue ?? [] {
+      throw .newerFormat("it cannot be read without understanding \"\(name.stringValue ?? "?")\"")
+    }
+    guard let kind = BundleKind(rawValue: try fields.string("kind")) else { throw .manifest("its kind is unknown") }
+    let counts = ManifestFields(document["counts"] ?? .null)
+    let manifest = Manifest(
+      bundle: try fields.identifier("bundle"), dataset: try fields.safeName("dataset"), version: try fields.integer("version"),
+      from: try Party(document["from"], "from"), to: try Party(document["to"], "to"), user: try fields.string("user"),
+      created: try fields.string("created"), stamp: try fields.stamp("stamp"), changes: try counts.integer("changes"),
+      conflicts: try counts.integer("conflicts"), resolutions: try counts.integer("resolutions"), body: try Body(kind, fields))
+    return (manifest, try fields.entries())
+  }
+}
+
+extension Manifest.Body {
+  fileprivate init(_ kind: BundleKind, _ fields: ManifestFields) throws(BundleError) {
+    switch kind {
+    case .changes:
+      self = .changes(
+        .init(
+          epoch: try fields.identifier("epoch"), incarnation: try fields.identifier("incarnation"),
+          received: EmissionNumber(try fields.natural("received")), sequence: SequenceNumber(try fields.natural("sequence")),
+          previous: try fields.optionalDigest("previous")))
+    case .scope:
+      guard let extent = Manifest.Scope.Extent(rawValue: try fields.string("extent")) else {
+        throw .manifest("extent is neither full nor delta")
+      }
+      self = .scope(
+        .init(
+          epoch: try fields.identifier("epoch"), number: EmissionNumber(try fields.natural("number")),
+          after: EmissionNumber(try fields.natural("after")), extent: extent,
+          acknowledged: SequenceNumber(try fields.natural("acknowledged"))))
+    case .enrolment:
+      guard let key = PublicKey(line: try fields.string("key")) else { throw .manifest("key is no minisign public key") }
+      self = .enrolment(.init(incarnation: try fields.identifier("incarnation"), key: key))
+    }
+  }
+}
+
+extension Manifest.Party {
+  fileprivate var json: JSONValue {
+    .object([.init(name: "id", value: .string(id.text)), .init(name: "name", value: .string(name))])
+  }
+
+  fileprivate init(_ value: JSONValue?, _ place: String) throws(BundleError) {
+    guard let value else { throw .manifest("\(place) is missing") }
+    let fields = ManifestFields(value)
+    id = try fields.identifier("id")
+    name = try fields.safeName("name")
+  }
+}
+
+/// The members of a manifest, read with errors that name them.
+private struct ManifestFields {
+  let object: JSONValue
+
+  init(_ object: JSONValue) { self.object = object }
+
+  func string(_ name: String) throws(BundleError) -> String {
+    guard let text = object[name]?.stringValue else { throw .manifest("\(name) is missing or no text") }
+    return text
+  }
+
+  func integer(_ name: String) throws(BundleError) -> Int64 {
+    guard let number = object[name]?.integerValue else { throw .manifest("\(name) is missing or no whole number") }
+    return number
+  }
+
+  func natural(_ name: String) throws(BundleError) -> Int64 {
+    let number = try integer(name)
+    guard number >= 0, number < Int64.max else { throw .manifest("\(name) is out of range") }
+    return number
+  }
+
+  func identifier<ID: Identifier>(_ name: String) throws(BundleError) -> ID {
+    guard let id = ID(try string(name)) else { throw .manifest("\(name) is no lower-case UUID") }
+    return id
+  }
+
+  func safeName(_ name: String) throws(BundleError) -> String {
+    let text = try string(name)
+    guard isSafeName(text) else { throw .manifest("\(name) cannot be part of a file name") }
+    return text
+  }
+
+  func stamp(_ name: String) throws(BundleError) -> Stamp {
+    guard let stamp = Stamp(hexadecimal: try string(name)) else { throw .manifest("\(name) is no stamp") }
+    return stamp
+  }
+
+  func optionalDigest(_ name: String) throws(BundleError) -> Digest? {
+    guard let value = object[name], value != .null else { return nil }
+    guard let digest = Digest(hexadecimal: try string(name)) else { throw .manifest("\(name) is no digest") }
+    return digest
+  }
+
+  func entries() throws(BundleError) -> [Manifest.Entry] {
+    guard let list = object["entries"]?.arrayValue, list.count <= EntryName.allCases.count else {
+      throw .manifest("entries is missing or too long")
+    }
+    var entries: [Manifest.Entry] = []
+    for item in list {
+      let fields = ManifestFields(item)
+      guard let name = EntryName(rawValue: try fields.string("name")), name > .manifest else {
+        throw .newerFormat("it has an entry that this version does not know")
+      }
+      if let last = entries.last, last.name >= name { throw .manifest("entries are not in their order") }
+      entries.append(.init(name: name, bytes: try fields.natural("bytes")))
+    }
+    return entries
+  }
+}

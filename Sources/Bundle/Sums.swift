@@ -1,0 +1,28 @@
+import SatchelCrypto
+
+/// The list of digests that the signature covers, as `b2sum -c` reads it.
+struct Sums {
+  private let digests: [(name: EntryName, digest: Digest)]
+
+  var names: [EntryName] { digests.map(\.name) }
+
+  subscript(_ name: EntryName) -> Digest? { digests.first { $0.name == name }?.digest }
+
+  /// Reads lines of a digest, two spaces and a name; names stand in their order and once.
+  init(_ bytes: [UInt8]) throws(BundleError) {
+    var digests: [(name: EntryName, digest: Digest)] = []
+    guard bytes.last == UInt8(ascii: "\n") else { throw .manifest("B2SUMS does not end with a newline") }
+    for line in bytes.dropLast().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+      let text = String(decoding: line, as: UTF8.self)
+      guard let digest = Digest(hexadecimal: String(text.prefix(128))), text.dropFirst(128).hasPrefix("  ") else {
+        throw .manifest("B2SUMS has a line of another form")
+      }
+      guard let name = EntryName(rawValue: String(text.dropFirst(130))), name > .sums else {
+        throw .newerFormat("it has an entry that this version does not know")
+      }
+      if let last = digests.last, last.name >= name { throw .manifest("B2SUMS is not in the entries' order") }
+      digests.append((name, digest))
+    }
+    self.digests = digests
+  }
+}

@@ -1,0 +1,77 @@
+import SatchelCrypto
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+/// A bundle whose signature and digests were checked. Only the reader makes one, and only one of these can be imported.
+///
+/// Its entries lie in a staging folder, which goes with it.
+public struct VerifiedBundle: ~Copyable {
+  public let manifest: Manifest
+  public let signer: PublicKey
+  /// Of B2SUMS.
+  public let digest: Digest
+  private let entries: [Manifest.Entry]
+  private let folder: StagingFolder
+  private let limits: BundleLimits
+  private let files: any FileSystem
+
+  init(
+    manifest: Manifest, signer: PublicKey, digest: Digest, entries: [Manifest.Entry], folder: consuming StagingFolder,
+    limits: BundleLimits, files: any FileSystem
+  ) {
+    self.manifest = manifest
+    self.signer = signer
+    self.digest = digest
+    self.entries = entries
+    self.folder = folder
+    self.limits = limits
+    self.files = files
+  }
+
+  public var entryList: [Manifest.Entry] { entries }
+
+  public func has(_ name: EntryName) -> Bool { entries.contains { $0.name == name } }
+
+  /// The path of an entry's file in the staging folder; nil where the bundle has none.
+  public func path(of name: EntryName) -> String? { has(name) ? folder.file(name.rawValue) : nil }
+
+  /// Calls `body` for each line of `changes.jsonl`, with the line's number. A `LineProblem` of the body's is reported with it.
+  public func eachChange(_ body: (ChangeLine) throws -> Void) throws {
+    try eachLine(.changes, manifest.changes) { bytes throws in try body(ChangeLine.parse(bytes, limits: limits)) }
+  }
+
+  public func eachConflict(_ body: (ConflictRecord) throws -> Void) throws {
+    try eachLine(.conflicts, manifest.conflicts) { bytes throws in try body(ConflictRecord.parse(bytes, limits: limits)) }
+  }
+
+  public func eachResolution(_ body: (Resolution) throws -> Void) throws {
+    try eachLine(.resolutions, manifest.resolutions) { bytes throws in try body(Resolution.parse(bytes, limits: limits)) }
+  }
+
+  /// The dataset's definition that the bundle carries; nil where it carries none.
+  public func dataset(limit: Int) throws -> [UInt8]? {
+    guard let path = path(of: .dataset) else { return nil }
+    return try files.read(path, limit: limit)
+  }
+
+  private func eachLine(_ entry: EntryName, _ expected: Int64, _ body: ([UInt8]) throws -> Void) throws {
+    var number = 0
+    if let path = path(of: entry) {
+      var reader = try LineReader(path: path, limit: limits.lineBytes, files: files)
+      do {
+        while let line = try reader.line() {
+          number += 1
+          try body(line)
+        }
+      } catch let problem as LineProblem {
+        throw BundleError.line(entry: entry.rawValue, number: number, problem.message)
+      } catch let error as JSONError {
+        throw BundleError.line(entry: entry.rawValue, number: number, "\(error.reason), at byte \(error.offset)")
+      }
+    }
+    guard number == expected else {
+      throw BundleError.manifest("it counts \(expected) lines in \(entry.rawValue), and there are \(number)")
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import SatchelSQLite
+import SatchelValues
+
+/// The capture of one database: which generation its writes belong to, and how it is put there.
+public enum Capture {
+  /// One row: the generation that triggers give to writes, and the newest stamp that this replica has seen.
+  static let schema = """
+    CREATE TABLE satchel_capture (
+      one INTEGER PRIMARY KEY CHECK (one = 1),
+      generation INTEGER NOT NULL, -- the sequence of the last export; writes from now on belong to it
+      stamp INTEGER NOT NULL       -- the newest hybrid logical clock seen; new stamps are greater
+    )
+    """
+
+  /// Adds capture to these tables. The database must have none yet; the caller holds the transaction.
+  public static func install(in database: borrowing Database, tables: [TrackedTable]) throws {
+    try database.execute(schema)
+    try database.execute("INSERT INTO satchel_capture VALUES (1, 0, 0)")
+    for table in tables {
+      for statement in table.captureSQL.statements { try database.execute(statement) }
+    }
+  }
+
+  /// The triggers that are not as capture made them: dropped by an app, or of a table that was made anew.
+  public static func missingTriggers(in database: borrowing Database, tables: [TrackedTable]) throws -> [Name] {
+    var missing: [Name] = []
+    for table in tables {
+      for trigger in table.captureSQL.triggers {
+        let sql = try database.first(
+          "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = :name", ["name": .string(trigger.name.text)]
+        ) { $0.text(0) }
+        if sql != trigger.sql { missing.append(trigger.name) }
+      }
+    }
+    return missing
+  }
+
+  public static func generation(in database: borrowing Database) throws -> Generation {
+    Generation(try database.first("SELECT generation FROM satchel_capture") { $0.integer(0) } ?? 0)
+  }
+
+  /// Makes writes from now on belong to a new generation.
+  public static func begin(_ generation: Generation, in database: borrowing Database) throws {
+    try database.run("UPDATE satchel_capture SET generation = :generation", ["generation": .integer(generation.rawValue)])
+  }
+
+  /// Makes sure that every stamp from now on is greater than `stamp`: a clock that fell back to 1970 cannot go behind it.
+  public static func witness(_ stamp: Stamp, in database: borrowing Database) throws {
+    try database.run("UPDATE satchel_capture SET stamp = max(stamp, :stamp)", ["stamp": .integer(stamp.rawValue)])
+  }
+
+  /// A new stamp of this replica, for a change that no trigger sees.
+  public static func tick(now milliseconds: Int64, in database: borrowing Database) throws -> Stamp {
+    try database.run(
+      "UPDATE satchel_capture SET stamp = max(stamp + 1, :now)", ["now": .integer(Stamp(milliseconds: milliseconds).rawValue)])
+    return Stamp(try database.first("SELECT stamp FROM satchel_capture") { $0.integer(0) } ?? 0)
+  }
+}

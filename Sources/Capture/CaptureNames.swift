@@ -1,0 +1,28 @@
+import SatchelSQLite
+import SatchelValues
+
+/// The names that capture gives to what it adds beside a table.
+struct CaptureNames {
+  let table: Name
+  /// The control columns of the table of pre-images. An app's table may have columns of these names itself; then they are
+  /// lengthened until they are free.
+  let generation: Name
+  let existed: Name
+  let stamp: Name
+
+  init(_ schema: TableSchema, reserved: [Name]) {
+    table = schema.name
+    func free(_ wanted: String) -> Name {
+      var name = wanted
+      while (schema.columns + reserved).contains(where: { $0.text.lowercased() == name.lowercased() }) { name += "_" }
+      return Name(name)
+    }
+    generation = free("satchel_generation")
+    existed = free("satchel_existed")
+    stamp = free("satchel_stamp")
+  }
+
+  var before: Name { Name("satchel_before_\(table)") }
+
+  func trigger(_ moment: String) -> Name { Name("satchel_\(moment)_\(table)") }
+}

@@ -1,0 +1,85 @@
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+
+/// A table of the dataset as it stands in one database, ready for capture, for reading and for writing rows.
+public struct TrackedTable: Sendable {
+  public let info: TableInfo
+  public let rules: TableRules
+  let names: CaptureNames
+
+  public var schema: TableSchema { info.schema }
+  public var name: Name { info.schema.name }
+  var captureSQL: CaptureSQL { CaptureSQL(info: info, names: names) }
+
+  /// SQLite allows a table 2,000 columns; the table of pre-images has three more than the app's.
+  static let maximumColumns = 1_997
+
+  /// Finds the dataset's tables in a database, parents before their children.
+  ///
+  /// Throws a `DatasetError` that names the first table that cannot be kept in step, and why.
+  public static func find(_ dataset: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable] {
+    var tables: [TrackedTable] = []
+    for rules in dataset.tables {
+      let place = "tables.\(rules.name)"
+      guard let info = try database.tableInfo(rules.name) else {
+        let names = try database.tableNames().map(\.text).joined(separator: ", ")
+        throw DatasetError(place, "the database has no such table", hint: "It has: \(names).")
+      }
+      try check(info, at: place)
+      for column in rules.columns.keys.sorted() where info.schema.position(of: column) == nil {
+        throw DatasetError("\(place).columns.\(column)", "the table has no such column that is stored")
+      }
+      tables.append(TrackedTable(info: info, rules: rules, names: CaptureNames(info.schema, reserved: [])))
+    }
+    return try parentsFirst(tables)
+  }
+
+  private static func check(_ info: TableInfo, at place: String) throws {
+    if info.isView || info.isVirtual {
+      throw DatasetError(place, "it is a view or a virtual table", hint: "Name the tables from which it gets its rows.")
+    }
+    if info.schema.key.isEmpty {
+      throw DatasetError(
+        place, "the table has no PRIMARY KEY, so its rows have no name that two databases share",
+        hint: "Give it one, for example a TEXT column with a UUID, or leave the table out of the dataset.")
+    }
+    if info.schema.columns.count > maximumColumns {
+      throw DatasetError(place, "the table has \(info.schema.columns.count) columns; at most \(maximumColumns) can be captured")
+    }
+    if let index = info.expressionIndexes.first {
+      throw DatasetError(
+        place, "the UNIQUE index \(index) is over an expression or a generated column, and what INSERT OR REPLACE deletes through it cannot be captured",
+        hint: "Make the index an ordinary one, or leave the table out of the dataset.")
+    }
+  }
+
+  /// The foreign keys along which visibility is inherited.
+  public func parentKeys(in dataset: DatasetDefinition) -> [ForeignKey] {
+    schema.foreignKeys.filter { key in
+      guard key.parent != name, dataset.rules(for: key.parent) != nil else { return false }
+      return rules.parents?.contains(key.parent) ?? true
+    }
+  }
+
+  /// Orders tables so that each stands behind all that it refers to; a circle of references keeps the definition's order.
+  static func parentsFirst(_ tables: [TrackedTable]) throws -> [TrackedTable] {
+    var rest = tables
+    var ordered: [TrackedTable] = []
+    while !rest.isEmpty {
+      let waiting = Set(rest.map(\.name))
+      let next = rest.firstIndex { table in
+        table.schema.foreignKeys.allSatisfy { $0.parent == table.name || !waiting.contains($0.parent) }
+      }
+      ordered.append(rest.remove(at: next ?? 0))
+    }
+    return ordered
+  }
+}
+
+extension TrackedTable {
+  /// All rows with all columns, in the order of their keys.
+  public var allRowsSQL: String {
+    "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) ORDER BY \(quotedList(schema.key.map { schema.columns[$0] }))"
+  }
+}

@@ -1,0 +1,84 @@
+import SatchelValues
+
+/// The set of tables that are kept in step, with their rules; defined once at the hub and carried to the devices.
+public struct DatasetDefinition: Sendable {
+  public let name: String
+  public let version: Int64
+  public let snapshot: SnapshotRule
+  /// What is known about each user, beside the name; rules use each as a parameter.
+  public let attributes: [Attribute]
+  /// In the order of the definition.
+  public let tables: [TableRules]
+  /// The document that this was read from, byte for byte.
+  public let source: [UInt8]
+
+  public func rules(for table: Name) -> TableRules? { tables.first { $0.name == table } }
+  public func attribute(_ name: Name) -> Attribute? { attributes.first { $0.name == name } }
+}
+
+/// When a device's bundle carries the device's whole database.
+public enum SnapshotRule: Hashable, Sendable {
+  case first, always, never
+  case every(Int64)
+
+  /// Whether the export with this number carries one.
+  public func applies(to sequence: SequenceNumber) -> Bool {
+    switch self {
+    case .first: sequence.rawValue == 1
+    case .always: true
+    case .never: false
+    case .every(let count): (sequence.rawValue - 1) % count == 0
+    }
+  }
+}
+
+/// One fact that is known about every user.
+public struct Attribute: Hashable, Sendable {
+  public enum Kind: String, Sendable, CaseIterable { case integer, real, text }
+
+  public let name: Name
+  public let kind: Kind
+
+  /// Reads what a person typed as this attribute's value; nil where it does not fit the kind.
+  public func value(of text: String) -> Value? {
+    switch kind {
+    case .integer: Int64(text).map { .integer($0) }
+    case .real: Double(text).flatMap { $0.isFinite ? .real($0) : nil }
+    case .text: .string(text)
+    }
+  }
+}
+
+/// What a user may change in a table.
+public enum WriteRule: Hashable, Sendable {
+  /// Everything that the user may see.
+  case visible
+  case none
+  case expression(String)
+}
+
+/// Who wins when a device and the hub disagree.
+public enum Policy: String, Sendable, CaseIterable {
+  case hub, device, newest, manual
+}
+
+/// Whether changes of different columns of one row meet.
+public enum MergeGrain: String, Sendable, CaseIterable {
+  case column, row
+}
+
+/// The rules of one table.
+public struct TableRules: Sendable {
+  public let name: Name
+  /// Tables along whose foreign keys visibility is inherited; nil: every table of the dataset that this one refers to.
+  public let parents: [Name]?
+  /// An SQL expression; nil: everything that the parents allow.
+  public let visible: String?
+  public let write: WriteRule
+  public let conflict: Policy
+  public let merge: MergeGrain
+  /// Columns with a policy of their own.
+  public let columns: [Name: Policy]
+
+  public func policy(of column: Name) -> Policy { columns[column] ?? conflict }
+}

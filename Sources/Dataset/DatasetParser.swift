@@ -1,0 +1,162 @@
+import SatchelJSON
+import SatchelValues
+
+extension DatasetDefinition {
+  /// The largest definition that is read: rules are written by people.
+  public static let maximumBytes = 1 << 20
+
+  /// Reads a definition. Throws a `DatasetError` that points at the first thing that is wrong: a member that this version does
+  /// not know is wrong too, because a rule that is silently ignored protects nobody.
+  public init(json bytes: [UInt8]) throws(DatasetError) {
+    let document: JSONValue
+    do { document = try JSONValue.parse(bytes, limits: JSONLimits()) } catch {
+      throw DatasetError("", "it is not JSON: \(error.reason), at byte \(error.offset)")
+    }
+    let root = try Members(document, at: "", known: ["dataset", "version", "snapshot", "attributes", "tables"])
+    name = try root.string("dataset")
+    guard isSafeName(name) else {
+      throw DatasetError("dataset", "\"\(name)\" cannot be part of a file name", hint: safeNameHint)
+    }
+    version = try root.integer("version")
+    guard version > 0 else { throw DatasetError("version", "it must be a whole number from 1 on") }
+    snapshot = try Self.snapshotRule(root)
+    attributes = try root.members("attributes").map { member throws(DatasetError) in
+      let place = "attributes.\(member.name)"
+      guard let word = member.value.stringValue, let kind = Attribute.Kind(rawValue: word) else {
+        throw DatasetError(place, "the kind of an attribute is \(oneOf(Attribute.Kind.allCases))")
+      }
+      guard member.name != "user" else { throw DatasetError(place, "`user` is the user's name already") }
+      guard isParameterName(member.name) else {
+        throw DatasetError(place, "an attribute's name is made of letters, digits and _, and begins with a letter")
+      }
+      return Attribute(name: Name(member.name), kind: kind)
+    }
+    tables = try root.members("tables").map { member throws(DatasetError) in
+      try TableRules(name: Name(member.name), definition: member.value, at: "tables.\(member.name)")
+    }
+    guard !tables.isEmpty else { throw DatasetError("tables", "at least one table must be named") }
+    source = bytes
+    try checkParents()
+  }
+
+  private static func snapshotRule(_ root: Members) throws(DatasetError) -> SnapshotRule {
+    switch root["snapshot"] {
+    case nil: return .first
+    case .integer(let count) where count > 0: return .every(count)
+    case .string("first"): return .first
+    case .string("always"): return .always
+    case .string("never"): return .never
+    default: throw DatasetError("snapshot", "it is \"first\", \"always\", \"never\" or a whole number from 1 on")
+    }
+  }
+
+  private func checkParents() throws(DatasetError) {
+    for table in tables {
+      for parent in table.parents ?? [] where rules(for: parent) == nil {
+        throw DatasetError("tables.\(table.name).parents", "\"\(parent)\" is not a table of this dataset")
+      }
+    }
+  }
+}
+
+extension TableRules {
+  init(name: Name, definition: JSONValue, at place: String) throws(DatasetError) {
+    let members = try Members(
+      definition, at: place, known: ["parents", "visible", "write", "conflict", "merge", "columns", "unique", "delete", "keys"])
+    self.name = name
+    guard !name.text.lowercased().hasPrefix("satchel_"), !name.text.lowercased().hasPrefix("sqlite_") else {
+      throw DatasetError(place, "names that begin with satchel_ and sqlite_ belong to Satchel and SQLite")
+    }
+    parents = try members["parents"].map { value throws(DatasetError) in
+      guard let list = value.arrayValue else { throw DatasetError(members.place("parents"), "it must be a list of tables") }
+      return try list.map { item throws(DatasetError) in
+        guard let parent = item.stringValue else { throw DatasetError(members.place("parents"), "it must be a list of tables") }
+        return Name(parent)
+      }
+    }
+    visible = try members.optionalString("visible")
+    switch try members.optionalString("write") {
+    case nil: write = .visible
+    case "none": write = .none
+    case let expression?: write = .expression(expression)
+    }
+    conflict = try members.word("conflict", of: Policy.self) ?? .manual
+    merge = try members.word("merge", of: MergeGrain.self) ?? .column
+    var policies: [Name: Policy] = [:]
+    for column in try members.members("columns") {
+      guard let word = column.value.stringValue, let policy = Policy(rawValue: word) else {
+        throw DatasetError(members.place("columns.\(column.name)"), "a policy is \(oneOf(Policy.allCases))")
+      }
+      policies[Name(column.name)] = policy
+    }
+    columns = policies
+    try members.only("unique", "policy")
+    try members.only("delete", "hard")
+    try members.only("keys", "as-is")
+  }
+}
+
+/// The members of one object of the definition, read with errors that name their place.
+private struct Members {
+  private let here: String
+  private let object: [JSONValue.Member]
+
+  init(_ value: JSONValue, at place: String, known: [String]) throws(DatasetError) {
+    guard let object = value.objectValue else { throw DatasetError(place, "it must be an object, { ... }") }
+    here = place
+    self.object = object
+    for member in object where !known.contains(where: { Name($0) == Name(member.name) }) {
+      throw DatasetError(
+        self.place(member.name), "this version of Satchel knows no such member", hint: "Here may stand: \(known.joined(separator: ", ")).")
+    }
+  }
+
+  func place(_ name: String) -> String { here.isEmpty ? name : "\(here).\(name)" }
+
+  subscript(_ name: String) -> JSONValue? { object.first { Name($0.name) == Name(name) }?.value }
+
+  func string(_ name: String) throws(DatasetError) -> String {
+    guard let text = try optionalString(name) else { throw DatasetError(place(name), "it is missing") }
+    return text
+  }
+
+  func optionalString(_ name: String) throws(DatasetError) -> String? {
+    guard let value = self[name] else { return nil }
+    guard let text = value.stringValue else { throw DatasetError(place(name), "it must be a text, \"...\"") }
+    return text
+  }
+
+  func integer(_ name: String) throws(DatasetError) -> Int64 {
+    guard let value = self[name] else { throw DatasetError(place(name), "it is missing") }
+    guard let number = value.integerValue else { throw DatasetError(place(name), "it must be a whole number") }
+    return number
+  }
+
+  func members(_ name: String) throws(DatasetError) -> [JSONValue.Member] {
+    guard let value = self[name] else { return [] }
+    guard let members = value.objectValue else { throw DatasetError(place(name), "it must be an object, { ... }") }
+    return members
+  }
+
+  func word<Word: RawRepresentable & CaseIterable>(_ name: String, of: Word.Type) throws(DatasetError) -> Word?
+  where Word.RawValue == String {
+    guard let text = try optionalString(name) else { return nil }
+    guard let word = Word(rawValue: text) else { throw DatasetError(place(name), "\"\(text)\" is not \(oneOf(Word.allCases))") }
+    return word
+  }
+
+  /// A member whose other words are of later versions: taken for something else they would change what a merge does.
+  func only(_ name: String, _ word: String) throws(DatasetError) {
+    guard let text = try optionalString(name), text != word else { return }
+    throw DatasetError(place(name), "this version of Satchel knows only \"\(word)\"")
+  }
+}
+
+private func oneOf<Word: RawRepresentable>(_ words: some Collection<Word>) -> String where Word.RawValue == String {
+  words.map(\.rawValue).joined(separator: ", ")
+}
+
+private func isParameterName(_ name: String) -> Bool {
+  guard let first = name.utf8.first, (97...122).contains(first | 0x20) else { return false }
+  return name.utf8.allSatisfy { (97...122).contains($0 | 0x20) || (48...57).contains($0) || $0 == 95 }
+}

@@ -1,0 +1,187 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What an export did.
+public struct ExportReport: Sendable {
+  public let sequence: SequenceNumber
+  /// The bundle's file in the outbox.
+  public let file: String
+  /// Steps that the bundle carries, by table, in the dataset's order.
+  public let changes: [(table: Name, count: Int)]
+  public let conflicts: Int
+  /// False: nothing had changed since the last export, whose file is named here.
+  public let isNew: Bool
+}
+
+extension DeviceWorkspace {
+  /// Writes what changed since the last acknowledged export as a bundle into the outbox.
+  ///
+  /// Where nothing is new since the last export nothing is written, and the report names that one.
+  /// - Parameter snapshot: carry the whole database too, whatever the dataset's rule says.
+  public func export(snapshot: Bool = false) throws -> ExportReport {
+    let lock = try lock()
+    defer { _ = lock.path }
+    let session = try session()
+    let key = try WorkspaceKeys.own(folder, files: platform.files)
+    var draft = try BundleDraft(in: folder.outbox, platform: platform)
+    let steps: [Step]
+    let record: ExportRecord
+    do {
+      let made = try session.database.writeTransaction {
+        let steps = try PreImageStore.steps(session.tables, since: session.acknowledgedGeneration, in: session.database)
+        if !snapshot, let last = try session.lastExport(), try session.isNothingNew(since: last) { return (steps, last, false) }
+        return (steps, try session.seal(steps, into: &draft, snapshot: snapshot, key: key), true)
+      }
+      (steps, record) = (made.0, made.1)
+      if !made.2 { return session.report(record, steps: steps, isNew: false) }
+    }
+    try session.publish(record)
+    return session.report(record, steps: steps, isNew: true)
+  }
+}
+
+/// One row of `satchel_exports`, with the sealed file where there is one.
+struct ExportRecord {
+  let sequence: SequenceNumber
+  let received: EmissionNumber
+  let file: String
+  let isWritten: Bool
+  var sealed: SealedBundle?
+}
+
+extension DeviceSession {
+  /// Writes of this generation and later are not acknowledged.
+  var acknowledgedGeneration: Generation { Generation(state.acknowledged.rawValue) }
+
+  fileprivate func lastExport() throws -> ExportRecord? {
+    try database.first("SELECT sequence, received, file, written FROM satchel_exports ORDER BY sequence DESC LIMIT 1") {
+      ExportRecord(
+        sequence: SequenceNumber($0.integer(0)), received: EmissionNumber($0.integer(1)), file: $0.text(2), isWritten: $0.integer(3) != 0)
+    }
+  }
+
+  /// Whether the last export says already all that this one would say.
+  fileprivate func isNothingNew(since last: ExportRecord) throws -> Bool {
+    guard last.isWritten, last.received == state.received else { return false }
+    guard try ConflictTable.countUntold(of: state.id, in: database) == 0 else { return false }
+    let generation = Generation(last.sequence.rawValue)
+    let decided = try database.first(
+      "SELECT count(*) FROM satchel_resolutions WHERE generation >= :generation", ["generation": .integer(generation.rawValue)]
+    ) { $0.integer(0) }
+    guard decided == 0 else { return false }
+    return try PreImageStore.steps(tables, since: generation, in: database).isEmpty
+  }
+
+  /// Puts the export together, signs it, and writes down that it exists. The caller holds the transaction.
+  fileprivate func seal(
+    _ steps: [Step], into draft: inout BundleDraft, snapshot: Bool, key: borrowing SigningKey
+  ) throws -> ExportRecord {
+    let sequence = state.sequence.next
+    let conflicts = try ConflictTable.untold(of: state.id, after: state.acknowledged.rawValue, in: database)
+    try draft.addChanges { line in
+      for step in steps {
+        if let table = table(step.table) { try line(ChangeLine(step, schema: table.schema)) }
+      }
+    }
+    try draft.addResolutions(resolutions())
+    try draft.addConflicts(conflicts)
+    if snapshot || dataset.snapshot.applies(to: sequence) { try addSnapshot(to: &draft) }
+
+    try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
+    let now = platform.clock.milliseconds()
+    let previous = try database.first("SELECT digest FROM satchel_exports ORDER BY sequence DESC LIMIT 1") { $0.text(0) }
+    let manifest = Manifest(
+      bundle: BundleID(random: platform.random.bytes(16)), dataset: dataset.name, version: dataset.version,
+      from: .init(id: state.id, name: state.name), to: hub, user: state.user, created: UTCTime.text(milliseconds: now),
+      stamp: try Capture.tick(now: now, in: database), changes: draft.count(of: .changes), conflicts: draft.count(of: .conflicts),
+      resolutions: draft.count(of: .resolutions),
+      body: .changes(
+        .init(
+          epoch: state.epoch, incarnation: state.incarnation, received: state.received, sequence: sequence,
+          previous: previous.flatMap { Digest(hexadecimal: $0) })))
+    let sealed = try draft.seal(manifest, with: key)
+    try record(sealed, sequence: sequence, at: now)
+    try ConflictTable.markTold(conflicts.map(\.id), by: sequence.rawValue, in: database)
+    return ExportRecord(sequence: sequence, received: state.received, file: manifest.fileName, isWritten: false, sealed: sealed)
+  }
+
+  private func record(_ sealed: SealedBundle, sequence: SequenceNumber, at now: Int64) throws {
+    try database.run(
+      """
+      INSERT INTO satchel_exports (sequence, bundle, digest, received, created, file, written)
+      VALUES (:sequence, :bundle, :digest, :received, :created, :file, 0)
+      """,
+      [
+        "sequence": .integer(sequence.rawValue), "bundle": .string(sealed.manifest.bundle.text),
+        "digest": .string(sealed.digest.hexadecimal), "received": .integer(state.received.rawValue), "created": .integer(now),
+        "file": .string(sealed.manifest.fileName),
+      ])
+    try Ledger.add(sealed.manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: database)
+    state.sequence = sequence
+    try state.save(in: database)
+    try Capture.begin(Generation(sequence.rawValue), in: database)
+  }
+
+  private func addSnapshot(to draft: inout BundleDraft) throws {
+    let path = draft.file("building.sqlite")
+    let builder = try SnapshotBuilder(at: path, like: database, tables: tables)
+    for table in tables {
+      let rows = try builder.rows(of: table)
+      try database.each(table.allRowsSQL) {
+        let row = Row($0.values(from: 0, count: table.schema.columns.count))
+        try rows.write(row, over: nil, key: table.schema.key(of: row))
+      }
+    }
+    try builder.finish()
+    try draft.addSnapshot(at: path)
+  }
+
+  private func resolutions() throws -> [Resolution] {
+    try database.all(
+      """
+      SELECT conflict, decision, user, stamp, generation, note
+      FROM satchel_resolutions
+      WHERE generation >= :acknowledged
+      ORDER BY conflict
+      """, ["acknowledged": .integer(state.acknowledged.rawValue)]
+    ) { row -> Resolution? in
+      guard let conflict = ConflictID(row.text(0)), let decision = Resolution.Decision(rawValue: row.text(1)) else { return nil }
+      return Resolution(
+        conflict: conflict, decision: decision, user: row.text(2), stamp: Stamp(row.integer(3)), generation: Generation(row.integer(4)),
+        note: row.optionalText(5))
+    }.compactMap(\.self)
+  }
+
+  /// Gives the sealed file its name in the outbox. Older exports are in this one: they move to `sent`.
+  fileprivate func publish(_ record: ExportRecord) throws {
+    guard let sealed = record.sealed else { return }
+    try platform.files.rename(sealed.path, to: Paths.join(folder.outbox, record.file))
+    try database.run(
+      "UPDATE satchel_exports SET written = 1 WHERE sequence = :sequence", ["sequence": .integer(record.sequence.rawValue)])
+    try moveToSent(below: record.sequence)
+  }
+
+  /// Moves exports below `sequence` from the outbox to where they are kept for re-delivery.
+  func moveToSent(below sequence: SequenceNumber) throws {
+    let older = try database.all(
+      "SELECT file FROM satchel_exports WHERE sequence < :sequence", ["sequence": .integer(sequence.rawValue)]
+    ) { $0.text(0) }
+    for name in try platform.files.list(folder.outbox) where older.contains(where: { Name($0) == Name(name) }) {
+      try platform.files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))
+    }
+  }
+
+  fileprivate func report(_ record: ExportRecord, steps: [Step], isNew: Bool) -> ExportReport {
+    let counts = tables.map { table in (table: table.name, count: steps.count { $0.table == table.name }) }
+    let inOutbox = Paths.join(folder.outbox, record.file)
+    let isThere = (try? platform.files.kind(inOutbox)) == .file
+    return ExportReport(
+      sequence: record.sequence, file: isThere ? inOutbox : Paths.join(folder.sent, record.file), changes: counts.filter { $0.count > 0 },
+      conflicts: Int(record.sealed?.manifest.conflicts ?? 0), isNew: isNew)
+  }
+}

@@ -1,0 +1,45 @@
+/// Satchel's own tables in a device's database, beside those of capture.
+enum DeviceSchema {
+  static let state = """
+    CREATE TABLE satchel_device (
+      one INTEGER PRIMARY KEY CHECK (one = 1),
+      id TEXT NOT NULL,
+      name TEXT NOT NULL,
+      user TEXT NOT NULL,
+      hub_id TEXT NOT NULL,
+      hub_name TEXT NOT NULL,
+      epoch TEXT NOT NULL,            -- of the hub's history
+      incarnation TEXT NOT NULL,      -- of this device's folder
+      sequence INTEGER NOT NULL,      -- of the last export
+      acknowledged INTEGER NOT NULL,  -- the highest sequence that the hub is known to have merged
+      received INTEGER NOT NULL,      -- the emission on which this database stands
+      heard INTEGER NOT NULL,         -- when it was imported: milliseconds since 1970
+      definition TEXT NOT NULL        -- the dataset's definition
+    )
+    """
+
+  /// A row for each export that was ever begun.
+  static let exports = """
+    CREATE TABLE satchel_exports (
+      sequence INTEGER PRIMARY KEY,
+      bundle TEXT NOT NULL,
+      digest TEXT NOT NULL,       -- of its B2SUMS
+      received INTEGER NOT NULL,  -- the emission on which it stood
+      created INTEGER NOT NULL,   -- milliseconds since 1970
+      file TEXT NOT NULL,         -- its name in the outbox, later in bundles/sent
+      written INTEGER NOT NULL    -- 1: the file is there and safe
+    )
+    """
+
+  /// A row for each conflict that was decided on this device.
+  static let resolutions = """
+    CREATE TABLE satchel_resolutions (
+      conflict TEXT PRIMARY KEY,
+      decision TEXT NOT NULL,       -- hub, device, set
+      user TEXT NOT NULL,
+      stamp INTEGER NOT NULL,
+      generation INTEGER NOT NULL,  -- in which the decision was written into the row
+      note TEXT
+    )
+    """
+}

@@ -1,0 +1,50 @@
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+
+/// What a device knows of itself and of its hub: the one row of `satchel_device`.
+public struct DeviceState: Sendable {
+  public var id: ReplicaID
+  public var name: String
+  public var user: String
+  public var hubID: ReplicaID
+  public var hubName: String
+  public var epoch: Epoch
+  public var incarnation: Incarnation
+  public var sequence: SequenceNumber
+  public var acknowledged: SequenceNumber
+  public var received: EmissionNumber
+  public var heard: Int64
+  public var definition: [UInt8]
+
+  static func load(from database: borrowing Database) throws -> DeviceState? {
+    try database.first(
+      """
+      SELECT id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition
+      FROM satchel_device
+      """
+    ) {
+      DeviceState(
+        id: ReplicaID(unchecked: $0.text(0)), name: $0.text(1), user: $0.text(2), hubID: ReplicaID(unchecked: $0.text(3)),
+        hubName: $0.text(4), epoch: Epoch(unchecked: $0.text(5)), incarnation: Incarnation(unchecked: $0.text(6)),
+        sequence: SequenceNumber($0.integer(7)), acknowledged: SequenceNumber($0.integer(8)),
+        received: EmissionNumber($0.integer(9)), heard: $0.integer(10), definition: Array($0.text(11).utf8))
+    }
+  }
+
+  func save(in database: borrowing Database) throws {
+    try database.run(
+      """
+      INSERT OR REPLACE INTO satchel_device
+        (one, id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition)
+      VALUES
+        (1, :id, :name, :user, :hub_id, :hub_name, :epoch, :incarnation, :sequence, :acknowledged, :received, :heard, :definition)
+      """,
+      [
+        "id": .string(id.text), "name": .string(name), "user": .string(user), "hub_id": .string(hubID.text),
+        "hub_name": .string(hubName), "epoch": .string(epoch.text), "incarnation": .string(incarnation.text),
+        "sequence": .integer(sequence.rawValue), "acknowledged": .integer(acknowledged.rawValue),
+        "received": .integer(received.rawValue), "heard": .integer(heard), "definition": .text(definition),
+      ])
+  }
+}

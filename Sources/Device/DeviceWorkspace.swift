@@ -1,0 +1,114 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelCrypto
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// A device's workspace: one database that works offline for one user.
+///
+/// It is opened for one command and closed after it; what several commands must not do at once is guarded by the workspace's lock.
+public struct DeviceWorkspace: Sendable {
+  public let folder: WorkspaceFolder
+  public let configuration: WorkspaceConfiguration
+  let platform: Platform
+
+  /// The hub's name on this device's shelves until the hub has told its own.
+  static let hubKeyName = "hub"
+
+  var databasePath: String { configuration.databasePath(folder) }
+
+  /// Opens the workspace in `root`. Throws a `WorkspaceError` where there is none.
+  public static func open(_ root: String, platform: Platform) throws -> DeviceWorkspace {
+    let folder = WorkspaceFolder(root)
+    let configuration = try WorkspaceConfiguration.load(folder, role: .device, files: platform.files)
+    return DeviceWorkspace(folder: folder, configuration: configuration, platform: platform)
+  }
+
+  /// Makes a workspace with keys of its own in `root`, which has no database yet: that comes with the hub's first bundle.
+  public static func create(
+    _ root: String, dataset: String, name: String, database: String = "data.sqlite", platform: Platform
+  ) throws -> DeviceWorkspace {
+    let folder = WorkspaceFolder(root)
+    for (what, word) in [("dataset", dataset), ("device", name)] where !isSafeName(word) {
+      throw WorkspaceError("bad-name", "\"\(word)\" cannot be the name of a \(what).", hint: safeNameHint)
+    }
+    guard try platform.files.kind(folder.configuration) == nil else {
+      throw WorkspaceError("exists", "There is a Satchel workspace in \(root) already.", hint: "Choose another folder.")
+    }
+    let configuration = WorkspaceConfiguration(
+      role: .device, dataset: dataset, id: ReplicaID(random: platform.random.bytes(16)), name: name, database: database,
+      incarnation: Incarnation(random: platform.random.bytes(16)))
+    try folder.create(platform.files, role: .device)
+    _ = try WorkspaceKeys.generate(folder, name: name, platform: platform)
+    // Last, because a folder is a workspace from then on.
+    try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
+    return DeviceWorkspace(folder: folder, configuration: configuration, platform: platform)
+  }
+
+  /// Writes the file that asks a hub to enrol this device, and returns the fingerprint that both sides compare.
+  public func writeRequest(to path: String) throws -> String {
+    let key = try WorkspaceKeys.own(folder, files: platform.files)
+    guard let incarnation = configuration.incarnation else { throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.") }
+    let now = platform.clock.milliseconds()
+    let manifest = Manifest(
+      bundle: BundleID(random: platform.random.bytes(16)), dataset: configuration.dataset, version: 1,
+      from: .init(id: configuration.id, name: configuration.name),
+      // Who will be its hub, a new device does not know.
+      to: .init(id: ReplicaID(random: [UInt8](repeating: 0, count: 16)), name: Self.hubKeyName), user: "",
+      created: UTCTime.text(milliseconds: now), stamp: Stamp(milliseconds: now),
+      body: .enrolment(.init(incarnation: incarnation, key: key.publicKey)))
+    var draft = try BundleDraft(in: folder.outbox, platform: platform)
+    let sealed = try draft.seal(manifest, with: key)
+    try platform.files.copy(sealed.path, to: path, mode: 0o644)
+    return key.publicKey.fingerprint
+  }
+
+  /// Opens the database, with what this device knows. Throws where the hub's first bundle has not come yet.
+  func session() throws -> DeviceSession {
+    guard try platform.files.kind(databasePath) != nil else {
+      throw WorkspaceError(
+        "initial", "This device has no data yet.", hint: "Import the hub's first bundle: satchel import FILE")
+    }
+    return try DeviceSession(self)
+  }
+
+  func lock() throws -> FileLock { try FileLock(path: folder.lock, files: platform.files) }
+}
+
+/// An open device's database, for the length of one command.
+final class DeviceSession {
+  let workspace: DeviceWorkspace
+  let database: Database
+  let dataset: DatasetDefinition
+  let tables: [TrackedTable]
+  var state: DeviceState
+
+  var platform: Platform { workspace.platform }
+  var folder: WorkspaceFolder { workspace.folder }
+  var hub: Manifest.Party { .init(id: state.hubID, name: state.hubName) }
+
+  init(_ workspace: DeviceWorkspace) throws {
+    let database = try Database(path: workspace.databasePath, mode: .readWrite)
+    try database.execute("PRAGMA foreign_keys = OFF; PRAGMA synchronous = FULL")
+    guard try database.hasTable("satchel_device"), let state = try DeviceState.load(from: database) else {
+      throw WorkspaceError(
+        "not-captured", "The database \(workspace.databasePath) is not the one that Satchel set up: its satchel_ tables are missing.",
+        hint: "Was the file replaced? Put the right one back.")
+    }
+    guard state.id == workspace.configuration.id else {
+      throw WorkspaceError(
+        "other-device", "The database \(workspace.databasePath) belongs to the device \(state.name), this workspace to \(workspace.configuration.name).",
+        hint: "Put each database back into its own workspace.")
+    }
+    dataset = try DatasetDefinition(json: state.definition)
+    tables = try TrackedTable.find(dataset, in: database)
+    self.workspace = workspace
+    self.state = state
+    self.database = database
+  }
+
+  func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
+}

@@ -1,0 +1,61 @@
+import CSQLite
+
+/// What a statement may do that comes from a dataset's rules: read these tables, call ordinary functions, nothing else.
+public final class ReadAuthorizer {
+  private let tables: Set<[UInt8]>
+
+  /// Why a statement was refused, in words; nil while nothing was.
+  public private(set) var refusal: String?
+
+  /// Tables are named without regard to the case of ASCII letters, as SQLite does.
+  public init(tables: some Sequence<String>) {
+    self.tables = Set(tables.map { Array($0.utf8).asciiLowercased })
+  }
+
+  /// Functions whose result depends on more than the row, or that reach out of the database.
+  private static let forbidden: Set<[UInt8]> = Set(
+    [
+      "load_extension", "random", "randomblob", "changes", "total_changes", "last_insert_rowid", "current_date", "current_time",
+      "current_timestamp", "readfile", "writefile", "edit", "fts3_tokenizer", "sqlite_compileoption_get", "sqlite_source_id",
+      "sqlite_version",
+    ].map { Array($0.utf8) })
+
+  fileprivate func allows(_ action: Int32, _ first: String?, _ second: String?) -> Bool {
+    switch action {
+    case SQLITE_SELECT, SQLITE_RECURSIVE:
+      return true
+    case SQLITE_READ:
+      // A subquery in FROM is read under the name of nothing.
+      guard let first, !first.isEmpty else { return true }
+      if tables.contains(Array(first.utf8).asciiLowercased) { return true }
+      refusal = "it reads \(first), which is no table of the dataset"
+    case SQLITE_FUNCTION:
+      guard let second, Self.forbidden.contains(Array(second.utf8).asciiLowercased) else { return true }
+      refusal = "it calls \(second)(), whose result is not decided by the row alone"
+    default:
+      refusal = "it does more than read"
+    }
+    return false
+  }
+}
+
+extension Array<UInt8> {
+  var asciiLowercased: [UInt8] { map { (65...90).contains($0) ? $0 + 32 : $0 } }
+}
+
+extension Database {
+  /// Runs `body` with every statement prepared in it under `authorizer`.
+  public func authorized<T>(by authorizer: ReadAuthorizer, _ body: () throws -> T) throws -> T {
+    let context = Unmanaged.passUnretained(authorizer).toOpaque()
+    sqlite3_set_authorizer(
+      handle,
+      { context, action, first, second, _, _ in
+        guard let context else { return SQLITE_DENY }
+        let authorizer = Unmanaged<ReadAuthorizer>.fromOpaque(context).takeUnretainedValue()
+        return authorizer.allows(action, first.map { String(cString: $0) }, second.map { String(cString: $0) })
+          ? SQLITE_OK : SQLITE_DENY
+      }, context)
+    defer { sqlite3_set_authorizer(handle, nil, nil) }
+    return try withExtendedLifetime(authorizer) { try body() }
+  }
+}

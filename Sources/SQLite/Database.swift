@@ -1,0 +1,109 @@
+import CSQLite
+import Glibc
+import SatchelValues
+
+/// One connection to one SQLite database. It cannot be copied or shared between threads; the compiler sees to it.
+public struct Database: ~Copyable {
+  let handle: OpaquePointer
+
+  public enum Mode: Sendable {
+    case readOnly
+    case readWrite
+    /// Makes the file when it is not there.
+    case create
+  }
+
+  /// How long a connection waits for another writer before it says that it is busy.
+  public static let busyTimeoutMilliseconds: Int32 = 5_000
+
+  /// Opens the database at `path`. SQLite looks at the file's content only at the first statement.
+  public init(path: String, mode: Mode) throws(SQLiteError) {
+    let access: Int32 =
+      switch mode {
+      case .readOnly: SQLITE_OPEN_READONLY
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      }
+    try self.init(name: path, flags: access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE)
+    sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds)
+  }
+
+  init(name: String, flags: Int32) throws(SQLiteError) {
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(name, &opened, flags, nil)
+    guard code == SQLITE_OK, let opened else {
+      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(opened)
+      throw SQLiteError(code: code, message: message)
+    }
+    handle = opened
+  }
+
+  // Statements that live a moment longer keep the connection open until they go.
+  deinit { sqlite3_close_v2(handle) }
+
+  /// Runs SQL text of one or more statements that take no parameters and return no rows.
+  public func execute(_ sql: String) throws(SQLiteError) {
+    if sqlite3_exec(handle, sql, nil, nil, nil) != SQLITE_OK { throw failure(sql) }
+  }
+
+  /// Prepares one statement. Text behind it is an error: two statements where one was meant are a mistake or an attack.
+  public func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+    var prepared: OpaquePointer?
+    var rest = 0
+    let code = sql.withCString { text in
+      var tail: UnsafePointer<CChar>?
+      let code = sqlite3_prepare_v3(handle, text, -1, 0, &prepared, &tail)
+      if let tail { rest = strlen(tail) }
+      return code
+    }
+    guard code == SQLITE_OK else { throw failure(sql) }
+    guard let prepared else { throw SQLiteError(code: SQLITE_ERROR, message: "there is no statement here", sql: sql) }
+    let statement = Statement(handle: prepared)
+    if rest > 0 { throw SQLiteError(code: SQLITE_ERROR, message: "there is more than one statement here", sql: sql) }
+    return statement
+  }
+
+  /// Runs one statement with named parameters to its end.
+  public func run(_ sql: String, _ parameters: KeyValuePairs<String, Value> = [:]) throws(SQLiteError) {
+    let statement = try prepare(sql)
+    for (name, value) in parameters { try statement.bind(value, to: name) }
+    while try statement.step() {}
+  }
+
+  /// Calls `body` for each row of a query.
+  public func each(
+    _ sql: String, _ parameters: KeyValuePairs<String, Value> = [:], _ body: (borrowing Statement) throws -> Void
+  ) throws {
+    let statement = try prepare(sql)
+    for (name, value) in parameters { try statement.bind(value, to: name) }
+    while try statement.step() { try body(statement) }
+  }
+
+  /// What `body` makes of each row of a query, in the query's order.
+  public func all<T>(
+    _ sql: String, _ parameters: KeyValuePairs<String, Value> = [:], _ body: (borrowing Statement) throws -> T
+  ) throws -> [T] {
+    var result: [T] = []
+    try each(sql, parameters) { result.append(try body($0)) }
+    return result
+  }
+
+  /// What `body` makes of the first row of a query; nil where there is none.
+  public func first<T>(
+    _ sql: String, _ parameters: KeyValuePairs<String, Value> = [:], _ body: (borrowing Statement) throws -> T
+  ) throws -> T? {
+    let statement = try prepare(sql)
+    for (name, value) in parameters { try statement.bind(value, to: name) }
+    return try statement.step() ? body(statement) : nil
+  }
+
+  /// How many rows the last INSERT, UPDATE or DELETE touched.
+  public var changes: Int64 { sqlite3_changes64(handle) }
+
+  public var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
+
+  func failure(_ sql: String) -> SQLiteError {
+    SQLiteError(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+  }
+}

@@ -1,0 +1,18 @@
+import SatchelValues
+
+/// An identifier as SQL takes it literally. The one place where a name becomes SQL.
+public func quoted(_ identifier: String) -> String {
+  var result = "\""
+  for scalar in identifier.unicodeScalars {
+    if scalar == "\"" { result += "\"" }
+    result.unicodeScalars.append(scalar)
+  }
+  return result + "\""
+}
+
+public func quoted(_ name: Name) -> String { quoted(name.text) }
+
+/// Quoted names with a comma between them, each behind `prefix`, for example `"T"."a", "T"."b"`.
+public func quotedList(_ names: some Sequence<Name>, prefix: String = "") -> String {
+  names.map { prefix + quoted($0) }.joined(separator: ", ")
+}

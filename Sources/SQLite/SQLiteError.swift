@@ -1,0 +1,50 @@
+import CSQLite
+
+/// What SQLite refused, in its own words, with the statement that it refused.
+public struct SQLiteError: Error, CustomStringConvertible {
+  /// SQLite's extended result code.
+  public let code: Int32
+  public let message: String
+  public let sql: String?
+
+  public init(code: Int32, message: String, sql: String? = nil) {
+    self.code = code
+    self.message = message
+    self.sql = sql
+  }
+
+  public var description: String { message }
+
+  /// What kind of failure this is, for callers that act on it.
+  public enum Kind: Sendable {
+    case busy, full, readOnly, cannotOpen, notADatabase, corrupt, inputOutput
+    case unique, foreignKey, constraint
+    case other
+  }
+
+  public var kind: Kind {
+    switch code {
+    case SQLITE_CONSTRAINT_UNIQUE, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_ROWID: return .unique
+    case SQLITE_CONSTRAINT_FOREIGNKEY: return .foreignKey
+    default: break
+    }
+    switch code & 0xff {
+    case SQLITE_BUSY, SQLITE_LOCKED: return .busy
+    case SQLITE_FULL: return .full
+    case SQLITE_READONLY, SQLITE_PERM: return .readOnly
+    case SQLITE_CANTOPEN: return .cannotOpen
+    case SQLITE_NOTADB: return .notADatabase
+    case SQLITE_CORRUPT: return .corrupt
+    case SQLITE_IOERR: return .inputOutput
+    // A value of the wrong type in a STRICT table and a text that is no integer in a rowid are refused rows like any other.
+    case SQLITE_CONSTRAINT, SQLITE_MISMATCH: return .constraint
+    default: return .other
+    }
+  }
+}
+
+// The importer leaves out macros that are expressions; these are SQLite's documented values.
+let SQLITE_CONSTRAINT_UNIQUE: Int32 = 19 | 8 << 8
+let SQLITE_CONSTRAINT_PRIMARYKEY: Int32 = 19 | 6 << 8
+let SQLITE_CONSTRAINT_ROWID: Int32 = 19 | 10 << 8
+let SQLITE_CONSTRAINT_FOREIGNKEY: Int32 = 19 | 3 << 8

@@ -1,0 +1,51 @@
+import CSQLite
+
+extension Database {
+  /// Runs `body` in one transaction that has the write lock from its first moment: all of it is kept, or nothing.
+  ///
+  /// Throws a busy error when another writer holds the lock for longer than the busy timeout.
+  public func writeTransaction<T>(_ body: () throws -> T) throws -> T {
+    try execute("BEGIN IMMEDIATE")
+    return try finish(body)
+  }
+
+  /// Runs `body` on one unchanging view of the database, whatever others write meanwhile.
+  public func readTransaction<T>(_ body: () throws -> T) throws -> T {
+    try execute("BEGIN")
+    return try finish(body)
+  }
+
+  /// Runs `body` so that what it wrote can be taken back alone; the transaction around it goes on either way.
+  public func savepoint<T>(_ body: () throws -> T) throws -> T {
+    try execute("SAVEPOINT satchel")
+    do {
+      let result = try body()
+      try execute("RELEASE satchel")
+      return result
+    } catch {
+      try execute("ROLLBACK TO satchel")
+      try execute("RELEASE satchel")
+      throw error
+    }
+  }
+
+  /// Runs `body` with every trigger of this connection asleep: rows are written as they are, and what the triggers did
+  /// where the rows came from comes as rows of its own.
+  public func withoutTriggers<T>(_ body: () throws -> T) throws -> T {
+    satchel_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    defer { satchel_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1) }
+    return try body()
+  }
+
+  private func finish<T>(_ body: () throws -> T) throws -> T {
+    do {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      // SQLite has rolled back by itself after some errors; a second time is then one too many and changes nothing.
+      if sqlite3_get_autocommit(handle) == 0 { try execute("ROLLBACK") }
+      throw error
+    }
+  }
+}

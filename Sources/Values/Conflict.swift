@@ -1,0 +1,140 @@
+/// How a device's change failed to be taken as it was.
+public enum ConflictKind: String, Sendable, CaseIterable {
+  case updateUpdate = "update/update"
+  case deleteUpdate = "delete/update"
+  case updateDelete = "update/delete"
+  case insertInsert = "insert/insert"
+  case unique
+  case foreignKey = "foreign key"
+  case constraint
+  case forbidden
+  case revoked
+}
+
+/// Whose value stands in a column, or in the row.
+public enum Winner: String, Sendable {
+  case hub, device
+}
+
+/// What became of a conflict.
+public enum ConflictState: String, Sendable, CaseIterable {
+  /// Somebody has to decide.
+  case open
+  /// A policy decided.
+  case settled
+  /// The change waits until what it lacks is there.
+  case held
+  /// Somebody decided.
+  case resolved
+}
+
+/// A value with the name of its column.
+public struct Field: Hashable, Sendable {
+  public let name: Name
+  public let value: Value
+
+  public init(_ name: Name, _ value: Value) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// A conflict's id: the same disagreement, found at the hub or at the device, once or twice, has the same one.
+public struct ConflictID: Hashable, Sendable, CustomStringConvertible {
+  /// Thirty-two hexadecimal digits.
+  public let text: String
+
+  public init?(_ text: String) {
+    guard text.utf8.count == 32, text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }) else { return nil }
+    self.text = text
+  }
+
+  public var description: String { text }
+}
+
+/// What kind of change a line, a log entry or a conflict is about.
+public enum Operation: String, Sendable, CaseIterable {
+  case insert, update, delete
+}
+
+/// A device's change that could not be taken as it was, with everything that people need to decide.
+public struct ConflictRecord: Hashable, Sendable {
+  public var id: ConflictID
+  public var device: ReplicaID
+  public var user: String
+  public var table: Name
+  public var key: RowKey
+  public var generation: Generation
+  public var stamp: Stamp
+  public var operation: Operation
+  public var kind: ConflictKind
+  public var state: ConflictState
+  /// The values from which the device's change started; nil where there was no row.
+  public var base: [Field]?
+  /// The hub's values that the change met; nil where there was no row, or where its reader may not see it.
+  public var hub: [Field]?
+  /// The device's values; nil where the device deleted the row.
+  public var mine: [Field]?
+  /// Whose value stands, for each column that disagrees; empty where the row as a whole does.
+  public var winners: [ColumnWinner]
+  /// Whose image of the row stands, where the row as a whole disagrees.
+  public var rowWinner: Winner
+  /// Why it could not be taken, where the values alone do not say so; or what somebody noted when resolving it.
+  public var note: String?
+
+  public init(
+    id: ConflictID, device: ReplicaID, user: String, table: Name, key: RowKey, generation: Generation, stamp: Stamp,
+    operation: Operation, kind: ConflictKind, state: ConflictState, base: [Field]?, hub: [Field]?, mine: [Field]?,
+    winners: [ColumnWinner], rowWinner: Winner, note: String?
+  ) {
+    self.id = id
+    self.device = device
+    self.user = user
+    self.table = table
+    self.key = key
+    self.generation = generation
+    self.stamp = stamp
+    self.operation = operation
+    self.kind = kind
+    self.state = state
+    self.base = base
+    self.hub = hub
+    self.mine = mine
+    self.winners = winners
+    self.rowWinner = rowWinner
+    self.note = note
+  }
+}
+
+/// Whose value stands in one column of a conflict.
+public struct ColumnWinner: Hashable, Sendable {
+  public let name: Name
+  public let winner: Winner
+
+  public init(_ name: Name, _ winner: Winner) {
+    self.name = name
+    self.winner = winner
+  }
+}
+
+/// A decision about one conflict, on its way to the other side.
+public struct Resolution: Hashable, Sendable {
+  public enum Decision: String, Sendable, CaseIterable { case hub, device, set }
+
+  public let conflict: ConflictID
+  public let decision: Decision
+  public let user: String
+  public let stamp: Stamp
+  /// The generation in which the decision was written into the row.
+  public let generation: Generation
+  public let note: String?
+
+  public init(conflict: ConflictID, decision: Decision, user: String, stamp: Stamp, generation: Generation, note: String?) {
+    self.conflict = conflict
+    self.decision = decision
+    self.user = user
+    self.stamp = stamp
+    self.generation = generation
+    self.note = note
+  }
+}

@@ -1,0 +1,46 @@
+import SatchelCrypto
+import SatchelJSON
+import SatchelMerge
+import SatchelValues
+
+extension ConflictID {
+  /// The id of the disagreement about one change: a digest of device, table, key and generation.
+  public static func of(device: ReplicaID, table: Name, key: RowKey, generation: Generation) -> ConflictID {
+    let parts = [.string(device.text), .string(table.text)] + key.values + [.integer(generation.rawValue)]
+    let digest = blake2b(canonicalKey(RowKey(parts)), length: 16)
+    let text = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    // Thirty-two hexadecimal digits by construction.
+    return ConflictID(text)!
+  }
+}
+
+extension ConflictRecord {
+  /// The record of one change of a device that met another state of the row.
+  /// - Parameter met: the row that the change met; nil where there was none.
+  public init(
+    _ disagreement: Disagreement, of change: Change, at stamp: Stamp, generation: Generation, key: RowKey, in schema: TableSchema,
+    met: Row?, device: ReplicaID, user: String, note: String? = nil
+  ) {
+    let columns = disagreement.winners.isEmpty ? Array(schema.columns.indices) : disagreement.winners.keys.sorted()
+    func fields(_ row: Row) -> [Field] { columns.map { Field(schema.columns[$0], row[$0]) } }
+    let base: [Field]?
+    let mine: [Field]?
+    let operation: Operation
+    switch change {
+    case .insert(let row):
+      (operation, base, mine) = (.insert, nil, schema.fields(row))
+    case .delete(let was):
+      (operation, base, mine) = (.delete, schema.fields(was), nil)
+    case .update(let changes):
+      operation = .update
+      base = changes.map { Field(schema.columns[$0.column], $0.was) }
+      mine = changes.map { Field(schema.columns[$0.column], $0.value) }
+    }
+    self.init(
+      id: .of(device: device, table: schema.name, key: key, generation: generation), device: device, user: user, table: schema.name,
+      key: key, generation: generation, stamp: stamp, operation: operation, kind: disagreement.kind, state: disagreement.state,
+      base: base, hub: met.map(fields), mine: mine,
+      winners: disagreement.winners.sorted { $0.key < $1.key }.map { ColumnWinner(schema.columns[$0.key], $0.value) },
+      rowWinner: disagreement.rowWinner, note: note)
+  }
+}

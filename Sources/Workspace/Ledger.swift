@@ -1,0 +1,111 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+
+/// What became of a bundle.
+public enum Verdict: String, Sendable {
+  /// Taken.
+  case imported
+  /// Known already: nothing changed.
+  case repeated
+  /// Overtaken by a newer one: nothing changed.
+  case stale
+  /// Made here, to be carried.
+  case written
+  case refused
+}
+
+/// One line of the ledger.
+public struct LedgerEntry: Sendable {
+  /// Milliseconds since 1970 by this replica's clock.
+  public let at: Int64
+  public let direction: Direction
+  public let kind: String
+  public let bundle: String?
+  /// The other side's name, where it is known.
+  public let peer: String?
+  public let number: Int64?
+  public let digest: String?
+  public let verdict: Verdict
+  /// How many changes it carried.
+  public let changes: Int64
+  /// How many new conflicts it brought.
+  public let conflicts: Int64
+  /// For a refused one: why.
+  public let detail: String?
+
+  public enum Direction: String, Sendable { case incoming = "in", outgoing = "out" }
+}
+
+/// `satchel_ledger`: a row for every bundle that was ever made or seen here.
+public enum Ledger {
+  public static let schema = """
+    CREATE TABLE satchel_ledger (
+      entry INTEGER PRIMARY KEY,
+      at INTEGER NOT NULL,       -- milliseconds since 1970 by this replica's clock
+      direction TEXT NOT NULL,   -- in, out
+      kind TEXT NOT NULL,        -- changes, scope, enrolment; '' where it could not be read
+      bundle TEXT,
+      peer TEXT,                 -- the other side's name
+      number INTEGER,            -- sequence or emission
+      digest TEXT,               -- of its B2SUMS
+      previous TEXT,             -- for changes: the digest of the export before, as the device says
+      verdict TEXT NOT NULL,     -- imported, repeated, stale, written, refused
+      changes INTEGER NOT NULL,
+      conflicts INTEGER NOT NULL,
+      detail TEXT
+    );
+    CREATE INDEX satchel_ledger_by_peer ON satchel_ledger (peer, kind, number);
+    """
+
+  public static func add(
+    _ manifest: Manifest, digest: Digest, direction: LedgerEntry.Direction, verdict: Verdict, at time: Int64, conflicts: Int64 = 0,
+    detail: String? = nil, in database: borrowing Database
+  ) throws {
+    var previous: Value = .null
+    if case .changes(let changes) = manifest.body, let digest = changes.previous { previous = .string(digest.hexadecimal) }
+    try database.run(
+      """
+      INSERT INTO satchel_ledger
+        (at, direction, kind, bundle, peer, number, digest, previous, verdict, changes, conflicts, detail)
+      VALUES (:at, :direction, :kind, :bundle, :peer, :number, :digest, :previous, :verdict, :changes, :conflicts, :detail)
+      """,
+      [
+        "at": .integer(time), "direction": .string(direction.rawValue), "kind": .string(manifest.kind.rawValue),
+        "bundle": .string(manifest.bundle.text),
+        "peer": .string(direction == .incoming ? manifest.from.name : manifest.to.name), "number": .integer(manifest.number),
+        "digest": .string(digest.hexadecimal), "previous": previous, "verdict": .string(verdict.rawValue),
+        "changes": .integer(manifest.changes), "conflicts": .integer(conflicts), "detail": detail.map { .string($0) } ?? .null,
+      ])
+  }
+
+  /// Notes a file that was refused before, or because of, what it says.
+  public static func addRefusal(
+    file: String, reason: String, at time: Int64, in database: borrowing Database
+  ) throws {
+    try database.run(
+      """
+      INSERT INTO satchel_ledger (at, direction, kind, verdict, changes, conflicts, detail)
+      VALUES (:at, 'in', '', 'refused', 0, 0, :detail)
+      """, ["at": .integer(time), "detail": .string("\(reason): \(file)")])
+  }
+
+  /// The newest entries first.
+  public static func list(limit: Int64, in database: borrowing Database) throws -> [LedgerEntry] {
+    try database.all(
+      """
+      SELECT at, direction, kind, bundle, peer, number, digest, verdict, changes, conflicts, detail
+      FROM satchel_ledger
+      ORDER BY entry DESC
+      LIMIT :limit
+      """, ["limit": .integer(limit)]
+    ) {
+      LedgerEntry(
+        at: $0.integer(0), direction: .init(rawValue: $0.text(1)) ?? .incoming, kind: $0.text(2), bundle: $0.optionalText(3),
+        peer: $0.optionalText(4), number: $0.optionalInteger(5), digest: $0.optionalText(6),
+        verdict: Verdict(rawValue: $0.text(7)) ?? .refused, changes: $0.integer(8), conflicts: $0.integer(9),
+        detail: $0.optionalText(10))
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+
+/// What happens to a file that was refused.
+public enum Quarantine {
+  /// Puts a copy of a refused file aside, with a text beside it that says why, and notes it in the ledger.
+  ///
+  /// A file that lay in the inbox leaves it; any other stays where the person has it.
+  public static func keep(
+    _ file: String, because error: any ExplainedError, folder: WorkspaceFolder, platform: Platform, database: borrowing Database
+  ) throws {
+    let time = platform.clock.milliseconds()
+    let name = "\(UTCTime.fileName(milliseconds: time))-\(Paths.name(of: file))"
+    let target = Paths.join(folder.quarantine, name)
+    try platform.files.copy(file, to: target, mode: 0o600)
+    let words = "\(error.message)\n" + (error.hint.map { "\($0)\n" } ?? "")
+    try platform.files.replace(target + ".reason.txt", mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
+    try Ledger.addRefusal(file: Paths.name(of: file), reason: error.reason, at: time, in: database)
+    if Paths.parent(of: file) == folder.inbox { try platform.files.remove(file) }
+  }
+
+  /// How many refused files wait for somebody to look at them.
+  public static func count(_ folder: WorkspaceFolder, files: any FileSystem) throws -> Int {
+    try files.list(folder.quarantine).filter { $0.hasSuffix(".satchel") }.count
+  }
+}

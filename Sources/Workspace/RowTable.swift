@@ -1,0 +1,53 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// Reads and writes single rows of one tracked table, with statements that are prepared once.
+///
+/// A row is found by the key's collation and taken only if its key is the same bytes.
+public final class RowTable {
+  public let table: TrackedTable
+  private let select: Statement
+  private let insertion: Statement
+  private let change: Statement?
+  private let deletion: Statement
+
+  public var schema: TableSchema { table.schema }
+
+  public init(_ table: TrackedTable, in database: borrowing Database) throws {
+    let schema = table.schema
+    let name = quoted(schema.name)
+    let isKey = schema.key.map { "\(quoted(schema.columns[$0])) = ?" }.joined(separator: " AND ")
+    let others = schema.columns.indices.filter { !schema.key.contains($0) }.map { schema.columns[$0] }
+    self.table = table
+    select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(name) WHERE \(isKey)")
+    insertion = try database.prepare(
+      "INSERT INTO \(name) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))")
+    change =
+      others.isEmpty
+      ? nil
+      : try database.prepare("UPDATE \(name) SET \(others.map { "\(quoted($0)) = ?" }.joined(separator: ", ")) WHERE \(isKey)")
+    deletion = try database.prepare("DELETE FROM \(name) WHERE \(isKey)")
+  }
+
+  /// The row with this key; nil where there is none.
+  public func row(_ key: RowKey) throws -> Row? {
+    defer { select.reset() }
+    try select.bind(key.values)
+    guard try select.step() else { return nil }
+    let row = Row(select.values(from: 0, count: schema.columns.count))
+    return schema.key(of: row) == key ? row : nil
+  }
+
+  /// Makes the row what it is to be: inserts, updates or deletes. `before` is the row as it is.
+  public func write(_ after: Row?, over before: Row?, key: RowKey) throws {
+    switch (before, after) {
+    case (_, nil): if before != nil { try deletion.run(key.values) }
+    case (nil, let after?): try insertion.run(after.values)
+    case (let before?, let after?):
+      if before == after { return }
+      let others = schema.columns.indices.filter { !schema.key.contains($0) }.map { after[$0] }
+      try change?.run(others + key.values)
+    }
+  }
+}

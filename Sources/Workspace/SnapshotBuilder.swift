@@ -1,0 +1,62 @@
+import SatchelCapture
+import SatchelJSON
+import SatchelSQLite
+import SatchelValues
+
+/// Builds a database of chosen rows in a fresh file: what is not to be seen was never in it, free pages included.
+///
+/// The file has the dataset's tables and their indexes as the source declares them, its `application_id` and `user_version`, and
+/// a table `satchel_stamps` with the newest stamp of each row that was ever changed.
+public final class SnapshotBuilder {
+  private let database: Database
+  private let source: [(table: Name, sql: [String])]
+  private let stamps: Statement
+
+  public static let stampTable = "satchel_stamps"
+
+  public init(at path: String, like original: borrowing Database, tables: [TrackedTable]) throws {
+    database = try Database(path: path, mode: .create)
+    try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+    for pragma in ["application_id", "user_version"] {
+      let number = try original.first("PRAGMA \(pragma)") { $0.integer(0) } ?? 0
+      try database.execute("PRAGMA \(pragma) = \(number)")
+    }
+    try database.execute("BEGIN")
+    var indexes: [(table: Name, sql: [String])] = []
+    for table in tables {
+      let name: KeyValuePairs<String, Value> = ["name": .string(table.name.text)]
+      let declaration = try original.first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", name) { $0.text(0) }
+      if let declaration { try database.execute(declaration) }
+      let sql = try original.all(
+        "SELECT sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = :name AND sql IS NOT NULL ORDER BY name", name
+      ) { $0.text(0) }
+      indexes.append((table.name, sql))
+    }
+    source = indexes
+    try database.execute(
+      """
+      CREATE TABLE \(Self.stampTable) (
+        table_name TEXT NOT NULL,
+        key TEXT NOT NULL,       -- JSON array
+        stamp INTEGER NOT NULL,  -- hybrid logical clock of the row's newest change
+        PRIMARY KEY (table_name, key)
+      ) WITHOUT ROWID
+      """)
+    stamps = try database.prepare("INSERT INTO \(Self.stampTable) VALUES (?, ?, ?)")
+  }
+
+  /// Something that takes the rows of one table, in the order in which they are to lie.
+  public func rows(of table: TrackedTable) throws -> RowTable { try RowTable(table, in: database) }
+
+  public func addStamp(_ stamp: Stamp, of key: RowKey, in table: Name) throws {
+    try stamps.run([.string(table.text), .text(canonicalKey(key)), .integer(stamp.rawValue)])
+  }
+
+  /// Builds the indexes and ends the file.
+  public func finish() throws {
+    for table in source {
+      for sql in table.sql { try database.execute(sql) }
+    }
+    try database.execute("COMMIT")
+  }
+}

@@ -1,0 +1,74 @@
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+/// `satchel.json`: which replica a workspace holds, and where its database is.
+public struct WorkspaceConfiguration: Sendable {
+  public let role: Role
+  public let dataset: String
+  public let id: ReplicaID
+  public let name: String
+  /// As written: relative to the workspace, or absolute.
+  public let database: String
+  /// The life of this folder; nil at a hub.
+  public let incarnation: Incarnation?
+
+  public init(role: Role, dataset: String, id: ReplicaID, name: String, database: String, incarnation: Incarnation?) {
+    self.role = role
+    self.dataset = dataset
+    self.id = id
+    self.name = name
+    self.database = database
+    self.incarnation = incarnation
+  }
+
+  private static let maximumBytes = 64 << 10
+
+  /// The file's content.
+  public var bytes: [UInt8] {
+    var members: [JSONValue.Member] = [
+      .init(name: "satchel", value: 1),
+      .init(name: "role", value: .string(role.rawValue)),
+      .init(name: "dataset", value: .string(dataset)),
+      .init(name: "id", value: .string(id.text)),
+      .init(name: "name", value: .string(name)),
+      .init(name: "database", value: .string(database)),
+    ]
+    if let incarnation { members.append(.init(name: "incarnation", value: .string(incarnation.text))) }
+    return JSONValue.object(members).prettyBytes
+  }
+
+  /// Reads the configuration of the workspace at `folder`, which must be of the given role.
+  public static func load(_ folder: WorkspaceFolder, role: Role, files: any FileSystem) throws -> WorkspaceConfiguration {
+    let tool = role == .hub ? "satchel-hub" : "satchel"
+    guard try files.kind(folder.configuration) == .file else {
+      throw WorkspaceError(
+        "no-workspace", "There is no Satchel workspace in \(folder.root).",
+        hint: "Go to the folder that has satchel.json in it, or name it: \(tool) -C DIR ...")
+    }
+    let bytes = try files.read(folder.configuration, limit: maximumBytes)
+    guard let document = try? JSONValue.parse(bytes), let configuration = WorkspaceConfiguration(document) else {
+      throw WorkspaceError(
+        "bad-workspace", "\(folder.configuration) cannot be understood.", hint: "Bring the file back from a backup of the workspace.")
+    }
+    guard configuration.role == role else {
+      let other = role == .hub ? "satchel" : "satchel-hub"
+      throw WorkspaceError(
+        "other-role", "\(folder.root) is the workspace of a \(configuration.role.rawValue).", hint: "Its tool is \(other).")
+    }
+    return configuration
+  }
+
+  private init?(_ document: JSONValue) {
+    guard document["satchel"]?.integerValue == 1, let role = document["role"]?.stringValue.flatMap({ Role(rawValue: $0) }),
+      let dataset = document["dataset"]?.stringValue, isSafeName(dataset),
+      let id = document["id"]?.stringValue.flatMap({ ReplicaID($0) }), let name = document["name"]?.stringValue, isSafeName(name),
+      let database = document["database"]?.stringValue
+    else { return nil }
+    let incarnation = document["incarnation"]?.stringValue.flatMap { Incarnation($0) }
+    if role == .device && incarnation == nil { return nil }
+    self.init(role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation)
+  }
+
+  public func databasePath(_ folder: WorkspaceFolder) -> String { folder.path(database) }
+}

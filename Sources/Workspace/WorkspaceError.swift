@@ -1,0 +1,37 @@
+import SatchelValues
+
+/// Why a workspace could not be opened or made, or a command on it not be carried out. Nothing has changed.
+public struct WorkspaceError: ExplainedError {
+  public let reason: String
+  public let message: String
+  public let hint: String?
+
+  public init(_ reason: String, _ message: String, hint: String? = nil) {
+    self.reason = reason
+    self.message = message
+    self.hint = hint
+  }
+}
+
+/// Why a bundle that is what it says was not imported here.
+public struct Refusal: ExplainedError {
+  /// What becomes of the file.
+  public enum Keeping: Sendable {
+    /// It stays where it is: it is for somebody else, or for later.
+    case inPlace
+    /// A copy goes to quarantine, because somebody has to look at it.
+    case quarantine
+  }
+
+  public let reason: String
+  public let message: String
+  public let hint: String?
+  public let keeping: Keeping
+
+  public init(_ reason: String, _ message: String, hint: String? = nil, keeping: Keeping = .inPlace) {
+    self.reason = reason
+    self.message = message
+    self.hint = hint
+    self.keeping = keeping
+  }
+}

@@ -1,0 +1,42 @@
+import SatchelPlatform
+
+/// Where things lie in a workspace: a folder that holds one replica.
+public struct WorkspaceFolder: Sendable {
+  public let root: String
+
+  public init(_ root: String) { self.root = root }
+
+  public var configuration: String { path("satchel.json") }
+  public var keys: String { path("keys") }
+  public var secretKey: String { path("keys/own.key") }
+  public var publicKey: String { path("keys/own.pub") }
+  /// Written here, to be carried.
+  public var outbox: String { path("bundles/outbox") }
+  /// Kept for re-delivery.
+  public var sent: String { path("bundles/sent") }
+  /// Dropped here, to be imported.
+  public var inbox: String { path("bundles/inbox") }
+  /// Refused, with a reason beside each.
+  public var quarantine: String { path("bundles/quarantine") }
+  /// What the hub imported.
+  public var archive: String { path("bundles/archive") }
+  public var lock: String { path(".satchel.lock") }
+
+  public func path(_ name: String) -> String { Paths.join(root, name) }
+
+  /// The public key of another replica.
+  public func publicKey(of name: String) -> String { Paths.join(keys, "\(name).pub") }
+
+  /// Makes the folders that every workspace has.
+  public func create(_ files: any FileSystem, role: Role) throws {
+    try files.makeDirectory(root, mode: 0o755)
+    try files.makeDirectory(keys, mode: 0o700)
+    for folder in [outbox, sent, inbox, quarantine] { try files.makeDirectory(folder, mode: 0o755) }
+    if role == .hub { try files.makeDirectory(archive, mode: 0o755) }
+  }
+}
+
+/// Which side of the stick a workspace is on.
+public enum Role: String, Sendable {
+  case device, hub
+}
