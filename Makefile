@@ -1,0 +1,44 @@
+# Satchel: what can be made here. `make test FILTER=PlatformTests` runs a part of the tests.
+#
+#   HISTORIES  how many random histories `make soak` tries (1000)
+#   SEED       the first seed of `make soak`; give the one that a failure printed to see that failure again
+
+SWIFT     ?= swift
+HISTORIES ?= 1000
+SEED      ?=
+FILTER    ?=
+
+# The Debian packages that building, testing and the demonstration need.
+PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3
+
+.PHONY: build test demo lint format soak clean deps
+
+# Both tools: .build/release/satchel and .build/release/satchel-hub.
+build: deps
+	$(SWIFT) build -c release
+
+test: deps
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build $(if $(FILTER),--filter '$(FILTER)')
+
+# A hub, two devices and a stick, played through in a folder of its own.
+demo: build
+	scripts/demo.sh
+
+lint:
+	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+	scripts/check-layers.sh
+	scripts/check-layers.sh --self-test
+
+format:
+	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
+
+# Random histories of a hub and its devices, in an optimised build, for as long as you like.
+soak: deps
+	SATCHEL_HISTORIES='$(HISTORIES)' $(if $(SEED),SATCHEL_SEED='$(SEED)') $(SWIFT) test -c release --filter ProtocolTests
+
+clean:
+	rm -rf .build
+
+deps:
+	@scripts/install-packages.sh $(PACKAGES)

@@ -1,0 +1,47 @@
+/// One command, as a value that describes itself: parsing, help and usage errors are made from it, and from nothing else.
+///
+/// `Context` is whatever the tool's commands share; the engine only hands it on.
+public struct CommandSpec<Context>: Sendable {
+  public typealias Run = @Sendable (_ command: ParsedCommand, _ context: inout Context) throws -> ExitCode
+
+  /// The words that name it: `["user", "add"]`.
+  public let path: [String]
+  /// One line for the list of commands, without a full stop.
+  public let summary: String
+  /// What it does, in plain words; an empty line parts paragraphs, a line that begins with a space stays as it is.
+  public let discussion: String
+  public let arguments: [ArgumentSpec]
+  public let options: [OptionSpec]
+  public let examples: [Example]
+  /// Whether it changes data; if so, it takes `--dry-run`.
+  public let changesData: Bool
+  public let run: Run
+
+  public init(
+    _ path: [String], summary: String, discussion: String, arguments: [ArgumentSpec] = [], options: [OptionSpec] = [],
+    examples: [Example] = [], changesData: Bool, run: @escaping Run
+  ) {
+    self.path = path
+    self.summary = summary
+    self.discussion = discussion
+    self.arguments = arguments
+    self.options = options
+    self.examples = examples
+    self.changesData = changesData
+    self.run = run
+  }
+
+  /// Its name as people write it: `user add`.
+  public var name: String { path.joined(separator: " ") }
+}
+
+/// A command line to learn from, and what it is good for.
+public struct Example: Sendable {
+  public let command: String
+  public let explanation: String
+
+  public init(_ command: String, _ explanation: String) {
+    self.command = command
+    self.explanation = explanation
+  }
+}

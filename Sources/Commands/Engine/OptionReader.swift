@@ -1,0 +1,60 @@
+/// The second half of parsing: tells a command's options from its arguments.
+struct OptionReader<Context> {
+  private let command: CommandSpec<Context>
+  private(set) var values: [String: [String]] = [:]
+  private(set) var flags: [String: Bool] = [:]
+  /// The words that are no options.
+  private(set) var words: [String] = []
+
+  init(_ all: [String], for command: CommandSpec<Context>) throws(UsageError) {
+    self.command = command
+    for option in command.allOptions {
+      if option.kind == .flag { flags[option.long] = false } else { values[option.long] = [] }
+    }
+    var left = all[...]
+    while let word = left.popFirst() {
+      if word == "--" {
+        words += left
+        break
+      }
+      if word.isOption { try read(word, &left) } else { words.append(word) }
+    }
+    for option in command.options where option.required && values[option.long] == [] {
+      throw UsageError("the option \(option.withPlaceholder) is missing")
+    }
+  }
+
+  private mutating func read(_ word: String, _ left: inout ArraySlice<String>) throws(UsageError) {
+    let assignment = Assignment(word)
+    let spelling = assignment?.name ?? word
+    guard let option = command.allOptions.first(where: { $0.spellings.contains(spelling) }) else { throw unknown(spelling) }
+    guard let placeholder = option.placeholder else {
+      if assignment != nil { throw UsageError("the option \(spelling) takes no value") }
+      flags[option.long] = true
+      return
+    }
+    if values[option.long] != [], !option.repeatable { throw UsageError("the option \(spelling) is given twice") }
+    let value = if let assignment { assignment.value } else { try following(spelling, placeholder, &left) }
+    if value.isEmpty { throw UsageError("the option \(spelling) has an empty value; it needs \(placeholder)") }
+    values[option.long, default: []].append(value)
+  }
+
+  private func following(
+    _ spelling: String, _ placeholder: String, _ left: inout ArraySlice<String>
+  ) throws(UsageError) -> String {
+    let message = "the option \(spelling) needs a value: \(placeholder)"
+    guard let next = left.first, next != "--" else { throw UsageError(message) }
+    // `--to --json` is a forgotten value far more often than a file named `--json`.
+    if next.isOption { throw UsageError(message, hint: "If the value is '\(next)', write \(spelling)=\(next)") }
+    return left.removeFirst()
+  }
+
+  private func unknown(_ spelling: String) -> UsageError {
+    if spelling == "--\(OptionSpec.dryRun.long)" {
+      return UsageError("'\(command.name)' changes no data, so it takes no --dry-run")
+    }
+    let near = didYouMean(spelling, among: command.allOptions.flatMap(\.spellings))
+    let hint = near.isEmpty ? "A word that begins with a hyphen and is no option goes after '--'." : nil
+    return UsageError("'\(command.name)' has no option \(spelling)\(near)", hint: hint)
+  }
+}

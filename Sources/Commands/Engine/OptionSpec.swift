@@ -1,0 +1,58 @@
+/// An option of a command.
+public struct OptionSpec: Sendable {
+  public enum Kind: Hashable, Sendable {
+    /// It is given or it is not.
+    case flag
+    /// It takes a value, shown in help by this placeholder: `--to PATH`.
+    case value(String)
+  }
+
+  /// Its name without the hyphens: `to`.
+  public let long: String
+  public let short: Character?
+  public let kind: Kind
+  public let help: String
+  /// A value may be given more than once.
+  public let repeatable: Bool
+  /// A value without which the command cannot run.
+  public let required: Bool
+
+  public init(
+    _ long: String, short: Character? = nil, kind: Kind = .flag, help: String, repeatable: Bool = false, required: Bool = false
+  ) {
+    self.long = long
+    self.short = short
+    self.kind = kind
+    self.help = help
+    self.repeatable = repeatable
+    self.required = required
+  }
+
+  /// The ways to write it.
+  var spellings: [String] { (short.map { ["-\($0)"] } ?? []) + ["--\(long)"] }
+
+  var placeholder: String? { if case .value(let placeholder) = kind { placeholder } else { nil } }
+
+  /// `--to PATH`.
+  var withPlaceholder: String { "--\(long)" + (placeholder.map { " \($0)" } ?? "") }
+
+  /// Its part of the usage line.
+  var usage: String { (required ? withPlaceholder : "[\(withPlaceholder)]") + (repeatable ? "..." : "") }
+}
+
+extension OptionSpec {
+  static let directory = OptionSpec("directory", short: "C", kind: .value("DIR"), help: "work in DIR, not in the current folder")
+  static let json = OptionSpec("json", help: "print one JSON document, on failure too")
+  static let quiet = OptionSpec("quiet", short: "q", help: "print nothing but errors")
+  static let help = OptionSpec("help", short: "h", help: "print this help and do nothing")
+  static let dryRun = OptionSpec("dry-run", help: "say what would happen and change nothing")
+  static let version = OptionSpec("version", help: "print the version and do nothing")
+
+  /// What every command takes.
+  static let common = [directory, json, quiet, help]
+}
+
+extension CommandSpec {
+  /// Its own options, then those of every command.
+  var allOptions: [OptionSpec] { options + (changesData ? [.dryRun] : []) + OptionSpec.common }
+}

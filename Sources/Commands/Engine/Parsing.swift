@@ -1,0 +1,45 @@
+/// What a command line asks for.
+public enum Invocation<Context>: Sendable {
+  case run(CommandSpec<Context>, ParsedCommand)
+  /// Text to print on standard output.
+  case help(String)
+  case version(String)
+}
+
+extension ToolSpec {
+  /// Reads a command line, without the tool's own name. Throws when it fits no command.
+  ///
+  /// The longest run of words that names a command is the command; options stand anywhere, `--` ends them, and help is given
+  /// whatever else is wrong.
+  public func parse(_ words: [String]) throws(UsageError) -> Invocation<Context> {
+    if words.isEmpty { return .help(help()) }
+    let found = try Lookup(words, in: self)
+    let options = found.rest.beforeEndOfOptions
+    if found.asksForHelp || !Set(OptionSpec.help.spellings).isDisjoint(with: options) { return .help(try help(for: found)) }
+    if options.contains("--version"), found.command?.options.contains(where: { $0.long == "version" }) != true {
+      return .version("\(name) \(version)\n")
+    }
+    guard let command = found.command else { throw found.failure }
+    do throws(UsageError) {
+      let read = try OptionReader(found.rest, for: command)
+      let arguments = try assign(read.words, to: command.arguments)
+      return .run(command, ParsedCommand(path: command.path, arguments: arguments, values: read.values, flags: read.flags))
+    } catch {
+      throw complete(error, for: command)
+    }
+  }
+
+  private func help(for found: Lookup<Context>) throws(UsageError) -> String {
+    if let command = found.command { return help(command) }
+    // `help exprot` names no command; plain `help` and `help user` name a list of them.
+    if found.rest.firstArgument != nil { throw found.failure }
+    return help(under: found.path)
+  }
+
+  /// Adds what a usage error of this command lacks.
+  func complete(_ error: UsageError, for command: CommandSpec<Context>) -> UsageError {
+    let reading = "Read '\(name) help \(command.name)'."
+    let hint = error.hint.map { $0 + "\n" + reading } ?? reading
+    return UsageError(error.message, usage: error.usage ?? usage(command), hint: hint)
+  }
+}

@@ -1,0 +1,32 @@
+/// The candidate that somebody probably meant: the nearest one within two edits, and nearer than a new word would be.
+func suggestion(for word: String, among candidates: [String]) -> String? {
+  let near = candidates.map { (candidate: $0, distance: editDistance(word, $0)) }
+    .filter { $0.distance <= 2 && $0.distance < $0.candidate.drop { $0 == "-" }.count }
+  return near.min { $0.distance < $1.distance }?.candidate
+}
+
+/// `; did you mean 'X'?`, or nothing.
+func didYouMean(_ word: String, among candidates: [String]) -> String {
+  suggestion(for: word, among: candidates).map { "; did you mean '\($0)'?" } ?? ""
+}
+
+/// How many letters must be added, dropped, changed or swapped with their neighbour to make one word of the other (the
+/// "optimal string alignment" distance).
+func editDistance(_ a: String, _ b: String) -> Int {
+  let a = Array(a.unicodeScalars)
+  let b = Array(b.unicodeScalars)
+  if abs(a.count - b.count) > 2 { return abs(a.count - b.count) }  // too far already; spares the work on long words
+  var beforeLast: [Int] = []
+  var last = Array(0...b.count)
+  for i in a.indices {
+    var row = [i + 1]
+    for j in b.indices {
+      var best = min(row[j] + 1, last[j + 1] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+      if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, beforeLast[j - 1] + 1) }
+      row.append(best)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[b.count]
+}

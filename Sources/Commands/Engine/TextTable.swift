@@ -1,0 +1,106 @@
+/// Rows of text in aligned columns, for people.
+///
+///     var table = TextTable(["NAME", .right("BUNDLES")])
+///     table.add(["asha", "12"])
+///     console.out(table.text(width: console.traits.width))
+///
+/// Cells may come from anybody's database: what would move the cursor or turn the text around shows as U+FFFD.
+public struct TextTable: Sendable {
+  public struct Column: Sendable, ExpressibleByStringLiteral {
+    let title: String
+    let alignsRight: Bool
+
+    public static func left(_ title: String) -> Column { Column(title: title, alignsRight: false) }
+    /// For numbers.
+    public static func right(_ title: String) -> Column { Column(title: title, alignsRight: true) }
+    public init(stringLiteral title: String) { self = .left(title) }
+
+    private init(title: String, alignsRight: Bool) {
+      self.title = title
+      self.alignsRight = alignsRight
+    }
+  }
+
+  /// What becomes of a last cell that does not fit.
+  public enum Overflow: Sendable {
+    /// It is cut, and ends with an ellipsis.
+    case clip
+    /// It goes on below itself.
+    case wrap
+  }
+
+  private let columns: [Column]
+  private var rows: [[String]] = []
+
+  /// A table with a heading; with titles that are all empty it has none.
+  public init(_ columns: [Column]) {
+    precondition(!columns.isEmpty, "a table has columns")
+    self.columns = columns
+  }
+
+  /// Adds a row; cells that are missing are empty.
+  public mutating func add(_ cells: [String]) {
+    precondition(cells.count <= columns.count, "a row has more cells than the table has columns")
+    rows.append(cells.map(visible) + Array(repeating: "", count: columns.count - cells.count))
+  }
+
+  public var isEmpty: Bool { rows.isEmpty }
+
+  /// The table in lines that end with a newline, none with a trailing space. Only the last column gives way to `width`, and it
+  /// keeps ten columns whatever happens; nil is as wide as it takes.
+  public func text(width: Int?, indent: Int = 0, overflow: Overflow = .clip) -> String {
+    let heading = columns.allSatisfy(\.title.isEmpty) ? [] : [columns.map(\.title)]
+    let all = heading + rows
+    let widths = columns.indices.map { i in all.map { $0[i].displayWidth }.max() ?? 0 }
+    let start = widths.dropLast().reduce(indent) { $0 + $1 + Self.gap }
+    let room = width.map { max(10, $0 - start) } ?? Int.max
+    var text = ""
+    for row in all {
+      let cells = columns.indices.map { columns[$0].aligned(row[$0], to: $0 == lastColumn ? min(room, widths[$0]) : widths[$0]) }
+      let before = cells.dropLast().map { $0 + spaces(Self.gap) }.joined()
+      for (i, line) in fit(cells[lastColumn], in: room, overflow).enumerated() {
+        text += withoutTrailingSpaces(i == 0 ? spaces(indent) + before + line : spaces(start) + line) + "\n"
+      }
+    }
+    return text
+  }
+
+  private var lastColumn: Int { columns.count - 1 }
+
+  private static let gap = 2
+
+  private func fit(_ cell: String, in room: Int, _ overflow: Overflow) -> [String] {
+    if cell.displayWidth <= room { return [cell] }
+    switch overflow {
+    case .clip: return [String(String.UnicodeScalarView(cell.unicodeScalars.prefix(room - 1))) + "…"]
+    case .wrap: return wrap(cell.split(separator: " ").map(String.init), width: room)
+    }
+  }
+}
+
+extension TextTable.Column {
+  fileprivate func aligned(_ cell: String, to width: Int) -> String {
+    let padding = spaces(max(0, width - cell.displayWidth))
+    return alignsRight ? padding + cell : cell + padding
+  }
+}
+
+private func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
+
+private func withoutTrailingSpaces(_ line: String) -> String {
+  var line = line
+  while line.last == " " { line.removeLast() }
+  return line
+}
+
+private func visible(_ cell: String) -> String {
+  String(String.UnicodeScalarView(cell.unicodeScalars.map { misleads($0) ? "\u{FFFD}" : $0 }))
+}
+
+/// Control characters (escape sequences begin with one), line separators, and the marks that turn the direction of text.
+private func misleads(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar.value {
+  case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: true
+  default: false
+  }
+}

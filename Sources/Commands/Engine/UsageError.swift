@@ -1,0 +1,21 @@
+/// A command line that does not fit. Commands throw it too, for values that only they can judge; the engine then adds the usage
+/// line and where to read on.
+public struct UsageError: Error, Hashable, Sendable {
+  /// What was wrong.
+  public let message: String
+  /// The usage line of the command, when it is known which one was meant.
+  public internal(set) var usage: String?
+  /// What to do next.
+  public internal(set) var hint: String?
+
+  public init(_ message: String, usage: String? = nil, hint: String? = nil) {
+    self.message = message
+    self.usage = usage
+    self.hint = hint
+  }
+
+  /// The whole of it for people, ready for standard error.
+  public func text(tool: String) -> String {
+    ([tool + ": " + message, usage, hint] as [String?]).compactMap(\.self).map { $0 + "\n" }.joined()
+  }
+}

@@ -1,0 +1,28 @@
+import Synchronization
+
+/// A console that keeps what it is given and answers from a list: commands run in the tests' own process with it.
+public final class CollectingConsole: Console {
+  private struct State {
+    var out = ""
+    var error = ""
+    var answers: [String]
+  }
+
+  private let state: Mutex<State>
+  public let traits: ConsoleTraits
+
+  /// `answers` are the lines that somebody will type.
+  public init(answers: [String] = [], traits: ConsoleTraits = ConsoleTraits()) {
+    state = Mutex(State(answers: answers))
+    self.traits = traits
+  }
+
+  /// All that went to standard output so far.
+  public var outText: String { state.withLock { $0.out } }
+  /// All that went to standard error so far.
+  public var errorText: String { state.withLock { $0.error } }
+
+  public func out(_ text: String) { state.withLock { $0.out += text } }
+  public func error(_ text: String) { state.withLock { $0.error += text } }
+  public func readLine() -> String? { state.withLock { $0.answers.isEmpty ? nil : $0.answers.removeFirst() } }
+}

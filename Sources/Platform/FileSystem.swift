@@ -1,0 +1,62 @@
+/// What a name in a folder stands for; a symbolic link is `other`.
+public enum FileKind: Hashable, Sendable {
+  case file
+  case directory
+  case other
+}
+
+/// The door to files: the primitive steps, so that a simulation can fail or stop at each of them. What is made of several steps
+/// (`replace`, `copy`, `removeTree`) stands in extensions and works over any implementation.
+///
+/// Paths are absolute or relative to the process's folder. Each call throws the `PlatformError` of what the system refused;
+/// a path with a zero byte is refused.
+public protocol FileSystem: Sendable {
+  // MARK: Looking
+
+  /// What stands at `path`, without following a final symbolic link; nil when nothing does.
+  func kind(_ path: String) throws(PlatformError) -> FileKind?
+  /// The file's length in bytes; follows links.
+  func size(_ path: String) throws(PlatformError) -> Int64
+  /// The permission bits; follows links.
+  func permissions(_ path: String) throws(PlatformError) -> UInt32
+  /// The names in a folder, sorted by their bytes, without `.` and `..`. A name that is not UTF-8 comes mended, and nothing is
+  /// found under it.
+  func list(_ directory: String) throws(PlatformError) -> [String]
+  /// The process's folder, absolute.
+  func currentDirectory() throws(PlatformError) -> String
+
+  // MARK: Open files
+
+  /// Opens a file for reading. Throws `.isADirectory` or `.notAFile` for what is no regular file, so that no pipe ever blocks.
+  func open(_ path: String) throws(PlatformError) -> Int32
+  /// Makes a new, empty file under a unique name that begins with `temporaryPrefix`, open for reading and writing, with exactly
+  /// this mode where the file system keeps modes (FAT does not).
+  func createTemporary(in directory: String, mode: UInt32) throws(PlatformError) -> (path: String, fd: Int32)
+  /// Opens the file, made with mode 0600 where missing, and locks it against every other such opening, in this process too.
+  /// Throws `.locked` when it is taken; closing unlocks. Callers hold it as a `FileLock`.
+  func openLocked(_ path: String) throws(PlatformError) -> Int32
+  /// Fills the buffer from its start; says how many bytes, 0 at the file's end. The buffer may not be empty.
+  func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int
+  /// Writes all the bytes at the file's position.
+  func write(_ fd: Int32, _ bytes: [UInt8]) throws(PlatformError)
+  /// Returns when the system says that the file's bytes are on the medium.
+  func sync(_ fd: Int32) throws(PlatformError)
+  /// Closes; what must be safe was synced before.
+  func close(_ fd: Int32)
+
+  // MARK: Names
+
+  /// Makes a folder, and those above it that are missing, with this mode less the umask. One that is there is fine.
+  func makeDirectory(_ path: String, mode: UInt32) throws(PlatformError)
+  /// Returns when the folder's names are on the medium, as far as its file system can say.
+  func syncDirectory(_ path: String) throws(PlatformError)
+  /// Gives a file another name in one step, taking the place of a file there, then syncs the target's folder.
+  func rename(_ from: String, to: String) throws(PlatformError)
+  /// Removes a file, a link or an empty folder. Throws `.missing` when nothing is there.
+  func remove(_ path: String) throws(PlatformError)
+}
+
+extension FileSystem {
+  /// How the name of every file begins that is being written aside. After a crash such files may be left; nothing reads them.
+  public static var temporaryPrefix: String { ".satchel-" }
+}

@@ -1,0 +1,77 @@
+import Glibc
+
+extension HostFileSystem {
+  public func list(_ directory: String) throws(PlatformError) -> [String] {
+    let fd = try systemCall("open", directory) { unsafe Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard let stream = unsafe fdopendir(fd) else {
+      let code = errno
+      close(fd)
+      throw PlatformError(errno: code, operation: "list", path: directory)
+    }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = unsafe readdir(stream) else {
+        if errno != 0 { throw PlatformError(errno: errno, operation: "list", path: directory) }
+        break
+      }
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  public func currentDirectory() throws(PlatformError) -> String {
+    guard let path = unsafe getcwd(nil, 0) else {
+      throw PlatformError(errno: errno, operation: "find the current folder", path: ".")
+    }
+    defer { unsafe free(path) }
+    return unsafe String(cString: path)
+  }
+
+  public func makeDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
+    do throws(PlatformError) {
+      try makeOneDirectory(path, mode: mode)
+    } catch .missing where Paths.parent(of: path) != path {
+      try makeDirectory(Paths.parent(of: path), mode: mode)
+      try makeOneDirectory(path, mode: mode)
+    }
+  }
+
+  private func makeOneDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
+    do throws(PlatformError) {
+      try systemCall("make the folder", path) { unsafe mkdir(path, mode) }
+    } catch .exists {
+      guard try status(path).kind == .directory else { throw .notADirectory(path: path) }
+      return
+    }
+    try syncDirectory(Paths.parent(of: path))
+  }
+
+  public func syncDirectory(_ path: String) throws(PlatformError) {
+    let fd = try systemCall("open", path) { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    defer { close(fd) }
+    do throws(PlatformError) {
+      try systemCall("fsync", path) { fsync(fd) }
+    } catch .other(_, _, let code) where code == EINVAL || code == ENOTSUP {
+      // Some file systems sync no folders; there is nothing more to ask of them.
+    }
+  }
+
+  public func rename(_ from: String, to: String) throws(PlatformError) {
+    do throws(PlatformError) {
+      try refuseZeroByte("rename", to)
+      try systemCall("rename", from) { unsafe Glibc.rename(from, to) }
+    } catch {
+      throw try kind(from) == nil ? error : error.about(to)
+    }
+    try syncDirectory(Paths.parent(of: to))
+  }
+
+  public func remove(_ path: String) throws(PlatformError) {
+    try systemCall("remove", path) { unsafe Glibc.remove(path) }
+  }
+}

@@ -1,0 +1,103 @@
+import Glibc
+
+/// The machine's files.
+public struct HostFileSystem: FileSystem {
+  public init() {}
+
+  public func kind(_ path: String) throws(PlatformError) -> FileKind? {
+    var info = stat()
+    do throws(PlatformError) {
+      try systemCall("stat", path) { unsafe lstat(path, &info) }
+    } catch .missing {
+      return nil
+    }
+    return info.kind
+  }
+
+  public func size(_ path: String) throws(PlatformError) -> Int64 { Int64(try status(path).st_size) }
+
+  public func permissions(_ path: String) throws(PlatformError) -> UInt32 { try status(path).st_mode & 0o7777 }
+
+  func status(_ path: String) throws(PlatformError) -> stat {
+    var info = stat()
+    try systemCall("stat", path) { unsafe stat(path, &info) }
+    return info
+  }
+
+  public func open(_ path: String) throws(PlatformError) -> Int32 {
+    // Without O_NONBLOCK opening a pipe would wait for its writer; on a regular file the flag means nothing.
+    let fd = try systemCall("open", path) { unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    do throws(PlatformError) {
+      var info = stat()
+      try systemCall("stat", path) { unsafe fstat(fd, &info) }
+      switch info.kind {
+      case .file: return fd
+      case .directory: throw .isADirectory(path: path)
+      case .other: throw .notAFile(path: path)
+      }
+    } catch {
+      close(fd)
+      throw error
+    }
+  }
+
+  public func createTemporary(in directory: String, mode: UInt32) throws(PlatformError) -> (path: String, fd: Int32) {
+    let unique = SystemRandom().bytes(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let path = Paths.join(directory, Self.temporaryPrefix + unique)
+    let fd: Int32
+    do throws(PlatformError) {
+      fd = try systemCall("create", path) { unsafe Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
+    } catch {
+      // Nobody named this file: what is missing, full or forbidden is its folder.
+      throw error.about(directory)
+    }
+    // The umask has no say in a mode that the caller chose; a file system that keeps no modes refuses, and that is all right.
+    _ = fchmod(fd, mode)
+    return (path, fd)
+  }
+
+  public func openLocked(_ path: String) throws(PlatformError) -> Int32 {
+    let fd = try systemCall("open", path) { unsafe Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
+    do throws(PlatformError) {
+      try systemCall("lock", path) { flock(fd, LOCK_EX | LOCK_NB) }
+    } catch {
+      close(fd)
+      throw error
+    }
+    return fd
+  }
+
+  public func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int {
+    precondition(!buffer.isEmpty, "an empty buffer would look like the file's end")
+    return try systemCall("read", on: fd) {
+      unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(fd, $0.baseAddress, $0.count) }
+    }
+  }
+
+  public func write(_ fd: Int32, _ bytes: [UInt8]) throws(PlatformError) {
+    try systemCall("write", on: fd) {
+      let code = writeFully(bytes, to: fd)
+      errno = code
+      return code == 0 ? 0 : -1
+    }
+  }
+
+  public func sync(_ fd: Int32) throws(PlatformError) {
+    try systemCall("fsync", on: fd) { fsync(fd) }
+  }
+
+  public func close(_ fd: Int32) {
+    // On Linux the descriptor is gone even when this is interrupted: a second try could close somebody else's.
+    _ = Glibc.close(fd)
+  }
+}
+
+extension stat {
+  var kind: FileKind {
+    switch st_mode & S_IFMT {
+    case S_IFREG: .file
+    case S_IFDIR: .directory
+    default: .other
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/// Paths as text, without asking the file system.
+public enum Paths {
+  /// `b` seen from folder `a`; `b` itself when it is absolute.
+  public static func join(_ a: String, _ b: String) -> String {
+    if a.isEmpty || isAbsolute(b) { return b }
+    if b.isEmpty { return a }
+    return a.utf8.last == slash ? a + b : a + "/" + b
+  }
+
+  /// The folder that holds `path`: `.` for a plain name, `/` for the root.
+  public static func parent(of path: String) -> String {
+    let bytes = trimmed(path)
+    guard let cut = bytes.lastIndex(of: slash) else { return bytes.isEmpty && isAbsolute(path) ? "/" : "." }
+    let parent = trimmed(bytes[..<cut])
+    return parent.isEmpty ? "/" : text(parent)
+  }
+
+  /// The last part of `path`; empty for the root.
+  public static func name(of path: String) -> String {
+    let bytes = trimmed(path)
+    guard let cut = bytes.lastIndex(of: slash) else { return text(bytes) }
+    return text(bytes[bytes.index(after: cut)...])
+  }
+
+  /// `path` seen from `currentDirectory`, without `.` and doubled slashes. `..` stays: behind a link it does not mean the folder
+  /// above in the text.
+  public static func absolute(_ path: String, currentDirectory: String) -> String {
+    let parts = join(currentDirectory, path).utf8.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }
+    return "/" + parts.map { text($0) }.joined(separator: "/")
+  }
+
+  public static func isAbsolute(_ path: String) -> Bool { path.utf8.first == slash }
+
+  // Bytes, not characters: a slash followed by a combining mark is one character, and still a separator.
+  private static let slash = UInt8(ascii: "/")
+
+  private static func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
+
+  private static func trimmed(_ path: String) -> Substring.UTF8View { trimmed(path[...].utf8) }
+
+  private static func trimmed(_ bytes: Substring.UTF8View) -> Substring.UTF8View {
+    var bytes = bytes
+    while bytes.last == slash { bytes.removeLast() }
+    return bytes
+  }
+}

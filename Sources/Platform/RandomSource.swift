@@ -1,0 +1,31 @@
+import Glibc
+import SatchelValues
+
+/// Where ids, keys and temporary names come from.
+public protocol RandomSource: Sendable {
+  /// Exactly `count` bytes that nobody can foretell.
+  func bytes(_ count: Int) -> [UInt8]
+}
+
+extension RandomSource {
+  /// A new id: `random.identifier(BundleID.self)`.
+  public func identifier<I: Identifier>(_ type: I.Type = I.self) -> I { I(random: bytes(16)) }
+}
+
+/// The kernel's generator: `getentropy`, which is glibc's door to `getrandom(2)` that Swift can see.
+public struct SystemRandom: RandomSource {
+  public init() {}
+
+  public func bytes(_ count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let failed = unsafe bytes.withUnsafeMutableBytes { all in
+      // One call gives 256 bytes at most.
+      stride(from: 0, to: count, by: 256).contains { start in
+        unsafe getentropy(all.baseAddress! + start, min(256, count - start)) != 0
+      }
+    }
+    // Only a kernel without the call fails, and going on would make keys that can be guessed.
+    if failed { fatalError("the kernel gives no random bytes (errno \(errno))") }
+    return bytes
+  }
+}

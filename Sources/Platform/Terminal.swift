@@ -1,0 +1,65 @@
+import Glibc
+import Synchronization
+
+/// The process's own standard input, output and error.
+///
+/// A reader that goes away (`satchel log | head`) ends the output quietly, and the command goes on to its end: making a
+/// `Terminal` has the process ignore SIGPIPE.
+public final class Terminal: Console {
+  private struct Output {
+    var readerLeft = false
+    var failure: PlatformError?
+  }
+
+  private let output = Mutex(Output())
+
+  public init() { signal(SIGPIPE, SIG_IGN) }
+
+  /// What kept standard output from being written, such as a full disk. A command that ends with one has not said all.
+  public var failure: PlatformError? { output.withLock { $0.failure } }
+
+  public func out(_ text: String) {
+    output.withLock { output in
+      if output.readerLeft || output.failure != nil { return }
+      switch writeFully(Array(text.utf8), to: STDOUT_FILENO) {
+      case 0: break
+      case EPIPE: output.readerLeft = true
+      case let code: output.failure = PlatformError(errno: code, operation: "write", path: "standard output")
+      }
+    }
+  }
+
+  public func error(_ text: String) {
+    // Where standard error is gone there is nobody left to tell.
+    _ = writeFully(Array(text.utf8), to: STDERR_FILENO)
+  }
+
+  public func readLine() -> String? { Swift.readLine(strippingNewline: true) }
+
+  public var traits: ConsoleTraits {
+    ConsoleTraits(
+      width: Self.width(of: STDOUT_FILENO),
+      colour: Self.colourAllowed(
+        onTerminal: Self.isTerminal(STDOUT_FILENO), noColor: Self.environment("NO_COLOR"), term: Self.environment("TERM")),
+      interactive: Self.isTerminal(STDERR_FILENO))
+  }
+
+  public static func isTerminal(_ fd: Int32) -> Bool { isatty(fd) == 1 }
+
+  /// The terminal's columns; 80 where there is none, or where it does not say.
+  public static func width(of fd: Int32) -> Int {
+    var size = winsize()
+    guard unsafe ioctl(fd, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
+  }
+
+  /// Colours go to a terminal that can show them, unless `NO_COLOR` is set to anything but nothing (https://no-color.org).
+  public static func colourAllowed(onTerminal: Bool, noColor: String?, term: String?) -> Bool {
+    onTerminal && (noColor ?? "").isEmpty && term != "dumb"
+  }
+
+  private static func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    return unsafe String(cString: value)
+  }
+}

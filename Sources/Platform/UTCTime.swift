@@ -1,0 +1,56 @@
+/// A wall time as text in UTC, for people and for file names.
+///
+/// Days become dates with `civil_from_days` as Howard Hinnant describes it in "chrono-Compatible Low-Level Date Algorithms"
+/// (https://howardhinnant.github.io/date_algorithms.html): years that begin in March put the leap day last.
+public enum UTCTime {
+  /// The form that people read: `2026-01-31T08:05:09Z`. Fractions of a second are dropped.
+  public static func text(milliseconds: Int64) -> String {
+    let t = Parts(milliseconds: milliseconds)
+    return "\(t.year)-\(t.month)-\(t.day)T\(t.hour):\(t.minute):\(t.second)Z"
+  }
+
+  /// The basic form, safe in the file names of every file system, FAT among them: `20260131T080509Z`.
+  public static func fileName(milliseconds: Int64) -> String {
+    let t = Parts(milliseconds: milliseconds)
+    return "\(t.year)\(t.month)\(t.day)T\(t.hour)\(t.minute)\(t.second)Z"
+  }
+
+  /// The parts of a time, padded with zeros to their usual width.
+  private struct Parts {
+    let year, month, day, hour, minute, second: String
+
+    init(milliseconds: Int64) {
+      let seconds = floorDivide(milliseconds, by: 1000)
+      let days = floorDivide(seconds, by: 86_400)
+      let inDay = seconds - days * 86_400
+      let date = civil(fromDays: days)
+      year = padded(date.year, to: 4)
+      month = padded(date.month, to: 2)
+      day = padded(date.day, to: 2)
+      hour = padded(inDay / 3600, to: 2)
+      minute = padded(inDay / 60 % 60, to: 2)
+      second = padded(inDay % 60, to: 2)
+    }
+  }
+
+  private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let shifted = days + 719_468  // since 0000-03-01
+    let era = floorDivide(shifted, by: 146_097)
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+  }
+
+  private static func floorDivide(_ a: Int64, by b: Int64) -> Int64 {
+    a >= 0 ? a / b : (a + 1) / b - 1
+  }
+
+  private static func padded(_ number: Int64, to width: Int) -> String {
+    let digits = String(number.magnitude)
+    return (number < 0 ? "-" : "") + String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+}

@@ -1,0 +1,19 @@
+import Glibc
+
+/// What time people would say it is. It may jump, and go backwards: nothing is ordered by it.
+public protocol WallClock: Sendable {
+  /// Milliseconds since 1970-01-01T00:00:00Z.
+  func milliseconds() -> Int64
+}
+
+/// The machine's clock.
+public struct SystemClock: WallClock {
+  public init() {}
+
+  public func milliseconds() -> Int64 {
+    var now = timespec()
+    // It fails only for a clock that does not exist or an address that is not ours.
+    _ = unsafe clock_gettime(CLOCK_REALTIME, &now)
+    return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,68 @@
+extension FileSystem {
+  /// All bytes of a file. Throws `.tooLarge` when there are more than `limit`, without holding more than that.
+  public func read(_ path: String, limit: Int) throws(PlatformError) -> [UInt8] {
+    let fd = try open(path)
+    defer { close(fd) }
+    var contents: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = try read(fd, into: &piece)
+      if count == 0 { return contents }
+      if contents.count + count > limit { throw .tooLarge(path: path, limit: limit) }
+      contents += piece[..<count]
+    }
+  }
+
+  /// Puts a file with these contents and this mode at `path`, in place of one that is there: after a crash at any instant the
+  /// old file or the new one is found, whole. See `replace(_:mode:writing:)`.
+  public func replace(_ path: String, mode: UInt32, contents: [UInt8]) throws(PlatformError) {
+    try replace(path, mode: mode) { fd throws(PlatformError) in try write(fd, contents) }
+  }
+
+  /// Copies a file's bytes in pieces of 1 MiB, and puts the copy in place as `replace` does.
+  public func copy(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
+    let source = try open(from)
+    defer { close(source) }
+    try replace(path, mode: mode) { fd throws(PlatformError) in
+      var piece = [UInt8](repeating: 0, count: 1 << 20)
+      while true {
+        let count = try read(source, into: &piece)
+        if count == 0 { return }
+        try write(fd, count == piece.count ? piece : Array(piece[..<count]))
+      }
+    }
+  }
+
+  /// Lets `fill` write a new file aside, in the same folder, and puts it at `path` when it is safe on the medium.
+  ///
+  /// On any failure, `fill`'s too, the file aside is removed and `path` is what it was, but for one case: when the rename is
+  /// done and syncing the folder fails, the new file is in place and a power cut may bring back the old one.
+  public func replace(
+    _ path: String, mode: UInt32, writing fill: (_ fd: Int32) throws(PlatformError) -> Void
+  ) throws(PlatformError) {
+    let aside = try createTemporary(in: Paths.parent(of: path), mode: mode)
+    do throws(PlatformError) {
+      try fillAndSync(aside.fd, fill)
+      try rename(aside.path, to: path)
+    } catch {
+      // Missing when the rename was done; and a second failure must not hide the first.
+      try? remove(aside.path)
+      throw Paths.name(of: error.path) == Paths.name(of: aside.path) ? error.about(path) : error
+    }
+  }
+
+  private func fillAndSync(_ fd: Int32, _ fill: (Int32) throws(PlatformError) -> Void) throws(PlatformError) {
+    defer { close(fd) }
+    try fill(fd)
+    try sync(fd)
+  }
+
+  /// Removes whatever stands at `path` with all that is in it. Links are removed, never followed; missing is fine.
+  public func removeTree(_ path: String) throws(PlatformError) {
+    guard let kind = try kind(path) else { return }
+    if kind == .directory {
+      for name in try list(path) { try removeTree(Paths.join(path, name)) }
+    }
+    try remove(path)
+  }
+}

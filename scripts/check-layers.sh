@@ -1,0 +1,177 @@
+#!/bin/bash
+# Checks what the compiler does not: that no room of the house imports one that stands behind it, who may touch C, and that
+# what can stop the program has its reason beside it. Prints each violation as file:line: reason, and exits 1 if there is one.
+#
+#   scripts/check-layers.sh              checks this repository
+#   scripts/check-layers.sh --self-test  plants each violation in a copy and expects it to be found
+set -euo pipefail
+
+# The rooms in their order, as in Package.swift: each may import only those before it.
+ROOMS="Values Platform JSON Crypto SQLite Dataset Bundle Capture Merge Workspace Device Hub Commands"
+
+# The tools' mains stand outside the house and see only its front door.
+MAINS="satchel satchel-hub"
+
+check() { # check ROOT
+  local root=$1
+  (cd "$root" && check_order && find Sources -name '*.swift' -print0 | sort -z \
+    | xargs -0 --no-run-if-empty awk -v rooms="$ROOMS" -v mains="$MAINS" "$RULES")
+}
+
+# The list above and Package.swift must tell the same story.
+check_order() {
+  local declared
+  declared=$(sed -n 's/^ *room("\([A-Za-z]*\)".*/\1/p' Package.swift | paste -sd ' ')
+  if [ "$declared" != "$ROOMS" ]; then
+    echo "Package.swift:1: its rooms are '$declared', but scripts/check-layers.sh knows '$ROOMS'"
+  fi
+}
+
+RULES='
+  BEGIN {
+    count = split(rooms, list, " ")
+    for (i = 1; i <= count; i++) place[list[i]] = i
+    split(mains, list, " ")
+    for (i in list) isMain[list[i]] = 1
+    only["CSQLite"] = " SQLite "
+    only["CArchive"] = " Bundle "
+    only["CSodium"] = " Crypto "
+    only["Glibc"] = " Platform Bundle SQLite Crypto "
+    reason["CSQLite"] = "only SQLite imports CSQLite: SQL goes through its Database"
+    reason["CArchive"] = "only Bundle imports CArchive: nobody else reads tar files"
+    reason["CSodium"] = "only Crypto imports CSodium: keys and digests have types there"
+    reason["Glibc"] = "only Platform, and the rooms that wrap C, import Glibc: use the doors of Platform"
+  }
+
+  function report(why) { print FILENAME ":" FNR ": " why }
+
+  # Why this room may not import this module; empty when it may.
+  function refusal(module,   target) {
+    if (module ~ /^Foundation/) return "Foundation is not used in Sources: it makes the tools ten times as large"
+    if (module in only) return index(only[module], " " room " ") ? "" : reason[module]
+    if (module !~ /^Satchel/) return ""
+    target = substr(module, 8)
+    if (!(target in place)) return "there is no room " target
+    if (room in isMain) return target == "Commands" || target == "Platform" ? "" : "a main imports only Commands and Platform"
+    if (target == room) return room " imports itself"
+    if ((room == "Device" && target == "Hub") || (room == "Hub" && target == "Device"))
+      return "Device and Hub do not know each other: what both need stands before them"
+    if (place[target] > place[room]) return room " stands before " target " and cannot import it"
+    if (room == "Merge" && target != "Values" && target != "Dataset")
+      return "Merge is values in, values out: it imports only Values and Dataset"
+    if (room == "Bundle" && target == "SQLite") return "Bundle knows no SQLite: readers and inspectors of bundles need none"
+    return ""
+  }
+
+  # The module of an import, without attributes, access level, kind (struct, func, ...) and submodule; empty for other lines.
+  function imported(statement) {
+    sub(/^[ \t]+/, "", statement)
+    while (statement ~ /^@[A-Za-z_]+(\([^)]*\))?[ \t]+/) sub(/^@[A-Za-z_]+(\([^)]*\))?[ \t]+/, "", statement)
+    sub(/^(public|package|internal|fileprivate|private)[ \t]+/, "", statement)
+    if (statement !~ /^import[ \t]/) return ""
+    sub(/^import[ \t]+/, "", statement)
+    sub(/^(struct|class|enum|protocol|typealias|func|let|var|macro)[ \t]+/, "", statement)
+    match(statement, /^[A-Za-z_0-9]+/)
+    return substr(statement, 1, RLENGTH)
+  }
+
+  FNR == 1 {
+    split(FILENAME, part, "/")
+    room = part[2]
+    commentBefore = 0
+    if (!(room in place) && !(room in isMain)) report("the folder Sources/" room " is in no list of rooms")
+  }
+
+  {
+    code = $0
+    hasComment = index(code, "//") > 0
+    sub(/\/\/.*/, "", code)
+    statements = split(code, statement, ";")
+    for (i = 1; i <= statements; i++) {
+      module = imported(statement[i])
+      if (module != "" && (why = refusal(module)) != "") report(why)
+    }
+    if (!hasComment && !commentBefore) {
+      if (code ~ /(^|[^A-Za-z_])try!/) report("try! stops the program: say why it cannot throw, here or on the line before")
+      if (code ~ /(^|[^A-Za-z_])fatalError\(/) report("fatalError stops the program: say why, here or on the line before")
+      if (code ~ /(^|[^A-Za-z_])as!/) report("as! stops the program: say why it cannot fail, here or on the line before")
+    }
+    commentBefore = $0 ~ /^[ \t]*\/\//
+  }
+'
+
+self_test() {
+  local copy failures=0
+  copy=$(mktemp -d)
+  trap "rm -rf '$copy'" EXIT
+  cp -r Sources Package.swift "$copy"
+  if [ -n "$(check "$copy")" ]; then
+    echo "self-test: the repository itself has violations" >&2
+    exit 1
+  fi
+
+  expect() { # expect ROOM 'LINE' 'REASON, or nothing when the line is allowed'
+    local file="Sources/$1/Planted.swift" found wanted=""
+    mkdir -p "$copy/Sources/$1"
+    printf '// A line before.\n\n%b\n' "$2" >"$copy/$file"
+    found=$(check "$copy")
+    rm "$copy/$file"
+    rmdir --ignore-fail-on-non-empty "$copy/Sources/$1"
+    # A room that is unknown is told once, at its file's first line.
+    [ -z "$3" ] || wanted="$file:[13]: *$3"
+    if [[ "$found" != $wanted* || ( -z "$3" && -n "$found" ) ]]; then
+      echo "self-test: '$2' in $1 gives '$found', expected '$wanted'" >&2
+      failures=$((failures + 1))
+    fi
+  }
+
+  expect Values 'import SatchelPlatform' 'stands before Platform'
+  expect Dataset 'import SatchelBundle' 'stands before Bundle'
+  expect JSON 'import SatchelValues' ''
+  expect JSON 'import SatchelNowhere' 'there is no room'
+  expect Device 'import SatchelHub' 'do not know each other'
+  expect Hub 'import SatchelDevice' 'do not know each other'
+  expect Merge 'import SatchelJSON' 'values in, values out'
+  expect Merge 'import SatchelDataset' ''
+  expect Bundle 'import SatchelSQLite' 'Bundle knows no SQLite'
+  expect Bundle 'import CSQLite' 'only SQLite imports'
+  expect SQLite 'import CArchive' 'only Bundle imports'
+  expect Hub 'import CSodium' 'only Crypto imports'
+  expect Crypto 'import CSodium' ''
+  expect Hub 'import Glibc' 'use the doors of Platform'
+  expect SQLite 'import Glibc' ''
+  expect Hub 'import Foundation' 'Foundation is not used'
+  expect Hub 'import FoundationEssentials' 'Foundation is not used'
+  expect Hub '@preconcurrency import struct Foundation.Date' 'Foundation is not used'
+  expect Values '@_spi(Inner) private import SatchelJSON' 'stands before JSON'
+  expect Values 'import Synchronization; import SatchelJSON' 'stands before JSON'
+  expect Values '// import SatchelJSON' ''
+  expect satchel 'import SatchelHub' 'a main imports only'
+  expect satchel 'import SatchelCommands' ''
+  expect Attic 'import SatchelValues' 'in no list of rooms'
+  expect Hub 'let a = try! b()' 'try! stops'
+  expect Hub 'let a = b as! C' 'as! stops'
+  expect Hub 'fatalError("x")' 'fatalError stops'
+  expect Hub 'let a = try! b()  // the text is a constant' ''
+  expect Hub '// The text is a constant.\nlet a = try! b()' ''
+  expect Hub 'let a = try b(); notFatalError()' ''
+
+  sed -i 's/room("JSON"/room("Jason"/' "$copy/Package.swift"
+  if [[ "$(check "$copy")" != "Package.swift:1: "* ]]; then
+    echo "self-test: another order in Package.swift is not noticed" >&2
+    failures=$((failures + 1))
+  fi
+  [ "$failures" -eq 0 ] || exit 1
+  echo "check-layers: every planted violation is found"
+}
+
+cd "$(dirname "$0")/.."
+if [ "${1:-}" = --self-test ]; then
+  self_test
+else
+  violations=$(check .)
+  if [ -n "$violations" ]; then
+    echo "$violations"
+    exit 1
+  fi
+fi
