@@ -83,3 +83,11 @@ extension TrackedTable {
     "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) ORDER BY \(quotedList(schema.key.map { schema.columns[$0] }))"
   }
 }
+
+extension TrackedTable {
+  /// How many rows have a key that holds NULL. SQLite allows it in old-style tables; such a row cannot be named elsewhere.
+  public func namelessRows(in database: borrowing Database) throws -> Int64 {
+    let isNull = schema.key.map { "\(quoted(schema.columns[$0])) IS NULL" }.joined(separator: " OR ")
+    return try database.first("SELECT count(*) FROM \(quoted(name)) WHERE \(isNull)") { $0.integer(0) } ?? 0
+  }
+}

@@ -24,28 +24,22 @@ extension DeviceWorkspace {
   /// Where nothing is new since the last export nothing is written, and the report names that one.
   /// - Parameter snapshot: carry the whole database too, whatever the dataset's rule says.
   public func export(snapshot: Bool = false) throws -> ExportReport {
-    let lock = try lock()
-    defer { _ = lock.path }
-    let session = try session()
-    let key = try WorkspaceKeys.own(folder, files: platform.files)
-    var draft = try BundleDraft(in: folder.outbox, platform: platform)
-    let steps: [Step]
-    let record: ExportRecord
-    do {
-      let made = try session.database.writeTransaction {
+    try locked {
+      let session = try session()
+      let key = try WorkspaceKeys.own(folder, files: platform.files)
+      var draft = try BundleDraft(in: folder.outbox, platform: platform)
+      let (steps, record) = try session.database.writeTransaction {
         let steps = try PreImageStore.steps(session.tables, since: session.acknowledgedGeneration, in: session.database)
-        if !snapshot, let last = try session.lastExport(), try session.isNothingNew(since: last) { return (steps, last, false) }
-        return (steps, try session.seal(steps, into: &draft, snapshot: snapshot, key: key), true)
+        if !snapshot, let last = try session.lastExport(), try session.isNothingNew(since: last) { return (steps, last) }
+        return (steps, try session.seal(steps, into: &draft, snapshot: snapshot, key: key))
       }
-      (steps, record) = (made.0, made.1)
-      if !made.2 { return session.report(record, steps: steps, isNew: false) }
+      if let sealed = record.sealed { try session.publish(record, sealed) }
+      return session.report(record, steps: steps)
     }
-    try session.publish(record)
-    return session.report(record, steps: steps, isNew: true)
   }
 }
 
-/// One row of `satchel_exports`, with the sealed file where there is one.
+/// One row of `satchel_exports`, with the sealed file where it was made just now.
 struct ExportRecord {
   let sequence: SequenceNumber
   let received: EmissionNumber
@@ -158,8 +152,7 @@ extension DeviceSession {
   }
 
   /// Gives the sealed file its name in the outbox. Older exports are in this one: they move to `sent`.
-  fileprivate func publish(_ record: ExportRecord) throws {
-    guard let sealed = record.sealed else { return }
+  fileprivate func publish(_ record: ExportRecord, _ sealed: SealedBundle) throws {
     try platform.files.rename(sealed.path, to: Paths.join(folder.outbox, record.file))
     try database.run(
       "UPDATE satchel_exports SET written = 1 WHERE sequence = :sequence", ["sequence": .integer(record.sequence.rawValue)])
@@ -176,12 +169,12 @@ extension DeviceSession {
     }
   }
 
-  fileprivate func report(_ record: ExportRecord, steps: [Step], isNew: Bool) -> ExportReport {
+  fileprivate func report(_ record: ExportRecord, steps: [Step]) -> ExportReport {
     let counts = tables.map { table in (table: table.name, count: steps.count { $0.table == table.name }) }
     let inOutbox = Paths.join(folder.outbox, record.file)
     let isThere = (try? platform.files.kind(inOutbox)) == .file
     return ExportReport(
       sequence: record.sequence, file: isThere ? inOutbox : Paths.join(folder.sent, record.file), changes: counts.filter { $0.count > 0 },
-      conflicts: Int(record.sealed?.manifest.conflicts ?? 0), isNew: isNew)
+      conflicts: Int(record.sealed?.manifest.conflicts ?? 0), isNew: record.sealed != nil)
   }
 }

@@ -75,7 +75,11 @@ public struct DeviceWorkspace: Sendable {
     return try DeviceSession(self)
   }
 
-  func lock() throws -> FileLock { try FileLock(path: folder.lock, files: platform.files) }
+  /// Runs `body` while no other command of ours works on this workspace.
+  func locked<T>(_ body: () throws -> T) throws -> T {
+    let lock = try FileLock(path: folder.lock, files: platform.files)
+    return try withExtendedLifetime(lock) { try body() }
+  }
 }
 
 /// An open device's database, for the length of one command.

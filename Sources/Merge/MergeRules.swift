@@ -32,3 +32,16 @@ public struct OthersChanges: Sendable {
 
   public var isEmpty: Bool { columns.isEmpty && !presence }
 }
+
+extension MergeRules {
+  /// Rules by which the hub's values stand wherever they differ.
+  public static func hubWins(_ schema: TableSchema) -> MergeRules {
+    MergeRules(table: .hub, columns: schema.columns.map { _ in .hub }, grain: .column)
+  }
+
+  init(table: Policy, columns: [Policy], grain: MergeGrain) {
+    self.table = table
+    self.columns = columns
+    self.grain = grain
+  }
+}

@@ -130,3 +130,10 @@ extension Database {
     return result
   }
 }
+
+extension Database {
+  /// Whether there is a table of exactly this name.
+  public func hasTable(_ name: String) throws -> Bool {
+    try first("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(name)]) { _ in true } ?? false
+  }
+}

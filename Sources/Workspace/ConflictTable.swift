@@ -41,6 +41,7 @@ public enum ConflictTable {
       note TEXT,
       bundle TEXT,                  -- in which it was found
       noted INTEGER NOT NULL,       -- milliseconds since 1970
+      since INTEGER,                -- at the hub: its cursor at the emission on which the change was made
       told INTEGER,                 -- the number of the bundle that told the other side; NULL: not yet
       decision TEXT,
       decided_by TEXT,
@@ -57,16 +58,17 @@ public enum ConflictTable {
   /// - Returns: whether it is new.
   @discardableResult
   public static func add(
-    _ record: ConflictRecord, bundle: BundleID?, noted: Int64, told: Int64? = nil, in database: borrowing Database
+    _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
+    in database: borrowing Database
   ) throws -> Bool {
     try database.run(
       """
       INSERT INTO satchel_conflicts
         (id, device, user, table_name, key, generation, stamp, operation, kind, state, base, hub, mine, winners, winner, note, bundle,
-         noted, told)
+         noted, since, told)
       VALUES
         (:id, :device, :user, :table, :key, :generation, :stamp, :operation, :kind, :state, :base, :hub, :mine, :winners, :winner,
-         :note, :bundle, :noted, :told)
+         :note, :bundle, :noted, :since, :told)
       ON CONFLICT (id) DO NOTHING
       """,
       [
@@ -77,7 +79,8 @@ public enum ConflictTable {
         "state": .string(record.state.rawValue), "base": json(record.base), "hub": json(record.hub), "mine": json(record.mine),
         "winners": .text(FieldsCoding.json(record.winners.map { Field($0.name, .string($0.winner.rawValue)) })),
         "winner": .string(record.rowWinner.rawValue), "note": record.note.map { .string($0) } ?? .null,
-        "bundle": bundle.map { .string($0.text) } ?? .null, "noted": .integer(noted), "told": told.map { .integer($0) } ?? .null,
+        "bundle": bundle.map { .string($0.text) } ?? .null, "noted": .integer(noted), "since": since.map { .integer($0.rawValue) } ?? .null,
+        "told": told.map { .integer($0) } ?? .null,
       ])
     return database.changes > 0
   }

@@ -60,3 +60,13 @@ public final class SnapshotBuilder {
     try database.execute("COMMIT")
   }
 }
+
+extension SnapshotBuilder {
+  /// The newest stamp of a row, in a database that a builder made; zero where it was never changed.
+  public static func stamp(of key: RowKey, in table: Name, database: borrowing Database) throws -> Stamp {
+    try database.first(
+      "SELECT stamp FROM \(stampTable) WHERE table_name = :table AND key = :key",
+      ["table": .string(table.text), "key": .text(canonicalKey(key))]
+    ) { Stamp($0.integer(0)) } ?? .zero
+  }
+}

@@ -1,0 +1,123 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// A device's first bundle: it makes the database, or fills the empty one that the app has made.
+extension DeviceWorkspace {
+  /// Whether no bundle from the hub was ever imported here.
+  public func isInitial() throws -> Bool {
+    guard try platform.files.kind(databasePath) != nil else { return true }
+    return try !Database(path: databasePath, mode: .readOnly).hasTable("satchel_device")
+  }
+
+  func begin(with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws -> ImportReport {
+    guard scope.extent == .full else {
+      throw Refusal(
+        "gap", "It carries changes only, and this device has no data to change yet.",
+        hint: "Ask for a full bundle: satchel-hub emit --device \(configuration.name) --full")
+    }
+    guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else {
+      throw BundleError.manifest("it is a device's first bundle and has no dataset.json")
+    }
+    let definition = try DatasetDefinition(json: source)
+    let report: ImportReport
+    if try platform.files.kind(databasePath) == nil {
+      report = try makeDatabase(from: bundle, scope, definition)
+    } else {
+      report = try fillDatabase(from: bundle, scope, definition)
+    }
+    return report
+  }
+
+  /// Builds the database beside its place and renames it there.
+  private func makeDatabase(
+    from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
+  ) throws -> ImportReport {
+    // Opened for its checks alone.
+    _ = try Snapshot.openUnchecked(bundle)
+    guard let snapshot = bundle.path(of: .snapshot) else { throw BundleError.manifest("it is full and has no snapshot.sqlite") }
+    let parent = Paths.parent(of: databasePath)
+    try platform.files.makeDirectory(parent, mode: 0o755)
+    let folder = try StagingFolder(in: parent, platform: platform)
+    let path = folder.file("database")
+    try platform.files.copy(snapshot, to: path, mode: 0o644)
+    let count = try install(at: path, bundle, scope, definition)
+    try trustSigner(of: bundle)
+    try platform.files.rename(path, to: databasePath)
+    return ImportReport(manifest: bundle.manifest, verdict: .imported, written: count, removed: 0, conflicts: 0, told: 0)
+  }
+
+  /// Adds to a copy of the snapshot what makes it a device's database. Returns the number of its rows.
+  private func install(
+    at path: String, _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
+  ) throws -> Int {
+    let database = try Database(path: path, mode: .readWrite)
+    let tables = try TrackedTable.find(definition, in: database)
+    return try database.writeTransaction {
+      try database.execute("DROP TABLE \(SnapshotBuilder.stampTable)")
+      try addSatchel(to: database, tables, bundle, scope, definition)
+      return try tables.reduce(0) { $0 + Int(try database.first("SELECT count(*) FROM \(quoted($1.name))") { $0.integer(0) } ?? 0) }
+    }
+  }
+
+  /// Puts the rows into the database that the app has made, whose tables must still be empty: what is in them has no history.
+  private func fillDatabase(
+    from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
+  ) throws -> ImportReport {
+    let database = try Database(path: databasePath, mode: .readWrite)
+    let tables = try TrackedTable.find(definition, in: database)
+    for table in tables where try database.first("SELECT 1 FROM \(quoted(table.name))", { _ in true }) != nil {
+      throw Refusal(
+        "not-empty", "The database \(databasePath) has rows in \(table.name) already, and Satchel does not know whose they are.",
+        hint: "Move the file away; or empty its tables, if the hub has those rows.")
+    }
+    guard let snapshot = try Snapshot.open(bundle, tables: tables) else {
+      throw BundleError.manifest("it is full and has no snapshot.sqlite")
+    }
+    try trustSigner(of: bundle)
+    let count = try database.writeTransaction {
+      var count = 0
+      try database.withoutTriggers {
+        for table in tables {
+          let rows = try RowTable(table, in: database)
+          try snapshot.database.each(table.allRowsSQL) {
+            let row = Row($0.values(from: 0, count: table.schema.columns.count))
+            try rows.write(row, over: nil, key: table.schema.key(of: row))
+            count += 1
+          }
+        }
+      }
+      try addSatchel(to: database, tables, bundle, scope, definition)
+      return count
+    }
+    return ImportReport(manifest: bundle.manifest, verdict: .imported, written: count, removed: 0, conflicts: 0, told: 0)
+  }
+
+  private func addSatchel(
+    to database: borrowing Database, _ tables: [TrackedTable], _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope,
+    _ definition: DatasetDefinition
+  ) throws {
+    let manifest = bundle.manifest
+    let now = platform.clock.milliseconds()
+    guard let incarnation = configuration.incarnation else { throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.") }
+    try Capture.install(in: database, tables: tables)
+    for sql in [DeviceSchema.state, DeviceSchema.exports, DeviceSchema.resolutions, ConflictTable.schema, Ledger.schema] {
+      try database.execute(sql)
+    }
+    try DeviceState(
+      id: configuration.id, name: configuration.name, user: manifest.user, hubID: manifest.from.id, hubName: manifest.from.name,
+      epoch: scope.epoch, incarnation: incarnation, sequence: .zero, acknowledged: .zero, received: scope.number, heard: now,
+      definition: definition.source
+    ).save(in: database)
+    try Capture.witness(manifest.stamp, in: database)
+    try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
+  }
+
+  private func trustSigner(of bundle: borrowing VerifiedBundle) throws {
+    try WorkspaceKeys.trust(bundle.signer, as: Self.hubKeyName, folder: folder, files: platform.files)
+  }
+}

@@ -1,0 +1,187 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelCrypto
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What an import did.
+public struct ImportReport: Sendable {
+  public let manifest: Manifest
+  public let verdict: Verdict
+  /// Rows that were written and removed.
+  public let written: Int
+  public let removed: Int
+  /// Pending changes of this device that lost against the hub's.
+  public let conflicts: Int
+  /// What the hub told of this device's changes that it could not take.
+  public let told: Int
+}
+
+extension DeviceWorkspace {
+  /// Verifies a bundle from the hub and brings the database to what it says, in one transaction.
+  ///
+  /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the database is then as before.
+  /// - Parameter fingerprint: of the hub's key, as a person compared it; needed at the first bundle of a device that was not
+  ///   provisioned.
+  public func importBundle(_ path: String, fingerprint: String? = nil) throws -> ImportReport {
+    try locked {
+      let session = try isInitial() ? nil : session()
+      do {
+        let bundle = try read(path, fingerprint: fingerprint)
+        let scope = try check(bundle.manifest)
+        guard let session else { return try begin(with: bundle, scope) }
+        return try session.importScope(bundle, scope)
+      } catch let error as Refusal {
+        if error.keeping == .quarantine { try session?.quarantine(path, because: error) }
+        throw error
+      } catch let error as BundleError {
+        try session?.quarantine(path, because: error)
+        throw error
+      }
+    }
+  }
+
+  /// Checks a bundle from the hub without importing it.
+  public func verify(_ path: String) throws -> VerifiedBundle { try read(path, fingerprint: nil) }
+
+  private func read(_ path: String, fingerprint: String?) throws -> VerifiedBundle {
+    let reader = BundleReader(platform: platform)
+    let keyFile = folder.publicKey(of: Self.hubKeyName)
+    if try platform.files.kind(keyFile) != nil {
+      let key = try WorkspaceKeys.publicKey(at: keyFile, files: platform.files)
+      return try reader.read(path, trust: .keys([key]), staging: folder.inbox)
+    }
+    let bundle = try reader.read(path, trust: .firstContact, staging: folder.inbox)
+    let shown = bundle.signer.fingerprint
+    guard let fingerprint else {
+      throw Refusal(
+        "untrusted-hub", "This device does not know its hub yet. The bundle's key has the fingerprint\n\n    \(shown)\n",
+        hint: "Compare it with what `satchel-hub status` shows at the hub; if they are the same: satchel import FILE --fingerprint \(shown)")
+    }
+    guard PublicKey.normalisedFingerprint(fingerprint) == shown else {
+      throw Refusal(
+        "other-fingerprint", "The bundle is signed by another key than the one that you compared: its fingerprint is \(shown).",
+        hint: "Do not use this file before you have spoken with the hub's operator.")
+    }
+    return bundle
+  }
+
+  /// What must be right of any bundle from the hub, whatever the database holds.
+  private func check(_ manifest: Manifest) throws -> Manifest.Scope {
+    guard case .scope(let scope) = manifest.body else {
+      throw Refusal("wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a device imports those of kind scope.")
+    }
+    guard manifest.dataset == configuration.dataset else {
+      throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this device has \(configuration.dataset).")
+    }
+    guard manifest.to.id == configuration.id else {
+      throw Refusal("not-for-us", "It is for the device \(manifest.to.name); this one is \(configuration.name).", hint: "Carry it on.")
+    }
+    return scope
+  }
+}
+
+extension DeviceSession {
+  func quarantine(_ path: String, because error: any ExplainedError) throws {
+    try Quarantine.keep(path, because: error, folder: folder, platform: platform, database: database)
+  }
+
+  fileprivate func importScope(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws -> ImportReport {
+    let manifest = bundle.manifest
+    guard scope.epoch == state.epoch else {
+      throw Refusal(
+        "other-epoch", "The hub has begun a new history since this device heard of it last.",
+        hint: "Ask the hub's operator to provision or enrol this device anew.")
+    }
+    if scope.number <= state.received {
+      return ImportReport(manifest: manifest, verdict: .repeated, written: 0, removed: 0, conflicts: 0, told: 0)
+    }
+    if scope.extent == .delta && scope.after > state.received {
+      throw Refusal(
+        "gap", "It builds on the hub's bundle \(scope.after), and the last one that came here is \(state.received).",
+        hint: "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
+    }
+    let snapshot = try Snapshot.open(bundle, tables: tables)
+    return try database.writeTransaction {
+      try database.withoutTriggers { try apply(bundle, scope, snapshot) }
+    }
+  }
+
+  private func apply(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ snapshot: Snapshot?) throws -> ImportReport {
+    let manifest = bundle.manifest
+    let now = platform.clock.milliseconds()
+    if scope.acknowledged > state.acknowledged {
+      state.acknowledged = scope.acknowledged
+      try PreImageStore.forget(before: acknowledgedGeneration, tables, in: database)
+    }
+    let applier = try ScopeApplier(self)
+    if let snapshot { try applyWhole(snapshot, with: applier) }
+    try bundle.eachChange { line in
+      guard let rows = applier.rows(of: line.table) else { throw LineProblem("there is no table \(line.table) here") }
+      switch line.content {
+      case .row(let fields):
+        let row = try rows.schema.row(fields)
+        guard rows.schema.key(of: row) == line.key else { throw LineProblem("its key is not its row's") }
+        try applier.apply(row, key: line.key, at: line.stamp, in: rows)
+      case .gone: try applier.apply(nil, key: line.key, at: line.stamp, in: rows)
+      default: throw LineProblem("it is a line of a device")
+      }
+    }
+    try applier.finish()
+    let told = try takeConflicts(of: bundle, at: now)
+    if let definition = try bundle.dataset(limit: DatasetDefinition.maximumBytes) { state.definition = definition }
+    state.received = scope.number
+    state.user = manifest.user
+    state.heard = now
+    try state.save(in: database)
+    try Capture.witness(manifest.stamp, in: database)
+    try Ledger.add(
+      manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, conflicts: Int64(applier.conflicts),
+      in: database)
+    return ImportReport(
+      manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed, conflicts: applier.conflicts, told: told)
+  }
+
+  /// Makes every row what the whole of the hub's rows says, those that are not among them included.
+  private func applyWhole(_ snapshot: Snapshot, with applier: ScopeApplier) throws {
+    for rows in applier.all.reversed() {
+      let theirs = try RowTable(rows.table, in: snapshot.database)
+      for key in try keys(of: rows.table) where try theirs.row(key) == nil {
+        try applier.apply(nil, key: key, at: .zero, in: rows)
+      }
+    }
+    for rows in applier.all {
+      try snapshot.database.each(rows.table.allRowsSQL) {
+        let row = Row($0.values(from: 0, count: rows.schema.columns.count))
+        let key = rows.schema.key(of: row)
+        try applier.apply(row, key: key, at: try snapshot.stamp(of: key, in: rows.schema.name), in: rows)
+      }
+    }
+  }
+
+  /// The keys of all rows that are here or were here before pending deletes.
+  private func keys(of table: TrackedTable) throws -> [RowKey] {
+    var keys = Set<RowKey>()
+    try database.each(table.allRowsSQL) { keys.insert(table.schema.key(of: Row($0.values(from: 0, count: table.schema.columns.count)))) }
+    try PreImageStore.each(table, since: .zero, in: database) { key, _, _ in keys.insert(key) }
+    return Array(keys)
+  }
+
+  /// Keeps what the hub tells of this device's changes that it could not take as they were.
+  private func takeConflicts(of bundle: borrowing VerifiedBundle, at now: Int64) throws -> Int {
+    var new = 0
+    let id = bundle.manifest.bundle
+    try bundle.eachConflict { record in
+      guard record.device == state.id else { throw LineProblem("it is about another device's change") }
+      if try ConflictTable.add(record, bundle: id, noted: now, told: 0, in: database) {
+        new += 1
+      } else {
+        try ConflictTable.update(record, in: database)
+      }
+    }
+    return new
+  }
+}

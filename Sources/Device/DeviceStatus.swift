@@ -1,0 +1,63 @@
+import SatchelCapture
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What a device's `status` tells.
+public struct DeviceStatus: Sendable {
+  public let configuration: WorkspaceConfiguration
+  public let fingerprint: String
+  /// Files in the outbox, waiting to be carried.
+  public let outbox: [String]
+  public let quarantined: Int
+  /// nil: no bundle from the hub was imported yet.
+  public let current: Current?
+
+  public struct Current: Sendable {
+    public let state: DeviceState
+    public let version: Int64
+    /// Steps that the hub has not acknowledged, by table.
+    public let pending: [(table: Name, count: Int)]
+    /// Of these, the steps that no export has carried yet.
+    public let notExported: Int
+    public let openConflicts: Int64
+    public let heldConflicts: Int64
+    /// Triggers that are gone or were changed: writes may have gone by unseen.
+    public let missingTriggers: [Name]
+    /// Rows whose key holds NULL: they are not kept in step.
+    public let namelessRows: [(table: Name, count: Int64)]
+    /// Milliseconds since 1970 of the last export; nil before the first.
+    public let lastExport: Int64?
+  }
+}
+
+extension DeviceWorkspace {
+  /// Looks at the workspace and changes nothing.
+  public func status() throws -> DeviceStatus {
+    let key = try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files)
+    return DeviceStatus(
+      configuration: configuration, fingerprint: key.fingerprint,
+      outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
+      quarantined: try Quarantine.count(folder, files: platform.files), current: try isInitial() ? nil : session().status())
+  }
+
+  /// The newest entries of the ledger first.
+  public func log(limit: Int64) throws -> [LedgerEntry] { try Ledger.list(limit: limit, in: session().database) }
+}
+
+extension DeviceSession {
+  fileprivate func status() throws -> DeviceStatus.Current {
+    let steps = try PreImageStore.steps(tables, since: acknowledgedGeneration, in: database)
+    let exported = Generation(state.sequence.rawValue)
+    let nameless = try tables.map { table in (table: table.name, count: try table.namelessRows(in: database)) }
+    return DeviceStatus.Current(
+      state: state, version: dataset.version,
+      pending: tables.map { table in (table: table.name, count: steps.count { $0.table == table.name }) }.filter { $0.count > 0 },
+      notExported: steps.count { $0.generation >= exported },
+      openConflicts: try ConflictTable.count(.open, in: database), heldConflicts: try ConflictTable.count(.held, in: database),
+      missingTriggers: try Capture.missingTriggers(in: database, tables: tables), namelessRows: nameless.filter { $0.count > 0 },
+      lastExport: try database.first("SELECT max(created) FROM satchel_exports") { $0.optionalInteger(0) } ?? nil)
+  }
+}

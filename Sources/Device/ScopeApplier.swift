@@ -1,0 +1,110 @@
+import SatchelCapture
+import SatchelMerge
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Brings a device's tables to what the hub says, row by row, with the device's pending changes replayed on top.
+///
+/// It works inside one transaction of the caller's, with triggers asleep.
+final class ScopeApplier {
+  private let session: DeviceSession
+  private let tables: [RowTable]
+  /// Rows that another row's UNIQUE value kept out; they are tried again when all others are in.
+  private var blocked: [(table: RowTable, key: RowKey, row: Row)] = []
+
+  private(set) var written = 0
+  private(set) var removed = 0
+  private(set) var conflicts = 0
+
+  init(_ session: DeviceSession) throws {
+    self.session = session
+    tables = try session.tables.map { try RowTable($0, in: session.database) }
+  }
+
+  func rows(of name: Name) -> RowTable? { tables.first { $0.schema.name == name } }
+  var all: [RowTable] { tables }
+
+  /// Makes one row what the hub says it is; nil: it is gone. Pending changes of it are replayed on that.
+  func apply(_ incoming: Row?, key: RowKey, at stamp: Stamp, in rows: RowTable) throws {
+    let current = try rows.row(key)
+    let images = try PreImageStore.images(of: key, in: rows.table, database: session.database)
+    var target = incoming
+    if !images.isEmpty {
+      let rebased = rebase(images, to: current, onto: incoming, at: stamp, by: MergeRules(rows.table.rules, schema: rows.schema))
+      for lost in rebased.conflicts { try note(lost, key: key, in: rows) }
+      if rebased.images != images {
+        try PreImageStore.replace(rebased.images, of: key, in: rows.table, database: session.database)
+      }
+      target = rebased.row
+    }
+    if target == current { return }
+    if target == nil { removed += 1 } else { written += 1 }
+    do { try rows.write(target, over: current, key: key) } catch let error as SQLiteError where error.kind == .unique {
+      if let target { blocked.append((rows, key, target)) }
+    }
+  }
+
+  private func note(_ lost: Rebased.Lost, key: RowKey, in rows: RowTable) throws {
+    try note(lost.disagreement, of: lost.change, image: lost.image, key: key, met: lost.met, in: rows)
+  }
+
+  private func note(
+    _ disagreement: Disagreement, of change: Change, image: PreImage, key: RowKey, met: Row?, in rows: RowTable
+  ) throws {
+    let record = ConflictRecord(
+      disagreement, of: change, at: image.stamp, generation: image.generation, key: key, in: rows.schema, met: met,
+      device: session.state.id, user: session.state.user)
+    let isNew = try ConflictTable.add(
+      record, bundle: nil, noted: session.platform.clock.milliseconds(), in: session.database)
+    if isNew { conflicts += 1 }
+  }
+
+  // MARK: rows that stand in each other's way
+
+  /// Writes the rows that a UNIQUE value kept out: first all of them leave, so that they may trade values; then they enter, and a
+  /// pending row of this device's own that still holds such a value gives way.
+  func finish() throws {
+    for entry in blocked { try entry.table.write(nil, over: try entry.table.row(entry.key), key: entry.key) }
+    for entry in blocked {
+      do { try entry.table.write(entry.row, over: nil, key: entry.key) } catch let error as SQLiteError where error.kind == .unique {
+        for rival in try rivals(of: entry.row, in: entry.table) { try yield(rival, in: entry.table) }
+        try entry.table.write(entry.row, over: nil, key: entry.key)
+      }
+    }
+    blocked = []
+  }
+
+  /// The keys of the rows that hold a UNIQUE value of `row`.
+  private func rivals(of row: Row, in rows: RowTable) throws -> [RowKey] {
+    let schema = rows.schema
+    var keys: [RowKey] = []
+    for index in rows.table.info.uniqueIndexes {
+      let condition = index.parts
+        .map { "\(quoted(schema.columns[$0.column])) = ? COLLATE \(quoted($0.collation))" }.joined(separator: " AND ")
+      let statement = try session.database.prepare(
+        "SELECT \(quotedList(schema.key.map { schema.columns[$0] })) FROM \(quoted(schema.name)) WHERE \(condition)")
+      try statement.bind(index.parts.map { row[$0.column] })
+      while try statement.step() { keys.append(RowKey(statement.values(from: 0, count: schema.key.count))) }
+    }
+    return keys
+  }
+
+  /// Takes a row's pending changes back to what the hub last said of it; each of them is kept as a conflict.
+  private func yield(_ key: RowKey, in rows: RowTable) throws {
+    let images = try PreImageStore.images(of: key, in: rows.table, database: session.database)
+    let current = try rows.row(key)
+    guard let first = images.first else {
+      throw Refusal(
+        "rows-collide", "Two rows of \(rows.schema.name) that the hub sent have the same value where only one may have it.",
+        hint: "Ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full")
+    }
+    let met = first.row
+    for (image, change) in changes(from: images, to: current) {
+      try note(Disagreement(kind: .unique, state: .open), of: change, image: image, key: key, met: met, in: rows)
+    }
+    let calm = images.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: met) }
+    try PreImageStore.replace(calm, of: key, in: rows.table, database: session.database)
+    try rows.write(met, over: current, key: key)
+  }
+}

@@ -1,0 +1,81 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+extension HubWorkspace {
+  public func devices() throws -> [EnrolledDevice] { try store().devices() }
+
+  /// The fingerprint of the hub's own key, for people to compare.
+  public func fingerprint() throws -> String {
+    try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files).fingerprint
+  }
+
+  /// Makes a device known whose key is beyond doubt, because the hub made it or a person compared its fingerprint.
+  public func enrol(
+    _ id: ReplicaID, name: String, user: String, key: PublicKey, incarnation: Incarnation
+  ) throws -> EnrolledDevice {
+    try changing { store in
+      guard try store.user(user) != nil else { throw Self.noUser(user) }
+      guard isSafeName(name), name != configuration.name else {
+        throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a device here.", hint: safeNameHint)
+      }
+      if let known = try store.device(id) {
+        throw WorkspaceError("exists", "This device is enrolled already, as \(known.name).")
+      }
+      if let other = try store.device(named: name) {
+        throw WorkspaceError(
+          "exists", "There is a device \(name) already, \(other.state == .revoked ? "a revoked one" : "of the user \(other.user)").",
+          hint: "Choose another name.")
+      }
+      let device = EnrolledDevice(
+        id: id, name: name, user: user, key: key, incarnation: incarnation, state: .active, merged: .zero, proved: .zero,
+        enrolled: platform.clock.milliseconds(), heard: nil, skew: 0)
+      try store.save(device)
+      try WorkspaceKeys.trust(key, as: name, folder: folder, files: platform.files)
+      return device
+    }
+  }
+
+  /// Checks a request for enrolment and returns what it asks, with the fingerprint that a person must compare.
+  public func readRequest(_ path: String) throws -> (manifest: Manifest, enrolment: Manifest.Enrolment, fingerprint: String) {
+    let bundle = try BundleReader(platform: platform).read(path, trust: .firstContact, staging: folder.inbox)
+    let manifest = bundle.manifest
+    guard case .enrolment(let enrolment) = manifest.body else {
+      throw Refusal("wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue), no request for enrolment.")
+    }
+    guard enrolment.key == bundle.signer else { throw BundleError.badSignature("the request asks for another key than its own") }
+    guard manifest.dataset == configuration.dataset else {
+      throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this hub has \(configuration.dataset).")
+    }
+    return (manifest, enrolment, bundle.signer.fingerprint)
+  }
+
+  /// Ends a device's right to deliver and to receive.
+  public func revoke(_ name: String) throws -> EnrolledDevice { try setState(.revoked, of: name) }
+
+  /// Lets a flagged device deliver again, once somebody has seen to it that only one copy of it works.
+  public func unflag(_ name: String) throws -> EnrolledDevice {
+    guard try device(name).state == .flagged else { throw WorkspaceError("not-flagged", "The device \(name) is not flagged.") }
+    return try setState(.active, of: name)
+  }
+
+  public func device(_ name: String) throws -> EnrolledDevice {
+    guard let device = try store().device(named: name) else { throw Self.noDevice(name) }
+    return device
+  }
+
+  private func setState(_ state: EnrolledDevice.State, of name: String) throws -> EnrolledDevice {
+    try changing { store in
+      guard var device = try store.device(named: name) else { throw Self.noDevice(name) }
+      device.state = state
+      try store.save(device)
+      return device
+    }
+  }
+
+  static func noDevice(_ name: String) -> WorkspaceError {
+    WorkspaceError("no-device", "There is no device \(name).", hint: "`satchel-hub device list` shows them.")
+  }
+}

@@ -1,0 +1,66 @@
+import SatchelDataset
+import SatchelValues
+import SatchelWorkspace
+
+extension HubWorkspace {
+  public func users() throws -> [User] { try store().users() }
+
+  /// Adds a user with these attributes, as they were typed.
+  public func addUser(_ name: String, attributes: [(name: String, value: String)]) throws -> User {
+    guard !name.isEmpty, name.utf8.count <= 100, name.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 }) else {
+      throw WorkspaceError("bad-name", "A user's name has 1 to 100 bytes and no control characters.")
+    }
+    return try changing { store in
+      guard try store.user(name) == nil else {
+        throw WorkspaceError("exists", "There is a user \(name) already.", hint: "To change it: satchel-hub user set \(name) ATTRIBUTE=VALUE")
+      }
+      let user = User(name: name, attributes: try Self.merge([], attributes, store.dataset))
+      try store.save(user)
+      return user
+    }
+  }
+
+  /// Changes some attributes of a user; the others stay.
+  public func setUser(_ name: String, attributes: [(name: String, value: String)]) throws -> User {
+    try changing { store in
+      guard let user = try store.user(name) else { throw Self.noUser(name) }
+      let changed = User(name: name, attributes: try Self.merge(user.attributes, attributes, store.dataset))
+      try store.save(changed)
+      return changed
+    }
+  }
+
+  /// Removes a user who has no device any more.
+  public func removeUser(_ name: String) throws {
+    try changing { store in
+      guard try store.user(name) != nil else { throw Self.noUser(name) }
+      if let device = try store.devices().first(where: { Name($0.user) == Name(name) && $0.state != .revoked }) {
+        throw WorkspaceError(
+          "has-device", "The user \(name) still has the device \(device.name).", hint: "First: satchel-hub device revoke \(device.name)")
+      }
+      try store.removeUser(name)
+    }
+  }
+
+  static func noUser(_ name: String) -> WorkspaceError {
+    WorkspaceError("no-user", "There is no user \(name).", hint: "`satchel-hub user list` shows them; `user add` makes one.")
+  }
+
+  /// Puts typed attributes over those that are there, in the order of the dataset.
+  private static func merge(
+    _ present: [Field], _ typed: [(name: String, value: String)], _ dataset: DatasetDefinition
+  ) throws -> [Field] {
+    var values = Dictionary(uniqueKeysWithValues: present.map { ($0.name, $0.value) })
+    for (name, text) in typed {
+      guard let attribute = dataset.attribute(Name(name)) else {
+        let known = dataset.attributes.map(\.name.text).joined(separator: ", ")
+        throw WorkspaceError("no-attribute", "The dataset has no attribute \(name).", hint: known.isEmpty ? nil : "It has: \(known).")
+      }
+      guard let value = attribute.value(of: text) else {
+        throw WorkspaceError("bad-attribute", "\"\(text)\" is no \(attribute.kind.rawValue), which the attribute \(name) must be.")
+      }
+      values[attribute.name] = value
+    }
+    return dataset.attributes.compactMap { attribute in values[attribute.name].map { Field(attribute.name, $0) } }
+  }
+}

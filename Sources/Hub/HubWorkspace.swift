@@ -1,0 +1,114 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelCrypto
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The hub's workspace: the authority that holds all rows, the users, the scopes, the conflicts and the history.
+public struct HubWorkspace: Sendable {
+  public let folder: WorkspaceFolder
+  public let configuration: WorkspaceConfiguration
+  let platform: Platform
+
+  /// Whose name stands beside changes that were made at the hub itself.
+  static let hubUser = "hub"
+
+  var databasePath: String { configuration.databasePath(folder) }
+
+  /// Opens the workspace in `root`. Throws a `WorkspaceError` where there is none.
+  public static func open(_ root: String, platform: Platform) throws -> HubWorkspace {
+    let folder = WorkspaceFolder(root)
+    let configuration = try WorkspaceConfiguration.load(folder, role: .hub, files: platform.files)
+    return HubWorkspace(folder: folder, configuration: configuration, platform: platform)
+  }
+
+  /// Makes `root` the hub's workspace over an existing database, which stays where it is and gets capture and the hub's tables.
+  ///
+  /// Throws a `DatasetError` where definition and database do not fit, and leaves both as they were.
+  public static func create(
+    _ root: String, definition source: [UInt8], database: String, name: String = "hub", platform: Platform
+  ) throws -> HubWorkspace {
+    let files = platform.files
+    let folder = WorkspaceFolder(root)
+    guard isSafeName(name) else { throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a hub.", hint: safeNameHint) }
+    guard try files.kind(folder.configuration) == nil else {
+      throw WorkspaceError("exists", "There is a Satchel workspace in \(root) already.", hint: "Choose another folder.")
+    }
+    let definition = try DatasetDefinition(json: source)
+    guard try files.kind(database) == .file else {
+      throw WorkspaceError("no-database", "There is no database \(database).", hint: "Name the SQLite file that your app writes.")
+    }
+    let here = try files.currentDirectory()
+    let isInside = Paths.absolute(Paths.parent(of: database), currentDirectory: here) == Paths.absolute(root, currentDirectory: here)
+    let configuration = WorkspaceConfiguration(
+      role: .hub, dataset: definition.name, id: platform.random.identifier(), name: name,
+      database: isInside ? Paths.name(of: database) : Paths.absolute(database, currentDirectory: here), incarnation: nil)
+    let workspace = HubWorkspace(folder: folder, configuration: configuration, platform: platform)
+    let wasThere = try files.kind(root) != nil
+    do { try workspace.build(definition, in: database) } catch {
+      // What stood there before stays; a folder that was made for this goes again.
+      if wasThere { try files.removeIfThere(folder.configuration) } else { try files.removeTree(root) }
+      throw error
+    }
+    return workspace
+  }
+
+  private func build(_ definition: DatasetDefinition, in path: String) throws {
+    let database = try Database(path: path, mode: .readWrite)
+    if try database.hasTable("satchel_capture") {
+      throw WorkspaceError(
+        "captured", "The database \(path) belongs to a Satchel workspace already.", hint: "Use that workspace, or a copy of the data.")
+    }
+    let tables = try TrackedTable.find(definition, in: database)
+    try ScopeRules(dataset: definition, tables: tables).check(in: database)
+    for table in tables {
+      let count = try table.namelessRows(in: database)
+      if count > 0 {
+        throw DatasetError(
+          "tables.\(table.name)", "\(count) of its rows have NULL in their key, and so have no name that two databases share",
+          hint: "Give them keys, or delete them.")
+      }
+    }
+    try folder.create(platform.files, role: .hub)
+    _ = try WorkspaceKeys.generate(folder, name: configuration.name, platform: platform)
+    let identity = HubStore.Identity(id: configuration.id, name: configuration.name, epoch: platform.random.identifier())
+    try database.writeTransaction {
+      try HubStore.install(in: database, identity: identity, definition: definition, tables: tables)
+      // Before the commit: a database without a workspace could not be used again, a workspace without a database says what to do.
+      try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
+    }
+  }
+
+  func store() throws -> HubStore {
+    guard try platform.files.kind(databasePath) == .file else {
+      throw WorkspaceError("no-database", "The hub's database \(databasePath) is not there.", hint: "Bring it back from a backup.")
+    }
+    return try HubStore(path: databasePath)
+  }
+
+  /// Runs `body` while no other command of ours works on this workspace.
+  func locked<T>(_ body: () throws -> T) throws -> T {
+    let lock = try FileLock(path: folder.lock, files: platform.files)
+    return try withExtendedLifetime(lock) { try body() }
+  }
+
+  /// Runs `body` in one transaction that begins by taking what was written at the hub itself into the log.
+  func changing<T>(_ body: (HubStore) throws -> T) throws -> T {
+    try locked {
+      let store = try store()
+      return try store.database.writeTransaction {
+        try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
+        return try body(store)
+      }
+    }
+  }
+}
+
+extension FileSystem {
+  func removeIfThere(_ path: String) throws {
+    if try kind(path) != nil { try remove(path) }
+  }
+}

@@ -1,0 +1,71 @@
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// A device as the hub knows it.
+public struct EnrolledDevice: Sendable {
+  public enum State: String, Sendable {
+    case active
+    /// Two different histories came in its name: an operator has to decide.
+    case flagged
+    case revoked
+  }
+
+  public let id: ReplicaID
+  public let name: String
+  public var user: String
+  public let key: PublicKey
+  public let incarnation: Incarnation
+  public var state: State
+  public var merged: SequenceNumber
+  public var proved: EmissionNumber
+  public let enrolled: Int64
+  public var heard: Int64?
+  /// Milliseconds by which its clock ran ahead when it was heard of last.
+  public var skew: Int64
+}
+
+extension HubStore {
+  private static let deviceColumns = "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew"
+
+  func devices() throws -> [EnrolledDevice] {
+    try database.all("SELECT \(Self.deviceColumns) FROM satchel_devices ORDER BY name") { try device($0) }
+  }
+
+  func device(named name: String) throws -> EnrolledDevice? {
+    try database.first("SELECT \(Self.deviceColumns) FROM satchel_devices WHERE name = :name", ["name": .string(name)]) {
+      try device($0)
+    }
+  }
+
+  func device(_ id: ReplicaID) throws -> EnrolledDevice? {
+    try database.first("SELECT \(Self.deviceColumns) FROM satchel_devices WHERE id = :id", ["id": .string(id.text)]) {
+      try device($0)
+    }
+  }
+
+  func save(_ device: EnrolledDevice) throws {
+    try database.run(
+      """
+      INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
+      VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew)
+      """,
+      [
+        "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user), "key": .string(device.key.line),
+        "incarnation": .string(device.incarnation.text), "state": .string(device.state.rawValue),
+        "merged": .integer(device.merged.rawValue), "proved": .integer(device.proved.rawValue),
+        "enrolled": .integer(device.enrolled), "heard": device.heard.map { .integer($0) } ?? .null, "skew": .integer(device.skew),
+      ])
+  }
+
+  private func device(_ row: borrowing Statement) throws -> EnrolledDevice {
+    guard let key = PublicKey(line: row.text(3)), let state = EnrolledDevice.State(rawValue: row.text(5)) else {
+      throw WorkspaceError("bad-device", "The row \(row.text(0)) of satchel_devices cannot be understood.")
+    }
+    return EnrolledDevice(
+      id: ReplicaID(unchecked: row.text(0)), name: row.text(1), user: row.text(2), key: key,
+      incarnation: Incarnation(unchecked: row.text(4)), state: state, merged: SequenceNumber(row.integer(6)),
+      proved: EmissionNumber(row.integer(7)), enrolled: row.integer(8), heard: row.optionalInteger(9), skew: row.integer(10))
+  }
+}

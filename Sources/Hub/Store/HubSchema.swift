@@ -1,0 +1,95 @@
+/// The hub's own tables, beside those of capture, of conflicts and the ledger.
+enum HubSchema {
+  static let all = [hub, users, devices, log, logIndex, emissions, emissionSets, owed]
+
+  private static let hub = """
+    CREATE TABLE satchel_hub (
+      one INTEGER PRIMARY KEY CHECK (one = 1),
+      id TEXT NOT NULL,
+      name TEXT NOT NULL,
+      epoch TEXT NOT NULL,       -- of this history
+      definition TEXT NOT NULL   -- the dataset's definition
+    )
+    """
+
+  private static let users = """
+    CREATE TABLE satchel_users (
+      name TEXT PRIMARY KEY,
+      attributes TEXT NOT NULL  -- JSON object
+    ) WITHOUT ROWID
+    """
+
+  private static let devices = """
+    CREATE TABLE satchel_devices (
+      id TEXT PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE,
+      user TEXT NOT NULL,
+      key TEXT NOT NULL,             -- minisign public key
+      incarnation TEXT NOT NULL,
+      state TEXT NOT NULL,           -- active, flagged, revoked
+      merged INTEGER NOT NULL,       -- the highest sequence merged
+      proved INTEGER NOT NULL,       -- the emission on which its last bundle stood
+      enrolled INTEGER NOT NULL,     -- milliseconds since 1970
+      heard INTEGER,                 -- when a bundle of its was imported last
+      skew INTEGER NOT NULL          -- milliseconds by which its clock ran ahead at that time
+    ) WITHOUT ROWID
+    """
+
+  /// A row for each change of a row that the hub committed.
+  private static let log = """
+    CREATE TABLE satchel_log (
+      cursor INTEGER PRIMARY KEY,
+      table_name TEXT NOT NULL,
+      row INTEGER NOT NULL,      -- the row's stable number
+      key TEXT NOT NULL,         -- JSON array
+      operation TEXT NOT NULL,   -- insert, update, delete
+      set_values TEXT,           -- JSON object: what the columns became
+      was_values TEXT,           -- JSON object: what they were
+      device TEXT,               -- whose change it was; NULL: somebody at the hub
+      user TEXT NOT NULL,
+      stamp INTEGER NOT NULL,    -- hybrid logical clock of the change
+      bundle TEXT,               -- in which it came
+      echo INTEGER NOT NULL,     -- 1: the device itself needs it sent back
+      at INTEGER NOT NULL        -- milliseconds since 1970
+    )
+    """
+
+  private static let logIndex = "CREATE INDEX satchel_log_by_row ON satchel_log (table_name, row, cursor)"
+
+  /// A row for each bundle that a device may still stand on.
+  private static let emissions = """
+    CREATE TABLE satchel_emissions (
+      device TEXT NOT NULL,
+      number INTEGER NOT NULL,
+      cursor INTEGER NOT NULL,        -- the hub's cursor at its making
+      acknowledged INTEGER NOT NULL,  -- the device's sequence that it acknowledges
+      version INTEGER NOT NULL,       -- of the dataset's definition
+      user TEXT NOT NULL,
+      file TEXT NOT NULL,
+      written INTEGER NOT NULL,       -- 1: the file is there and safe
+      PRIMARY KEY (device, number)
+    ) WITHOUT ROWID
+    """
+
+  /// The rows that the device holds once it has imported the emission.
+  private static let emissionSets = """
+    CREATE TABLE satchel_emission_sets (
+      device TEXT NOT NULL,
+      number INTEGER NOT NULL,
+      table_name TEXT NOT NULL,
+      rows BLOB NOT NULL,  -- stable row numbers, compressed
+      PRIMARY KEY (device, number, table_name)
+    ) WITHOUT ROWID
+    """
+
+  /// Rows whose true state a device must be sent, whatever the log says.
+  private static let owed = """
+    CREATE TABLE satchel_owed (
+      device TEXT NOT NULL,
+      table_name TEXT NOT NULL,
+      row INTEGER NOT NULL,
+      emission INTEGER,  -- that carried it; NULL: none yet
+      PRIMARY KEY (device, table_name, row)
+    ) WITHOUT ROWID
+    """
+}

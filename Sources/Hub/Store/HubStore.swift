@@ -1,0 +1,69 @@
+import SatchelCapture
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The hub's store: everything that it remembers, in an SQLite database. The only way from the hub's logic to SQL.
+final class HubStore {
+  let database: Database
+  let dataset: DatasetDefinition
+  let tables: [TrackedTable]
+  let identity: Identity
+  let rows: [RowTable]
+  let numbers: [RowNumbers]
+
+  struct Identity: Sendable {
+    let id: ReplicaID
+    let name: String
+    let epoch: Epoch
+  }
+
+  init(path: String) throws {
+    let database = try Database(path: path, mode: .readWrite)
+    try database.execute("PRAGMA foreign_keys = OFF; PRAGMA synchronous = FULL")
+    guard try database.hasTable("satchel_hub"),
+      let (identity, definition) = try database.first(
+        "SELECT id, name, epoch, definition FROM satchel_hub",
+        {
+          (
+            Identity(id: ReplicaID(unchecked: $0.text(0)), name: $0.text(1), epoch: Epoch(unchecked: $0.text(2))), Array($0.text(3).utf8)
+          )
+        })
+    else {
+      throw WorkspaceError(
+        "not-captured", "The database \(path) is not the one that Satchel set up: its satchel_ tables are missing.",
+        hint: "Was the file replaced? Put the right one back.")
+    }
+    let dataset = try DatasetDefinition(json: definition)
+    let tables = try TrackedTable.find(dataset, in: database)
+    rows = try tables.map { try RowTable($0, in: database) }
+    numbers = try tables.map { try RowNumbers($0, in: database) }
+    self.dataset = dataset
+    self.tables = tables
+    self.identity = identity
+    self.database = database
+  }
+
+  /// Makes a database the hub's: adds capture and the hub's tables, and numbers all rows. The caller holds the transaction.
+  static func install(
+    in database: borrowing Database, identity: Identity, definition: DatasetDefinition, tables: [TrackedTable]
+  ) throws {
+    try Capture.install(in: database, tables: tables)
+    for sql in HubSchema.all + [ConflictTable.schema, Ledger.schema] { try database.execute(sql) }
+    try database.run(
+      "INSERT INTO satchel_hub VALUES (1, :id, :name, :epoch, :definition)",
+      [
+        "id": .string(identity.id.text), "name": .string(identity.name), "epoch": .string(identity.epoch.text),
+        "definition": .text(definition.source),
+      ])
+    for table in tables { try RowNumbers.install(table, in: database) }
+  }
+
+  /// The place of a table among the dataset's; nil where it is none.
+  func place(of table: Name) -> Int? { tables.firstIndex { $0.name == table } }
+
+  /// The hub's cursor: how many changes it has committed.
+  func cursor() throws -> Cursor { Cursor(try database.first("SELECT max(cursor) FROM satchel_log") { $0.integer(0) } ?? 0) }
+}

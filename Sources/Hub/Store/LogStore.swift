@@ -1,0 +1,123 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelJSON
+import SatchelMerge
+import SatchelSQLite
+import SatchelValues
+
+/// Who made a change that the hub commits, and how it came.
+struct Origin: Sendable {
+  /// nil: somebody at the hub.
+  let device: ReplicaID?
+  let user: String
+  let stamp: Stamp
+  let bundle: BundleID?
+  /// Whether the device itself needs its change sent back, because it may have rebased it away meanwhile.
+  let echo: Bool
+  /// Milliseconds since 1970 by the hub's clock.
+  let at: Int64
+}
+
+extension HubStore {
+  /// Writes one change of a row into the log: the hub's cursor grows by one. The row itself is written already.
+  func log(_ change: Change, of key: RowKey, in place: Int, from origin: Origin) throws {
+    let schema = tables[place].schema
+    let number = try numbers[place].assign(key)
+    let operation: Operation
+    let set: [Field]?
+    let was: [Field]?
+    switch change {
+    case .insert(let row): (operation, set, was) = (.insert, schema.fields(row), nil)
+    case .delete(let row): (operation, set, was) = (.delete, nil, schema.fields(row))
+    case .update(let changes):
+      operation = .update
+      set = changes.map { Field(schema.columns[$0.column], $0.value) }
+      was = changes.map { Field(schema.columns[$0.column], $0.was) }
+    }
+    try database.run(
+      """
+      INSERT INTO satchel_log (table_name, row, key, operation, set_values, was_values, device, user, stamp, bundle, echo, at)
+      VALUES (:table, :row, :key, :operation, :set, :was, :device, :user, :stamp, :bundle, :echo, :at)
+      """,
+      [
+        "table": .string(schema.name.text), "row": .integer(number), "key": .text(canonicalKey(key)),
+        "operation": .string(operation.rawValue), "set": set.map { .text(FieldsCoding.json($0)) } ?? .null,
+        "was": was.map { .text(FieldsCoding.json($0)) } ?? .null, "device": origin.device.map { .string($0.text) } ?? .null,
+        "user": .string(origin.user), "stamp": .integer(origin.stamp.rawValue),
+        "bundle": origin.bundle.map { .string($0.text) } ?? .null, "echo": .integer(origin.echo ? 1 : 0), "at": .integer(origin.at),
+      ])
+  }
+
+  /// What everyone but `device` changed in a row after `cursor`.
+  func changesByOthers(of key: RowKey, in place: Int, after cursor: Cursor, than device: ReplicaID) throws -> OthersChanges {
+    var others = OthersChanges()
+    guard let number = try numbers[place].number(of: key) else { return others }
+    let schema = tables[place].schema
+    try database.each(
+      "SELECT cursor, operation, set_values, device, stamp FROM satchel_log WHERE table_name = :table AND row = :row ORDER BY cursor",
+      ["table": .string(schema.name.text), "row": .integer(number)]
+    ) { entry in
+      let stamp = Stamp(entry.integer(4))
+      others.newest = max(others.newest, stamp)
+      guard Cursor(entry.integer(0)) > cursor, entry.optionalText(3) != device.text else { return }
+      let columns: [Int]
+      if entry.text(1) == Operation.update.rawValue, case .text(let set) = entry.value(2) {
+        columns = try FieldsCoding.parse(set).compactMap { schema.position(of: $0.name) }
+      } else {
+        others.presence = true
+        columns = Array(schema.columns.indices)
+      }
+      for column in columns { others.columns[column] = max(others.columns[column] ?? .zero, stamp) }
+    }
+    return others
+  }
+
+  /// The newest stamp of a row; zero where it was never changed.
+  func stamp(ofRow number: Int64, in place: Int) throws -> Stamp {
+    try database.first(
+      "SELECT max(stamp) FROM satchel_log WHERE table_name = :table AND row = :row",
+      ["table": .string(tables[place].name.text), "row": .integer(number)]
+    ) { Stamp($0.integer(0)) } ?? .zero
+  }
+
+  /// The row as it was before it was deleted last; nil where the log does not know.
+  func lastImage(of key: RowKey, in place: Int) throws -> Row? {
+    guard let number = try numbers[place].number(of: key) else { return nil }
+    let was = try database.first(
+      """
+      SELECT was_values FROM satchel_log WHERE table_name = :table AND row = :row AND operation = 'delete' ORDER BY cursor DESC LIMIT 1
+      """, ["table": .string(tables[place].name.text), "row": .integer(number)]
+    ) { $0.value(0) }
+    guard case .text(let bytes)? = was else { return nil }
+    return try? tables[place].schema.row(FieldsCoding.parse(bytes))
+  }
+
+  /// The rows of each table that were changed after `cursor`: by somebody whose change `device` does not have, and by itself.
+  func changed(after cursor: Cursor, device: ReplicaID) throws -> [(news: RowSet, own: RowSet)] {
+    var result = tables.map { _ in (news: RowSet(), own: RowSet()) }
+    try database.each(
+      "SELECT table_name, row, device, echo FROM satchel_log WHERE cursor > :cursor", ["cursor": .integer(cursor.rawValue)]
+    ) {
+      guard let place = place(of: Name($0.text(0))) else { return }
+      let isOwn = $0.optionalText(2) == device.text
+      if isOwn { result[place].own.insert($0.integer(1)) }
+      if !isOwn || $0.integer(3) != 0 { result[place].news.insert($0.integer(1)) }
+    }
+    return result
+  }
+
+  /// Takes what was written at the hub itself into the log: an administrator's plain SQL is a change like any other.
+  func absorb(user: String, at now: Int64) throws {
+    for (place, table) in tables.enumerated() {
+      try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
+        for (image, change) in SatchelValues.changes(from: images, to: current) {
+          try log(
+            change, of: key, in: place,
+            from: Origin(device: nil, user: user, stamp: image.stamp, bundle: nil, echo: false, at: now))
+        }
+      }
+    }
+    try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
+    try PreImageStore.forget(before: Generation(Int64.max), tables, in: database)
+  }
+}

@@ -1,0 +1,122 @@
+import SatchelCapture
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+
+/// The dataset's `visible` and `write` rules as SQL over this database.
+struct ScopeRules {
+  let dataset: DatasetDefinition
+  let tables: [TrackedTable]
+
+  /// Checks every rule by itself: that it is one whole expression, reads nothing but the dataset's tables, names columns that there
+  /// are, and uses no parameter but the user's name and attributes. Throws a `DatasetError` with the rule's place.
+  func check(in database: borrowing Database) throws {
+    try checkForCircles()
+    for table in tables {
+      if let rule = table.rules.visible { try check(rule, of: table, at: "tables.\(table.name).visible", in: database) }
+      if case .expression(let rule) = table.rules.write {
+        try check(rule, of: table, at: "tables.\(table.name).write", in: database)
+      }
+    }
+  }
+
+  private func check(_ rule: String, of table: TrackedTable, at place: String, in database: borrowing Database) throws {
+    if let problem = expressionProblem(in: rule) { throw DatasetError(place, problem) }
+    let authorizer = ReadAuthorizer(tables: tables.map(\.name.text))
+    do {
+      let parameters = try database.authorized(by: authorizer) {
+        try database.prepare("SELECT 1 FROM \(quoted(table.name)) WHERE (\(rule)\n)").parameterNames
+      }
+      let known = ["user"] + dataset.attributes.map(\.name.text)
+      for name in parameters where !known.contains(name) {
+        throw DatasetError(
+          place, "there is no attribute \(name)",
+          hint: "Rules may use: \(known.map { ":" + $0 }.joined(separator: ", ")). Declare others under `attributes`.")
+      }
+    } catch let error as SQLiteError {
+      throw DatasetError(
+        place, authorizer.refusal ?? error.message, hint: "A rule is an SQL expression over the columns of \(table.name).")
+    }
+  }
+
+  private func checkForCircles() throws {
+    func visit(_ table: TrackedTable, _ path: [Name]) throws {
+      if path.contains(table.name) {
+        throw DatasetError("tables.\(table.name).parents", "visibility goes in a circle: \((path + [table.name]).map(\.text).joined(separator: " -> "))")
+      }
+      for key in table.parentKeys(in: dataset) {
+        if let parent = self.table(key.parent) { try visit(parent, path + [table.name]) }
+      }
+    }
+    for table in tables { try visit(table, []) }
+  }
+
+  private func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
+
+  // MARK: SQL
+
+  /// The stable numbers of the rows that a user may see; parameters are the user's name and attributes.
+  func visibleNumbersSQL(_ table: TrackedTable) -> String {
+    let names = RowNumbers.names(table)
+    return """
+      SELECT numbers.\(names.number)
+      FROM (SELECT \(names.key.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(visible(table))) AS seen
+      JOIN \(names.table) AS numbers ON \(names.key.map { "numbers.\($0) = seen.\($0)" }.joined(separator: " AND "))
+      """
+  }
+
+  /// Whether a user may see or change the row with the key `:satchel_1`, `:satchel_2`, ...
+  func mayWriteSQL(_ table: TrackedTable) -> String {
+    let isRow = table.schema.key.enumerated()
+      .map { "\(quoted(table.name)).\(quoted(table.schema.columns[$1])) = :satchel_\($0 + 1)" }.joined(separator: " AND ")
+    let rule =
+      switch table.rules.write {
+      case .visible: visible(table)
+      case .none: "0"
+      case .expression(let rule): "(\(rule)\n)"
+      }
+    return "SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow) AND \(rule)"
+  }
+
+  /// The table's own rule and its parents', at any depth. A rule stands alone in its parentheses, with the table's columns nearest,
+  /// so that it can only narrow what the parents allow.
+  private func visible(_ table: TrackedTable) -> String {
+    var conditions = [table.rules.visible.map { "(\($0)\n)" } ?? "1"]
+    for key in table.parentKeys(in: dataset) {
+      guard let parent = self.table(key.parent) else { continue }
+      let own = key.columns.map { "\(quoted(table.name)).\(quoted(table.schema.columns[$0]))" }
+      let matches = zip(own, key.parentColumns).map { "\(quoted(parent.name)).\(quoted($1)) = \($0)" }.joined(separator: " AND ")
+      // A row that refers to no parent is no child.
+      let refersToNone = own.map { "\($0) IS NULL" }.joined(separator: " OR ")
+      conditions.append("(\(refersToNone) OR EXISTS (SELECT 1 FROM \(quoted(parent.name)) WHERE \(matches) AND \(visible(parent))))")
+    }
+    return conditions.joined(separator: " AND ")
+  }
+}
+
+/// What keeps a text from being one whole SQL expression that stays inside its parentheses; nil where nothing does.
+func expressionProblem(in rule: String) -> String? {
+  var depth = 0
+  var bytes = Array(rule.utf8)[...]
+  if bytes.allSatisfy({ $0 == 32 || $0 == 10 || $0 == 9 || $0 == 13 }) { return "the rule is empty" }
+  while let byte = bytes.popFirst() {
+    switch byte {
+    case UInt8(ascii: "("): depth += 1
+    case UInt8(ascii: ")"):
+      depth -= 1
+      if depth < 0 { return "a parenthesis is closed that was not opened" }
+    case UInt8(ascii: ";"): return "a rule is one expression, without a semicolon"
+    case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
+      // A doubled quote ends the text and begins the next: the outcome is the same.
+      guard let end = bytes.firstIndex(of: byte) else { return "a quote is not closed" }
+      bytes = bytes[(end + 1)...]
+    case UInt8(ascii: "["):
+      guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return "a bracket is not closed" }
+      bytes = bytes[(end + 1)...]
+    case UInt8(ascii: "-") where bytes.first == UInt8(ascii: "-"), UInt8(ascii: "/") where bytes.first == UInt8(ascii: "*"):
+      return "a rule has no comments"
+    default: break
+    }
+  }
+  return depth == 0 ? nil : "a parenthesis is not closed"
+}

@@ -1,0 +1,35 @@
+import SatchelBundle
+import SatchelSQLite
+import SatchelValues
+
+/// Somebody who works with the dataset's rows.
+public struct User: Sendable {
+  public let name: String
+  /// In the order of the dataset's attributes; one that was never set is missing.
+  public let attributes: [Field]
+}
+
+extension HubStore {
+  func users() throws -> [User] {
+    try database.all("SELECT name, attributes FROM satchel_users ORDER BY name") { try user($0) }
+  }
+
+  func user(_ name: String) throws -> User? {
+    try database.first("SELECT name, attributes FROM satchel_users WHERE name = :name", ["name": .string(name)]) { try user($0) }
+  }
+
+  func save(_ user: User) throws {
+    try database.run(
+      "INSERT OR REPLACE INTO satchel_users (name, attributes) VALUES (:name, :attributes)",
+      ["name": .string(user.name), "attributes": .text(FieldsCoding.json(user.attributes))])
+  }
+
+  func removeUser(_ name: String) throws {
+    try database.run("DELETE FROM satchel_users WHERE name = :name", ["name": .string(name)])
+  }
+
+  private func user(_ row: borrowing Statement) throws -> User {
+    guard case .text(let bytes) = row.value(1) else { return User(name: row.text(0), attributes: []) }
+    return User(name: row.text(0), attributes: try FieldsCoding.parse(bytes))
+  }
+}

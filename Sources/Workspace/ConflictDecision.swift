@@ -1,0 +1,63 @@
+import SatchelValues
+
+/// What somebody decides about a conflict.
+public enum ConflictDecision: Sendable {
+  /// The hub's values stay.
+  case hub
+  /// The device's values are taken after all.
+  case device
+  /// Some columns get values of their own.
+  case set([Field])
+
+  public var word: Resolution.Decision {
+    switch self {
+    case .hub: .hub
+    case .device: .device
+    case .set: .set
+    }
+  }
+
+  /// The row as it is to be by this decision; nil: gone.
+  /// - Parameters:
+  ///   - current: the row as it is; nil where it is gone.
+  ///   - whole: the row as it was before it went, where that is known.
+  public func row(for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema) throws -> Row? {
+    switch self {
+    case .hub: return current
+    case .set(let fields): return try Self.setting(fields, in: current ?? whole, record, schema)
+    case .device:
+      switch record.operation {
+      case .delete: return nil
+      case .insert, .update: return try Self.setting(record.mine ?? [], in: current ?? whole, record, schema)
+      }
+    }
+  }
+
+  public static func decidedAlready(_ conflict: StoredConflict) -> WorkspaceError {
+    let by = conflict.decision.map { " by \($0.by): \($0.made.rawValue)" } ?? ""
+    return WorkspaceError(
+      "decided", "The conflict \(conflict.record.id.text.prefix(8)) was decided already\(by).",
+      hint: "If the row is still not right, change it as any other row.")
+  }
+
+  private static func setting(_ fields: [Field], in row: Row?, _ record: ConflictRecord, _ schema: TableSchema) throws -> Row {
+    var values = row?.values.map { Optional($0) } ?? schema.columns.map { _ in nil }
+    for field in fields {
+      guard let column = schema.position(of: field.name) else {
+        throw WorkspaceError(
+          "no-column", "The table \(schema.name) has no column \(field.name).",
+          hint: "It has: \(schema.columns.map(\.text).joined(separator: ", ")).")
+      }
+      if schema.key.contains(column), let place = schema.key.firstIndex(of: column), record.key.values[place] != field.value {
+        throw WorkspaceError("key-column", "The column \(field.name) is part of the row's key, which a decision cannot change.")
+      }
+      values[column] = field.value
+    }
+    guard values.allSatisfy({ $0 != nil }) else {
+      throw WorkspaceError(
+        "row-gone", "The row is gone, and what it held in its other columns is not known here.",
+        hint: "Decide it at the hub, which has the row's history.")
+    }
+    return Row(values.compactMap(\.self))
+  }
+}
