@@ -65,5 +65,8 @@ let package = Package(
     room("Commands", ["Values", "Platform", "JSON", "Crypto", "Dataset", "Bundle", "Workspace", "Device", "Hub"]),
     .executableTarget(name: "satchel", dependencies: ["SatchelCommands"], path: "Sources/satchel", swiftSettings: strict),
     .executableTarget(name: "satchel-hub", dependencies: ["SatchelCommands"], path: "Sources/satchel-hub", swiftSettings: strict),
+
+    check("JSON", ["JSON", "Values"]),
+    check("Crypto", ["Crypto"]),
   ]
 )
