@@ -68,5 +68,7 @@ let package = Package(
 
     check("Platform", ["Values", "Platform"]),
     check("CommandEngine", ["Platform", "Commands"]),
+    check("JSON", ["JSON", "Values"]),
+    check("Crypto", ["Crypto"]),
   ]
 )

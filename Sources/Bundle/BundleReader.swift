@@ -59,7 +59,7 @@ public struct BundleReader: Sendable {
     let key: PublicKey
     switch trust {
     case .keys(let known):
-      guard let match = known.first(where: { $0.keyID == signature.keyID }) else { throw .unknownKey(signature.keyIDText) }
+      guard let match = known.first(where: { $0.id == signature.keyID }) else { throw .unknownKey(signature.keyID.description) }
       key = match
     case .firstContact:
       let claim = signature.unverifiedTrustedComment.split(separator: " ").last { $0.hasPrefix("key=") }

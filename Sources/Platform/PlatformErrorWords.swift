@@ -1,6 +1,7 @@
 import Glibc
+import SatchelValues
 
-extension PlatformError: CustomStringConvertible {
+extension PlatformError: ExplainedError, CustomStringConvertible {
   /// What was wrong, and where.
   public var message: String {
     switch self {

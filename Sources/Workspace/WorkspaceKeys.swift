@@ -7,7 +7,8 @@ public enum WorkspaceKeys {
 
   /// Makes a new pair from the platform's randomness and writes it, the secret key readable by its owner alone.
   public static func generate(_ folder: WorkspaceFolder, name: String, platform: Platform) throws -> PublicKey {
-    let key = try SigningKey.generate(seed: platform.random.bytes(32), keyID: platform.random.bytes(8))
+    guard let id = KeyID(bytes: platform.random.bytes(KeyID.size)) else { throw WorkspaceError("bad-key", "No key could be made.") }
+    let key = SigningKey.generate(seed: platform.random.bytes(32), keyID: id)
     let publicKey = key.publicKey
     try platform.files.replace(folder.secretKey, mode: 0o600, contents: key.fileBytes(comment: "satchel secret key of \(name)"))
     try platform.files.replace(

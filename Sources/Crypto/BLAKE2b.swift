@@ -1,0 +1,46 @@
+import CSodium
+
+/// BLAKE2b (RFC 7693, without a key) of 16 to 64 bytes. A shorter digest is no prefix of a longer one.
+public func blake2b(_ bytes: [UInt8], length: Int) -> [UInt8] {
+  precondition((16...64).contains(length), "a length that libsodium offers")
+  Sodium.start()
+  var digest = [UInt8](repeating: 0, count: length)
+  let status = crypto_generichash(&digest, length, bytes, UInt64(bytes.count), nil, 0)
+  precondition(status == 0, "BLAKE2b fails for no input")
+  return digest
+}
+
+/// BLAKE2b with 64 bytes over bytes that come in pieces.
+///
+///     var hasher = BLAKE2b512()
+///     while let piece = try file.next() { hasher.update(piece) }
+///     let digest = hasher.finish()
+public struct BLAKE2b512: ~Copyable {
+  /// The state wants an alignment of 64, which Swift gives to no struct that it cannot see into.
+  private let memory: UnsafeMutableRawPointer
+
+  public init() {
+    Sodium.start()
+    memory = .allocate(byteCount: crypto_generichash_statebytes(), alignment: 64)
+    crypto_generichash_init(OpaquePointer(memory), nil, 0, Digest.size)
+  }
+
+  deinit { memory.deallocate() }
+
+  public mutating func update(_ bytes: [UInt8]) {
+    bytes.withUnsafeBytes { update($0) }
+  }
+
+  /// The bytes are read before the call returns.
+  public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    guard let start = bytes.baseAddress else { return }
+    crypto_generichash_update(OpaquePointer(memory), start.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count))
+  }
+
+  /// The digest of all that was handed in; the hasher is used up.
+  public consuming func finish() -> Digest {
+    var digest = [UInt8](repeating: 0, count: Digest.size)
+    crypto_generichash_final(OpaquePointer(memory), &digest, Digest.size)
+    return Digest(unchecked: digest)
+  }
+}

@@ -1,0 +1,33 @@
+import CSodium
+
+/// Base64 as minisign's files have it: the standard alphabet with padding.
+enum Base64Text {
+  static func encode(_ bytes: [UInt8]) -> String {
+    Sodium.start()
+    var text = [CChar](repeating: 0, count: sodium_base64_encoded_len(bytes.count, sodium_base64_VARIANT_ORIGINAL))
+    sodium_bin2base64(&text, text.count, bytes, bytes.count, sodium_base64_VARIANT_ORIGINAL)
+    return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Exactly `count` bytes; nil for any other text than the one that `encode` makes of them.
+  static func decode(_ text: some Collection<UInt8>, count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let isWhole = bytes.withUnsafeMutableBytes { decode(text, into: $0) }
+    return isWhole ? bytes : nil
+  }
+
+  /// Fills memory that the caller owns, so that a secret is nowhere else; false if the text is not of its size.
+  static func decode(_ text: some Collection<UInt8>, into memory: UnsafeMutableRawBufferPointer) -> Bool {
+    Sodium.start()
+    guard let start = memory.baseAddress else { return text.isEmpty }
+    // libsodium 1.0.18 takes every byte above 0x7f for a '/'.
+    guard text.allSatisfy({ $0 < 0x80 }) else { return false }
+    var characters = text.map { CChar(bitPattern: $0) }
+    defer { sodium_memzero(&characters, characters.count) }
+    var length = 0
+    let status = sodium_base642bin(
+      start.assumingMemoryBound(to: UInt8.self), memory.count, characters, characters.count, nil, &length, nil,
+      sodium_base64_VARIANT_ORIGINAL)
+    return status == 0 && length == memory.count
+  }
+}

@@ -1,0 +1,77 @@
+/// A public key as people read it to each other over the telephone: nine groups, `A1B2-C3D4-...-XY`.
+///
+/// The 32 characters of the first eight groups are BLAKE2b with 160 bits of the key's 32 bytes (not of its id), five bits a
+/// character from the highest on, in Crockford's base32: digits and upper-case letters without I, L, O and U. The ninth group is
+/// the number that they write in base 32, modulo 1021, as two characters more. 1021 is a prime, and no power of 32 up to the
+/// 33rd is 1 or -1 modulo it: one wrong character, or any two that changed places, always show. Of other errors one in 1021 does
+/// not.
+enum Fingerprint {
+  private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+  private static let modulus = 1021
+  private static let symbols = 32
+
+  static func text(of key: [UInt8]) -> String {
+    grouped(withCheck(base32(blake2b(key, length: 20))))
+  }
+
+  /// The form that `text(of:)` has for what a person typed; nil if it is no fingerprint or has an error.
+  static func normalised(_ typed: String) -> String? {
+    var values: [Int] = []
+    for byte in typed.utf8 where !separators.contains(byte) {
+      guard let value = value(of: byte) else { return nil }
+      values.append(value)
+    }
+    guard values.count == symbols + 2, withCheck(Array(values[..<symbols])) == values else { return nil }
+    return grouped(values)
+  }
+
+  private static let separators: Set<UInt8> = [0x20, 0x09, 0x0a, 0x0d, UInt8(ascii: "-")]
+
+  private static func value(of letter: UInt8) -> Int? {
+    let upper = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter) ? letter - 0x20 : letter
+    switch upper {
+    case UInt8(ascii: "O"): return 0
+    case UInt8(ascii: "I"), UInt8(ascii: "L"): return 1
+    default: return alphabet.firstIndex(of: upper)
+    }
+  }
+
+  private static func base32(_ bytes: [UInt8]) -> [Int] {
+    var values: [Int] = []
+    var pending = 0
+    var bits = 0
+    for byte in bytes {
+      pending = pending << 8 | Int(byte)
+      bits += 8
+      while bits >= 5 {
+        bits -= 5
+        values.append(pending >> bits)
+        pending &= 1 << bits - 1
+      }
+    }
+    return values
+  }
+
+  private static func withCheck(_ values: [Int]) -> [Int] {
+    let check = values.reduce(0) { ($0 * 32 + $1) % modulus }
+    return values + [check / 32, check % 32]
+  }
+
+  private static func grouped(_ values: [Int]) -> String {
+    var text: [UInt8] = []
+    for (i, value) in values.enumerated() {
+      if i > 0, i % 4 == 0 { text.append(UInt8(ascii: "-")) }
+      text.append(alphabet[value])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}
+
+extension PublicKey {
+  /// Nine groups of characters by which people compare keys: 160 bits of BLAKE2b of the key, and two check characters.
+  public var fingerprint: String { Fingerprint.text(of: bytes) }
+
+  /// A fingerprint as `fingerprint` writes it, from what a person typed. Lower case, missing hyphens, spaces, O for 0, I and L
+  /// for 1 are forgiven; nil if it is none or if its check characters do not fit.
+  public static func normalisedFingerprint(_ typed: String) -> String? { Fingerprint.normalised(typed) }
+}

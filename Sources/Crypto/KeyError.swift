@@ -1,0 +1,30 @@
+/// Why a file is no key that can be used.
+public enum KeyError: Error, Equatable, Sendable {
+  case tooLarge
+  case malformed
+  case passwordProtected
+  case damaged
+  case unfitComment
+
+  /// A stable word for scripts.
+  public var reason: String {
+    switch self {
+    case .tooLarge: "key-too-large"
+    case .malformed: "key-malformed"
+    case .passwordProtected: "key-password-protected"
+    case .damaged: "key-damaged"
+    case .unfitComment: "key-comment-unfit"
+    }
+  }
+
+  /// What is wrong, and what to do about it.
+  public var message: String {
+    switch self {
+    case .tooLarge: "the file is larger than any key: check that it is the right one"
+    case .malformed: "this is not a minisign key: it needs a line with an untrusted comment and a line with the key"
+    case .passwordProtected: "the key is protected by a password: remove it with `minisign -C -W -s <file>`"
+    case .damaged: "the key does not fit its own checksum: restore the file from a copy"
+    case .unfitComment: "a comment must be one line without control characters, short enough for the file"
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/// Eight random bytes by which a signature names the key that made it. They prove nothing: they are a hint where to look.
+public struct KeyID: Hashable, Sendable, CustomStringConvertible {
+  public static let size = 8
+  public let bytes: [UInt8]
+
+  /// Exactly 8 bytes; nil otherwise.
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == Self.size else { return nil }
+    self.bytes = bytes
+  }
+
+  init(unchecked bytes: ArraySlice<UInt8>) { self.bytes = Array(bytes) }
+
+  /// The bytes as a little-endian number in sixteen upper-case hexadecimal digits. minisign prints the same number, some of its
+  /// versions without leading zeros.
+  public var description: String { Hexadecimal.text(of: bytes.reversed()).uppercased() }
+}

@@ -1,0 +1,46 @@
+/// What signatures are checked with: an Ed25519 key and the id by which signatures name it.
+public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
+  static let size = 32
+  static let algorithm = Array("Ed".utf8)
+
+  public let id: KeyID
+  public let bytes: [UInt8]
+
+  /// Exactly 32 bytes; nil otherwise.
+  public init?(id: KeyID, bytes: [UInt8]) {
+    guard bytes.count == Self.size else { return nil }
+    self.id = id
+    self.bytes = bytes
+  }
+
+  /// The key on one line, as `minisign -P` takes it: base64 of "Ed", the id and the key.
+  public var line: String { Base64Text.encode(Self.algorithm + id.bytes + bytes) }
+
+  /// Takes what `line` gives and nothing else.
+  public init?(line: some StringProtocol) {
+    guard let packed = Base64Text.decode(line.utf8, count: 2 + KeyID.size + Self.size), packed.starts(with: Self.algorithm)
+    else { return nil }
+    self.init(id: KeyID(unchecked: packed[2..<10]), bytes: Array(packed[10...]))
+  }
+
+  public var description: String { line }
+}
+
+extension PublicKey {
+  /// Reads a public key's file as minisign writes it. Lines that end as on Windows are forgiven.
+  public init(fileBytes: [UInt8]) throws(KeyError) {
+    guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
+    guard let lines = CommentedFile.forgivingLines(of: fileBytes, count: 2),
+      CommentedFile.comment(in: lines[0], after: CommentedFile.untrustedPrefix) != nil,
+      let key = PublicKey(line: String(decoding: lines[1], as: UTF8.self))
+    else { throw .malformed }
+    self = key
+  }
+
+  /// The file that minisign reads. Fails with `unfitComment` alone.
+  public func fileBytes(comment: String) throws(KeyError) -> [UInt8] {
+    let bytes = Array("\(CommentedFile.untrustedPrefix)\(comment)\n\(line)\n".utf8)
+    guard CommentedFile.isFit(comment), bytes.count <= CommentedFile.sizeLimit else { throw .unfitComment }
+    return bytes
+  }
+}

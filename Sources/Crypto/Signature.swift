@@ -1,0 +1,68 @@
+/// A detached signature as minisign stores it: four lines, at most 2 KiB.
+///
+/// Reading one proves nothing; `PublicKey.verify` does. The format is that of https://jedisct1.github.io/minisign/, prehashed
+/// alone ("ED"): the old kind would need the whole message in memory.
+public struct Signature: Hashable, Sendable {
+  static let size = 64
+  static let algorithm = Array("ED".utf8)
+
+  /// The key that the signature claims to come from.
+  public let keyID: KeyID
+  /// Over the message's digest.
+  let signature: [UInt8]
+  /// Over the signature and the trusted comment.
+  let globalSignature: [UInt8]
+  /// The file, from which everything above was read or which was made from it.
+  public let fileBytes: [UInt8]
+  /// The trusted comment before anyone has checked it: to find a key by, never to believe.
+  public let unverifiedTrustedComment: String
+
+  /// Reads a signature's file, strictly: base64 in its one form, lines that end in a line feed, comments of UTF-8 without
+  /// control characters. Fails with `tooLarge`, `malformed` or `legacy`.
+  public init(fileBytes: [UInt8]) throws(SignatureError) {
+    guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
+    guard let lines = CommentedFile.lines(of: fileBytes, count: 4),
+      CommentedFile.comment(in: lines[0], after: CommentedFile.untrustedPrefix) != nil,
+      let packed = Base64Text.decode(lines[1], count: 2 + KeyID.size + Self.size),
+      let comment = CommentedFile.comment(in: lines[2], after: CommentedFile.trustedPrefix),
+      let global = Base64Text.decode(lines[3], count: Self.size)
+    else { throw .malformed }
+    guard packed.starts(with: Self.algorithm) else {
+      throw packed.starts(with: PublicKey.algorithm) ? .legacy : .malformed
+    }
+    keyID = KeyID(unchecked: packed[2..<10])
+    signature = Array(packed[10...])
+    globalSignature = global
+    unverifiedTrustedComment = comment
+    self.fileBytes = fileBytes
+  }
+
+  init(
+    keyID: KeyID, signature: [UInt8], globalSignature: [UInt8], trustedComment: String, untrustedComment: String
+  ) throws(SignatureError) {
+    let packed = Base64Text.encode(Self.algorithm + keyID.bytes + signature)
+    let text = """
+      \(CommentedFile.untrustedPrefix)\(untrustedComment)
+      \(packed)
+      \(CommentedFile.trustedPrefix)\(trustedComment)
+      \(Base64Text.encode(globalSignature))
+
+      """
+    guard CommentedFile.isFit(trustedComment), CommentedFile.isFit(untrustedComment),
+      text.utf8.count <= CommentedFile.sizeLimit
+    else { throw .unfitComment }
+    self.keyID = keyID
+    self.signature = signature
+    self.globalSignature = globalSignature
+    unverifiedTrustedComment = trustedComment
+    fileBytes = Array(text.utf8)
+  }
+
+  /// What the global signature is over.
+  static func signedComment(_ comment: String, after signature: [UInt8]) -> [UInt8] { signature + Array(comment.utf8) }
+}
+
+extension Signature {
+  public static func == (a: Signature, b: Signature) -> Bool { a.fileBytes == b.fileBytes }
+  public func hash(into hasher: inout Hasher) { hasher.combine(fileBytes) }
+}

@@ -1,0 +1,40 @@
+/// Why a signature is refused.
+public enum SignatureError: Error, Equatable, Sendable {
+  case tooLarge
+  case malformed
+  /// Made in minisign's old way, over the message itself.
+  case legacy
+  /// Names another key than the one that it is checked with.
+  case otherKey(signed: KeyID, expected: KeyID)
+  /// Does not belong to this message and this key.
+  case wrongMessage
+  /// The trusted comment is not the one that was signed.
+  case wrongComment
+  case unfitComment
+
+  /// A stable word for scripts.
+  public var reason: String {
+    switch self {
+    case .tooLarge: "signature-too-large"
+    case .malformed: "signature-malformed"
+    case .legacy: "signature-legacy"
+    case .otherKey: "signature-other-key"
+    case .wrongMessage: "signature-wrong"
+    case .wrongComment: "signature-comment-wrong"
+    case .unfitComment: "signature-comment-unfit"
+    }
+  }
+
+  /// What is wrong, and what to do about it.
+  public var message: String {
+    switch self {
+    case .tooLarge: "the signature file is larger than \(CommentedFile.sizeLimit) bytes, as no signature is"
+    case .malformed: "this is not a minisign signature of four lines: ask for the file again"
+    case .legacy: "the signature is of minisign's old kind: sign again without `-l`"
+    case .otherKey(let signed, let expected): "signed with the key \(signed), not with \(expected): check whose file this is"
+    case .wrongMessage: "the signature does not fit: the content was changed or damaged after it was signed"
+    case .wrongComment: "the signature's trusted comment was changed after it was signed"
+    case .unfitComment: "a comment must be one line without control characters, short enough for the file"
+    }
+  }
+}

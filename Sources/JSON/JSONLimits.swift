@@ -1,0 +1,21 @@
+/// What a text may ask of its reader. A text beyond a limit is refused with a `JSONError`.
+public struct JSONLimits: Hashable, Sendable {
+  /// How many arrays and objects may be open at once; at most 1,024, because `JSONValue` is parsed and freed by recursion.
+  public let maxDepth: Int
+  /// The bytes of one string or key, as written between its quotes.
+  public let maxStringBytes: Int
+  /// The bytes of one number's literal.
+  public let maxNumberBytes: Int
+  /// The elements and members of the whole text, nested ones included.
+  public let maxMembers: Int
+
+  public init(
+    maxDepth: Int = 64, maxStringBytes: Int = 64 << 20, maxNumberBytes: Int = 128, maxMembers: Int = 1_000_000
+  ) {
+    precondition((0...1024).contains(maxDepth), "a depth that recursion bears")
+    self.maxDepth = maxDepth
+    self.maxStringBytes = maxStringBytes
+    self.maxNumberBytes = maxNumberBytes
+    self.maxMembers = maxMembers
+  }
+}

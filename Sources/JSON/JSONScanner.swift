@@ -1,0 +1,182 @@
+/// The kinds of value that a JSON text is made of.
+public enum JSONKind: Hashable, Sendable {
+  case object, array, string, number, bool, null
+}
+
+/// Reads one JSON text from bytes, token by token, exactly as RFC 8259 writes it.
+///
+/// No byte order mark, no trailing comma, no comment, no ill-formed UTF-8, no lone surrogate. Its caller decides what to do
+/// about a key that comes twice. The caller asks for what it expects, and a text that holds something else is refused:
+///
+///     var scanner = JSONScanner(bytes)
+///     try scanner.beginArray()
+///     while try scanner.nextElement() { numbers.append(try scanner.readNumber()) }
+///     try scanner.finish()
+///
+/// After an error the scanner is of no further use.
+public struct JSONScanner: Sendable {
+  let bytes: [UInt8]
+  let limits: JSONLimits
+  var index = 0
+  private var depth = 0
+  private var members = 0
+  /// Whether the last token opened an array or object: only then may its end or its first member follow without a comma.
+  private var justOpened = false
+
+  public init(_ bytes: [UInt8], limits: JSONLimits = .init()) {
+    self.bytes = bytes
+    self.limits = limits
+  }
+
+  /// The byte to be read next, for a caller's own errors.
+  public var offset: Int { index }
+
+  /// The kind of the value that comes next, which stays unread.
+  public mutating func peek() throws(JSONError) -> JSONKind {
+    skipSpace()
+    guard index < bytes.count else { throw error("the text ends where a value should stand") }
+    switch bytes[index] {
+    case UInt8(ascii: "{"): return .object
+    case UInt8(ascii: "["): return .array
+    case UInt8(ascii: "\""): return .string
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number
+    case UInt8(ascii: "t"), UInt8(ascii: "f"): return .bool
+    case UInt8(ascii: "n"): return .null
+    default: throw error("no value begins like this")
+    }
+  }
+
+  /// Enters an object; `nextKey` follows.
+  public mutating func beginObject() throws(JSONError) {
+    try open(UInt8(ascii: "{"), else: "expected an object")
+  }
+
+  /// The key of the object's next member, whose value must be read next; nil after the last one, and the object is left.
+  public mutating func nextKey() throws(JSONError) -> [UInt8]? {
+    guard try advance(to: UInt8(ascii: "}"), else: "expected ',' or '}'") else { return nil }
+    let key = try readString()
+    try passColon()
+    return key
+  }
+
+  /// Enters an array; `nextElement` follows.
+  public mutating func beginArray() throws(JSONError) {
+    try open(UInt8(ascii: "["), else: "expected an array")
+  }
+
+  /// Whether the array has another element, which must be read next; after the last one the array is left.
+  public mutating func nextElement() throws(JSONError) -> Bool {
+    try advance(to: UInt8(ascii: "]"), else: "expected ',' or ']'")
+  }
+
+  public mutating func readBool() throws(JSONError) -> Bool {
+    skipSpace()
+    if passWord("true") { return true }
+    if passWord("false") { return false }
+    throw error("expected true or false")
+  }
+
+  public mutating func readNull() throws(JSONError) {
+    skipSpace()
+    guard passWord("null") else { throw error("expected null") }
+  }
+
+  /// Passes one value of any kind, as strict with it as if it were read.
+  public mutating func skipValue() throws(JSONError) {
+    var open: [JSONKind] = []
+    repeat {
+      let kind = try peek()
+      switch kind {
+      case .object:
+        try beginObject()
+        open.append(kind)
+      case .array:
+        try beginArray()
+        open.append(kind)
+      case .string: _ = try passString()
+      case .number: _ = try readNumber()
+      case .bool: _ = try readBool()
+      case .null: try readNull()
+      }
+      while let container = open.last {
+        let more = container == .object ? try passKey() : try nextElement()
+        if more { break }
+        open.removeLast()
+      }
+    } while !open.isEmpty
+  }
+
+  /// The promise that nothing but white space follows.
+  public mutating func finish() throws(JSONError) {
+    skipSpace()
+    guard index == bytes.count else { throw error("the text goes on after its value") }
+  }
+}
+
+extension JSONScanner {
+  func error(_ reason: String) -> JSONError { JSONError(offset: index, reason: reason) }
+
+  @inline(__always)
+  mutating func skipSpace() {
+    while index < bytes.count {
+      switch bytes[index] {
+      case 0x20, 0x0a, 0x0d, 0x09: index += 1
+      default: return
+      }
+    }
+  }
+
+  /// Passes the one byte that may stand here after white space.
+  mutating func pass(_ byte: UInt8, else reason: String) throws(JSONError) {
+    skipSpace()
+    guard index < bytes.count, bytes[index] == byte else { throw error(reason) }
+    index += 1
+  }
+
+  private mutating func open(_ bracket: UInt8, else reason: String) throws(JSONError) {
+    try pass(bracket, else: reason)
+    depth += 1
+    guard depth <= limits.maxDepth else { throw error("nested more than \(limits.maxDepth) levels deep") }
+    justOpened = true
+  }
+
+  /// Steps to the next member, or out of the container when its closing bracket stands here.
+  private mutating func advance(to bracket: UInt8, else reason: String) throws(JSONError) -> Bool {
+    skipSpace()
+    guard index < bytes.count else { throw error("the text ends inside an array or object") }
+    if bytes[index] == bracket {
+      index += 1
+      depth -= 1
+      justOpened = false
+      return false
+    }
+    if justOpened {
+      justOpened = false
+    } else {
+      try pass(UInt8(ascii: ","), else: reason)
+    }
+    members += 1
+    guard members <= limits.maxMembers else { throw error("more than \(limits.maxMembers) members") }
+    return true
+  }
+
+  private mutating func passKey() throws(JSONError) -> Bool {
+    guard try advance(to: UInt8(ascii: "}"), else: "expected ',' or '}'") else { return false }
+    _ = try passString()
+    try passColon()
+    return true
+  }
+
+  private mutating func passColon() throws(JSONError) {
+    try pass(UInt8(ascii: ":"), else: "expected ':' after a key")
+  }
+
+  private mutating func passWord(_ word: StaticString) -> Bool {
+    let letters = word.description.utf8
+    guard bytes.count - index >= letters.count, bytes[index..<index + letters.count].elementsEqual(letters) else {
+      return false
+    }
+    index += letters.count
+    return true
+  }
+}

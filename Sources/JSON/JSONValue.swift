@@ -1,0 +1,56 @@
+/// A whole JSON text in memory: for manifests, definitions and reports, which are small. Rows go through `JSONScanner`.
+public enum JSONValue: Sendable {
+  /// One name of an object with what it names.
+  public struct Member: Equatable, Sendable {
+    public let name: String
+    public let value: JSONValue
+
+    public init(name: String, value: JSONValue) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  /// Finite: JSON has no infinities.
+  case real(Double)
+  case string(String)
+  case array([JSONValue])
+  /// The members in the order in which they are written.
+  case object([Member])
+}
+
+extension JSONValue {
+  public var stringValue: String? { if case .string(let text) = self { text } else { nil } }
+  public var integerValue: Int64? { if case .integer(let number) = self { number } else { nil } }
+  public var boolValue: Bool? { if case .bool(let truth) = self { truth } else { nil } }
+  public var arrayValue: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
+  public var objectValue: [Member]? { if case .object(let members) = self { members } else { nil } }
+
+  /// What an object has under a name, compared as bytes; nil for a name that is not there and for a value that is no object.
+  public subscript(_ name: String) -> JSONValue? {
+    objectValue?.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+  }
+}
+
+/// Two values are equal when they are written alike: text is its bytes, 1 is not 1.0, and members have an order.
+extension JSONValue: Equatable {
+  public static func == (a: JSONValue, b: JSONValue) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let x), .bool(let y)): x == y
+    case (.integer(let x), .integer(let y)): x == y
+    case (.real(let x), .real(let y)): x.bitPattern == y.bitPattern
+    case (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)
+    case (.array(let x), .array(let y)): x == y
+    case (.object(let x), .object(let y)): x == y
+    default: false
+    }
+  }
+}
+
+extension JSONValue.Member {
+  public static func == (a: Self, b: Self) -> Bool { a.name.utf8.elementsEqual(b.name.utf8) && a.value == b.value }
+}

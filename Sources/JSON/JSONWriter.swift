@@ -1,0 +1,138 @@
+/// Appends JSON to bytes in one canonical form: the same calls make the same bytes, on every machine.
+///
+/// No white space; commas come by themselves; of what may be escaped only that is which must be; a real is the shortest text
+/// that reads back as the same number, and always shows a point or an exponent, so that no integer looks like one.
+///
+/// The calls must come in an order that makes sense (`key` before each value of an object, an end for each beginning): the
+/// writer does not check it.
+public struct JSONWriter: Sendable {
+  public private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  public init() {}
+
+  /// Forgets what was written and keeps the memory.
+  public mutating func reset() {
+    bytes.removeAll(keepingCapacity: true)
+    needsComma = false
+  }
+
+  /// Ends a line of JSON lines: the next value begins a text of its own.
+  public mutating func endLine() {
+    bytes.append(0x0a)
+    needsComma = false
+  }
+
+  public mutating func beginObject() { open(UInt8(ascii: "{")) }
+  public mutating func endObject() { close(UInt8(ascii: "}")) }
+  public mutating func beginArray() { open(UInt8(ascii: "[")) }
+  public mutating func endArray() { close(UInt8(ascii: "]")) }
+
+  public mutating func key(_ name: String) { key(bytes: Array(name.utf8)) }
+
+  /// A key from bytes that are well-formed UTF-8.
+  public mutating func key(bytes name: [UInt8]) {
+    separate()
+    quote(name)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  public mutating func string(_ text: String) { string(utf8: Array(text.utf8)) }
+
+  /// A string from bytes that are well-formed UTF-8.
+  public mutating func string(utf8 text: [UInt8]) {
+    separate()
+    quote(text)
+  }
+
+  public mutating func integer(_ number: Int64) {
+    separate()
+    if number < 0 { bytes.append(UInt8(ascii: "-")) }
+    var rest = number.magnitude
+    // 10^19 is the last power that fits, and no magnitude here has 20 digits.
+    var count = 1
+    var bound: UInt64 = 10
+    while count < 19, rest >= bound {
+      bound &*= 10
+      count += 1
+    }
+    bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: count))
+    var place = bytes.count
+    while rest > 0 {
+      place -= 1
+      bytes[place] += UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    }
+  }
+
+  /// A finite number.
+  public mutating func real(_ number: Double) {
+    precondition(number.isFinite, "JSON has no infinities")
+    separate()
+    bytes.append(contentsOf: number.description.utf8)
+  }
+
+  public mutating func bool(_ truth: Bool) {
+    separate()
+    bytes.append(contentsOf: (truth ? "true" : "false").utf8)
+  }
+
+  public mutating func null() {
+    separate()
+    bytes.append(contentsOf: "null".utf8)
+  }
+}
+
+extension JSONWriter {
+  /// Writes the comma that a value or key needs before it. Whatever follows a finished value needs one.
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = true
+  }
+
+  private mutating func open(_ bracket: UInt8) {
+    separate()
+    bytes.append(bracket)
+    needsComma = false
+  }
+
+  private mutating func close(_ bracket: UInt8) {
+    bytes.append(bracket)
+    needsComma = true
+  }
+
+  private mutating func quote(_ text: [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    var written = 0
+    var i = JSONText.endOfPlain(text.span, from: 0)
+    while i < text.count {
+      let byte = text[i]
+      if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+        bytes.append(contentsOf: text[written..<i])
+        escape(byte)
+        written = i + 1
+      }
+      i = JSONText.endOfPlain(text.span, from: i + 1)
+    }
+    bytes.append(contentsOf: text[written...])
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func escape(_ byte: UInt8) {
+    bytes.append(UInt8(ascii: "\\"))
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+    case 0x08: bytes.append(UInt8(ascii: "b"))
+    case 0x09: bytes.append(UInt8(ascii: "t"))
+    case 0x0a: bytes.append(UInt8(ascii: "n"))
+    case 0x0c: bytes.append(UInt8(ascii: "f"))
+    case 0x0d: bytes.append(UInt8(ascii: "r"))
+    default:
+      let low = byte & 0xf
+      bytes.append(contentsOf: "u00".utf8)
+      bytes.append(UInt8(ascii: "0") + byte >> 4)
+      bytes.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import SatchelValues
+
+/// The bytes that stand for a row's key in tables and files: the JSON array of its values, in the writer's one form. Two keys
+/// are the same exactly when these bytes are.
+public func canonicalKey(_ key: RowKey) -> [UInt8] {
+  var writer = JSONWriter()
+  writer.beginArray()
+  for value in key.values { writer.value(value) }
+  writer.endArray()
+  return writer.bytes
+}
+
+extension RowKey {
+  /// The key that `canonicalKey` wrote as these bytes. Any other spelling of it is refused.
+  public init(canonical bytes: [UInt8]) throws(JSONError) {
+    var scanner = JSONScanner(bytes)
+    var values: [Value] = []
+    try scanner.beginArray()
+    while try scanner.nextElement() { values.append(try scanner.readValue()) }
+    try scanner.finish()
+    let key = RowKey(values)
+    guard canonicalKey(key) == bytes else { throw JSONError(offset: 0, reason: "a key that is not canonical") }
+    self = key
+  }
+}

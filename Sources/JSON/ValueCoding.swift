@@ -1,0 +1,133 @@
+import SatchelValues
+
+// How a value of SQLite stands in JSON. Each value has one spelling:
+//
+//   NULL                           null
+//   integer within ±(2^53 - 1)     a number without point and exponent: no reader rounds it
+//   any other integer              {"integer":"9223372036854775807"}
+//   finite real                    a number with a point or an exponent
+//   infinite real                  {"real":"inf"}, {"real":"-inf"}
+//   text: UTF-8 without NUL        a string
+//   any other text                 {"text":"<base64>"}
+//   blob                           {"blob":"<base64>"}
+private enum Spelling {
+  static let integer = Array("integer".utf8)
+  static let real = Array("real".utf8)
+  static let text = Array("text".utf8)
+  static let blob = Array("blob".utf8)
+  static let infinity = Array("inf".utf8)
+  static let negativeInfinity = Array("-inf".utf8)
+
+  static func isPlain(_ number: Int64) -> Bool { number.magnitude < 1 << 53 }
+
+  /// The tag and the text of a value that JSON has no plain form for; nil for all others.
+  static func tagged(_ value: Value) -> (tag: [UInt8], text: [UInt8])? {
+    switch value {
+    case .integer(let number) where !isPlain(number): (integer, Array(String(number).utf8))
+    case .real(let number) where number.isInfinite: (real, number < 0 ? negativeInfinity : infinity)
+    case .text(let bytes) where !UTF8Sequences.isTextWithoutNUL(bytes): (text, Base64.encode(bytes))
+    case .blob(let bytes): (blob, Base64.encode(bytes))
+    default: nil
+    }
+  }
+}
+
+extension JSONWriter {
+  /// Writes a value of SQLite in its one spelling. NaN, which SQLite stores as NULL, is written as that.
+  public mutating func value(_ value: Value) {
+    if let (tag, text) = Spelling.tagged(value) {
+      beginObject()
+      key(bytes: tag)
+      string(utf8: text)
+      endObject()
+      return
+    }
+    switch value {
+    case .null: null()
+    case .integer(let number): integer(number)
+    case .real(let number): if number.isNaN { null() } else { real(number) }
+    case .text(let bytes), .blob(let bytes): string(utf8: bytes)
+    }
+  }
+}
+
+extension JSONScanner {
+  /// Reads a value of SQLite.
+  ///
+  /// A tag where the plain form would do, a plain form where a tag is due, base64 or decimal digits that the writer would not
+  /// have chosen, Booleans and arrays are refused. White space, escapes in strings and the digits of a real are free here;
+  /// who needs the bytes themselves to be canonical compares them with what the writer makes.
+  public mutating func readValue() throws(JSONError) -> Value {
+    switch try peek() {
+    case .null:
+      try readNull()
+      return .null
+    case .number: return try readPlainNumber()
+    case .string:
+      let start = index
+      let text = try readString()
+      guard !text.contains(0) else { throw JSONError(offset: start, reason: "text with a NUL must be tagged") }
+      return .text(text)
+    case .object: return try readTagged()
+    case .bool: throw error("a Boolean is no value of SQLite")
+    case .array: throw error("an array is no value of SQLite")
+    }
+  }
+
+  private mutating func readPlainNumber() throws(JSONError) -> Value {
+    let start = index
+    switch try readNumber() {
+    case .real(let number): return .real(number)
+    case .integer(let number):
+      guard Spelling.isPlain(number) else { throw JSONError(offset: start, reason: "an integer of this size must be tagged") }
+      return .integer(number)
+    }
+  }
+
+  private mutating func readTagged() throws(JSONError) -> Value {
+    let start = index
+    try beginObject()
+    guard let tag = try nextKey() else { throw JSONError(offset: start, reason: "expected a tagged value") }
+    let text = try readString()
+    guard let value = Self.untag(tag, text) else {
+      throw JSONError(offset: start, reason: "a tagged value that is not canonical")
+    }
+    guard try nextKey() == nil else { throw error("a tagged value has one member") }
+    return value
+  }
+
+  private static func untag(_ tag: [UInt8], _ text: [UInt8]) -> Value? {
+    switch tag {
+    case Spelling.integer:
+      let digits = String(decoding: text, as: UTF8.self)
+      guard let number = Int64(digits), !Spelling.isPlain(number), Array(String(number).utf8) == text else { return nil }
+      return .integer(number)
+    case Spelling.real:
+      return text == Spelling.infinity ? .real(.infinity) : text == Spelling.negativeInfinity ? .real(-.infinity) : nil
+    case Spelling.text:
+      guard let bytes = Base64.decode(text), !UTF8Sequences.isTextWithoutNUL(bytes) else { return nil }
+      return .text(bytes)
+    case Spelling.blob:
+      return Base64.decode(text).map(Value.blob)
+    default:
+      return nil
+    }
+  }
+}
+
+extension JSONValue {
+  /// The value as `JSONWriter.value` spells it.
+  public init(_ value: SatchelValues.Value) {
+    if let (tag, text) = Spelling.tagged(value) {
+      let member = Member(name: String(decoding: tag, as: UTF8.self), value: .string(String(decoding: text, as: UTF8.self)))
+      self = .object([member])
+      return
+    }
+    switch value {
+    case .null: self = .null
+    case .integer(let number): self = .integer(number)
+    case .real(let number): self = number.isNaN ? .null : .real(number)
+    case .text(let bytes), .blob(let bytes): self = .string(String(decoding: bytes, as: UTF8.self))
+    }
+  }
+}
