@@ -8,7 +8,6 @@ public struct BundleDraft: ~Copyable {
   private let platform: Platform
   private let folder: StagingFolder
   private var entries: [StagedEntry] = []
-  private var writer = JSONWriter()
   private var counts: [EntryName: Int64] = [:]
 
   /// An entry that is complete in the folder.
@@ -30,15 +29,15 @@ public struct BundleDraft: ~Copyable {
 
   /// Adds the lines that `body` writes; no entry where it writes none.
   public mutating func addChanges(_ body: (_ line: (ChangeLine) throws -> Void) throws -> Void) throws {
-    try addLines(.changes, body) { line, writer in line.write(into: &writer) }
+    try addLines(.changes, body)
   }
 
   public mutating func addConflicts(_ records: [ConflictRecord]) throws {
-    try addLines(.conflicts, { line in for record in records { try line(record) } }) { $0.write(into: &$1) }
+    try addLines(.conflicts) { line in for record in records { try line(record) } }
   }
 
   public mutating func addResolutions(_ resolutions: [Resolution]) throws {
-    try addLines(.resolutions, { line in for resolution in resolutions { try line(resolution) } }) { $0.write(into: &$1) }
+    try addLines(.resolutions) { line in for resolution in resolutions { try line(resolution) } }
   }
 
   public mutating func addDataset(_ source: [UInt8]) throws {
@@ -56,14 +55,14 @@ public struct BundleDraft: ~Copyable {
   public var lines: Int64 { counts.values.reduce(0, +) }
   public func count(of entry: EntryName) -> Int64 { counts[entry] ?? 0 }
 
-  private mutating func addLines<Line>(
-    _ name: EntryName, _ body: (_ line: (Line) throws -> Void) throws -> Void, write: (Line, inout JSONWriter) -> Void
+  private mutating func addLines<Line: BundleLine>(
+    _ name: EntryName, _ body: (_ line: (Line) throws -> Void) throws -> Void
   ) throws {
     var entry = try EntryWriter(in: folder)
     var count: Int64 = 0
     var writer = JSONWriter()
     try body { line in
-      write(line, &writer)
+      line.write(into: &writer)
       writer.endLine()
       try entry.write(writer.bytes)
       writer.reset()
@@ -100,7 +99,7 @@ public struct BundleDraft: ~Copyable {
     var sums = Digest.of(manifestBytes).hexadecimal + "  \(EntryName.manifest.rawValue)\n"
     for entry in entries { sums += entry.digest.hexadecimal + "  \(entry.name.rawValue)\n" }
     let sumsBytes = Array(sums.utf8)
-    let signature = key.sign(
+    let signature = try key.sign(
       message: sumsBytes, trustedComment: manifest.trustedComment(signer: key.publicKey), untrustedComment: "signature of B2SUMS in a Satchel bundle")
 
     let made = try platform.files.createTemporary(in: folder.path, mode: 0o644)
@@ -115,6 +114,15 @@ public struct BundleDraft: ~Copyable {
     return SealedBundle(path: made.path, manifest: manifest, digest: Digest.of(sumsBytes))
   }
 }
+
+/// Something that stands in a bundle as one line of JSON.
+protocol BundleLine {
+  func write(into writer: inout JSONWriter)
+}
+
+extension ChangeLine: BundleLine {}
+extension ConflictRecord: BundleLine {}
+extension Resolution: BundleLine {}
 
 /// A signed bundle that still lies in its draft's folder.
 public struct SealedBundle: Sendable {

@@ -10,11 +10,15 @@ struct TarWriter: ~Copyable {
 
   init(to fd: Int32) throws(BundleError) {
     guard let archive = archive_write_new() else { throw .archive("out of memory") }
-    self.archive = archive
     guard archive_write_set_format_pax_restricted(archive) == ARCHIVE_OK, archive_write_add_filter_zstd(archive) == ARCHIVE_OK,
       archive_write_set_filter_option(archive, "zstd", "compression-level", Self.compressionLevel) == ARCHIVE_OK,
       archive_write_set_bytes_per_block(archive, 0) == ARCHIVE_OK, archive_write_open_fd(archive, fd) == ARCHIVE_OK
-    else { throw failure() }
+    else {
+      let error = Self.failure(archive)
+      archive_write_free(archive)
+      throw error
+    }
+    self.archive = archive
   }
 
   deinit { archive_write_free(archive) }
@@ -37,7 +41,7 @@ struct TarWriter: ~Copyable {
   }
 
   func finish() throws(BundleError) {
-    guard archive_write_close(archive) == ARCHIVE_OK else { throw failure() }
+    guard archive_write_close(archive) == ARCHIVE_OK else { throw Self.failure(archive) }
   }
 
   private func begin(_ name: EntryName, _ size: Int64) throws(BundleError) {
@@ -45,18 +49,18 @@ struct TarWriter: ~Copyable {
     defer { archive_entry_free(entry) }
     archive_entry_set_pathname(entry, name.rawValue)
     archive_entry_set_size(entry, size)
-    archive_entry_set_filetype(entry, UInt32(AE_IFREG))
+    archive_entry_set_filetype(entry, satchel_regular_file)
     archive_entry_set_perm(entry, 0o644)
     archive_entry_set_mtime(entry, 0, 0)
-    guard archive_write_header(archive, entry) == ARCHIVE_OK else { throw failure() }
+    guard archive_write_header(archive, entry) == ARCHIVE_OK else { throw Self.failure(archive) }
   }
 
   private func write(_ bytes: [UInt8], count: Int) throws(BundleError) {
     let written = bytes.withUnsafeBytes { archive_write_data(archive, $0.baseAddress, count) }
-    guard written == count else { throw failure() }
+    guard written == count else { throw Self.failure(archive) }
   }
 
-  private func failure() -> BundleError {
+  private static func failure(_ archive: OpaquePointer) -> BundleError {
     .archive(archive_error_string(archive).map { String(cString: $0) } ?? "unknown error")
   }
 }

@@ -70,7 +70,7 @@ extension DeviceWorkspace {
   ) throws -> ImportReport {
     let database = try Database(path: databasePath, mode: .readWrite)
     let tables = try TrackedTable.find(definition, in: database)
-    for table in tables where try database.first("SELECT 1 FROM \(quoted(table.name))", { _ in true }) != nil {
+    for table in tables where try database.first("SELECT 1 FROM \(quoted(table.name))", [:], { _ in true }) != nil {
       throw Refusal(
         "not-empty", "The database \(databasePath) has rows in \(table.name) already, and Satchel does not know whose they are.",
         hint: "Move the file away; or empty its tables, if the hub has those rows.")

@@ -5,8 +5,10 @@ import SatchelValues
 import SatchelWorkspace
 
 /// The database that a full bundle carries, opened as the work of a stranger and found to hold the dataset's tables and no more.
-struct Snapshot: ~Copyable {
+final class Snapshot {
   let database: Database
+
+  private init(database: consuming Database) { self.database = database }
 
   /// nil where the bundle carries none, which a delta may and a full bundle may not.
   static func open(_ bundle: borrowing VerifiedBundle, tables: [TrackedTable]) throws -> Snapshot? {

@@ -45,7 +45,7 @@ extension Array<UInt8> {
 
 extension Database {
   /// Runs `body` with every statement prepared in it under `authorizer`.
-  public func authorized<T>(by authorizer: ReadAuthorizer, _ body: () throws -> T) throws -> T {
+  public func authorized<T: ~Copyable>(by authorizer: ReadAuthorizer, _ body: () throws -> T) throws -> T {
     let context = Unmanaged.passUnretained(authorizer).toOpaque()
     sqlite3_set_authorizer(
       handle,
@@ -56,6 +56,6 @@ extension Database {
           ? SQLITE_OK : SQLITE_DENY
       }, context)
     defer { sqlite3_set_authorizer(handle, nil, nil) }
-    return try withExtendedLifetime(authorizer) { try body() }
+    return try withExtendedLifetime(authorizer, body)
   }
 }

@@ -6,6 +6,11 @@ public struct UniqueIndex: Hashable, Sendable {
   public struct Part: Hashable, Sendable {
     public let column: Int
     public let collation: String
+
+    public init(column: Int, collation: String) {
+      self.column = column
+      self.collation = collation
+    }
   }
 
   public let name: String

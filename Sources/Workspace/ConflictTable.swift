@@ -176,6 +176,11 @@ public enum ConflictTable {
     return first
   }
 
+  /// The hub's cursor at the emission on which a conflict's change was made.
+  public static func since(_ id: ConflictID, in database: borrowing Database) throws -> Cursor {
+    Cursor(try database.first("SELECT since FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) { $0.integer(0) } ?? 0)
+  }
+
   public static func count(_ state: ConflictState, in database: borrowing Database) throws -> Int64 {
     try database.first("SELECT count(*) FROM satchel_conflicts WHERE state = :state", ["state": .string(state.rawValue)]) {
       $0.integer(0)

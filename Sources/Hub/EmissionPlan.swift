@@ -1,0 +1,76 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What one emission has to carry: decided in sets of row numbers, before any row is read.
+struct EmissionPlan {
+  let device: EnrolledDevice
+  let user: User
+  let number: EmissionNumber
+  let cursor: Cursor
+  let extent: Manifest.Scope.Extent
+  /// The emissions on which the device may still stand, oldest first.
+  let emissions: [Emission]
+  /// What the user may see now; a set for each table, as in the other sets.
+  let visible: [RowSet]
+  /// Rows to send whole.
+  let rows: [RowSet]
+  /// Rows of which the device is told that they are gone.
+  let gone: [RowSet]
+  let carriesDefinition: Bool
+  let isNothingNew: Bool
+
+  init(_ store: HubStore, device: EnrolledDevice, user: User, full: Bool) throws {
+    self.device = device
+    self.user = user
+    emissions = try store.emissions(of: device.id)
+    cursor = try store.cursor()
+    visible = try ScopeStore(store, user: user).visible()
+    let owed = try store.owed(to: device.id)
+    let last = emissions.last
+    number = last?.number.next ?? device.proved.next
+    let proved = full ? nil : emissions.first { $0.number == device.proved }
+    if let proved {
+      extent = .delta
+      let changed = try store.changed(after: proved.cursor, device: device.id)
+      var rows: [RowSet] = []
+      var gone: [RowSet] = []
+      for (place, now) in visible.enumerated() {
+        // The device may stand on any of these by now, so what it holds is at least what all of them held, and at most what any did.
+        let heldByAll = emissions.dropFirst().reduce(emissions[0].sets[place]) { $0.intersection($1.sets[place]) }
+        let heldByAny = emissions.reduce(RowSet()) { $0.union($1.sets[place]) }
+        rows.append(now.intersection(changed[place].news).union(now.subtracting(heldByAll)).union(now.intersection(owed.sets[place])))
+        gone.append(heldByAny.union(changed[place].own).union(owed.sets[place]).subtracting(now))
+      }
+      self.rows = rows
+      self.gone = gone
+    } else {
+      extent = .full
+      rows = visible
+      gone = store.tables.map { _ in RowSet() }
+    }
+    carriesDefinition = proved == nil || emissions.contains { $0.version != store.dataset.version }
+
+    guard !full, let last, last.isWritten else {
+      isNothingNew = false
+      return
+    }
+    let since = try store.changed(after: last.cursor, device: device.id)
+    let isChanged = zip(visible, since).contains { !$0.intersection($1.news).isEmpty }
+    let untold = try ConflictTable.countUntold(of: device.id, in: store.database)
+    isNothingNew =
+      !isChanged && last.sets == visible && !owed.isNew && last.acknowledged == device.merged && untold == 0
+      && last.version == store.dataset.version && Name(last.user) == Name(user.name)
+  }
+
+  /// - Parameter file: of the bundle that was written; nil where nothing was.
+  func report(outbox: String, written file: String?) -> EmitReport {
+    EmitReport(
+      device: device.name, user: user.name, number: file == nil ? emissions.last?.number ?? .zero : number,
+      file: Paths.join(outbox, file ?? emissions.last?.file ?? ""), extent: extent,
+      rows: file == nil ? 0 : rows.reduce(0) { $0 + $1.count }, gone: file == nil ? 0 : gone.reduce(0) { $0 + $1.count },
+      isNew: file != nil)
+  }
+}

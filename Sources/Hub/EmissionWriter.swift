@@ -1,0 +1,85 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelJSON
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Reads the rows that a plan names and writes them into the bundle, in an order that depends on nothing but the rows.
+struct EmissionWriter {
+  let store: HubStore
+  let plan: EmissionPlan
+
+  /// Adds the plan's rows. Returns the newest of their stamps.
+  func addRows(to draft: inout BundleDraft) throws -> Stamp {
+    switch plan.extent {
+    case .full: try addSnapshot(to: &draft)
+    case .delta: try addLines(to: &draft)
+    }
+  }
+
+  private func addSnapshot(to draft: inout BundleDraft) throws -> Stamp {
+    var newest = Stamp.zero
+    let path = draft.file("building.sqlite")
+    let builder = try SnapshotBuilder(at: path, like: store.database, tables: store.tables)
+    for (place, table) in store.tables.enumerated() {
+      let rows = try builder.rows(of: table)
+      for (number, key) in try keys(plan.rows[place], in: place) {
+        guard let row = try store.rows[place].row(key) else { continue }
+        try rows.write(row, over: nil, key: key)
+        let stamp = try store.stamp(ofRow: number, in: place)
+        if stamp > .zero { try builder.addStamp(stamp, of: key, in: table.name) }
+        newest = max(newest, stamp)
+      }
+    }
+    try builder.finish()
+    try draft.addSnapshot(at: path)
+    return newest
+  }
+
+  /// First what is gone, children before their parents; then what is there, parents before their children.
+  private func addLines(to draft: inout BundleDraft) throws -> Stamp {
+    var newest = Stamp.zero
+    try draft.addChanges { line in
+      for place in store.tables.indices.reversed() {
+        for (_, key) in try keys(plan.gone[place], in: place) {
+          // When it went is not told: it may have gone from this user's sight alone.
+          try line(ChangeLine(table: store.tables[place].name, key: key, generation: nil, stamp: .zero, content: .gone))
+        }
+      }
+      for (place, table) in store.tables.enumerated() {
+        for (number, key) in try keys(plan.rows[place], in: place) {
+          guard let row = try store.rows[place].row(key) else { continue }
+          let stamp = try store.stamp(ofRow: number, in: place)
+          newest = max(newest, stamp)
+          try line(
+            ChangeLine(table: table.name, key: key, generation: nil, stamp: stamp, content: .row(table.schema.fields(row))))
+        }
+      }
+    }
+    return newest
+  }
+
+  /// The keys of these rows with their numbers, in the order of the keys' bytes: the numbers tell of rows that this user may not see.
+  private func keys(_ set: RowSet, in place: Int) throws -> [(number: Int64, key: RowKey)] {
+    var found: [(number: Int64, key: RowKey, order: [UInt8])] = []
+    try set.forEach { number in
+      if let key = try store.numbers[place].key(of: number) { found.append((number, key, canonicalKey(key))) }
+    }
+    return found.sorted { $0.order.lexicographicallyPrecedes($1.order) }.map { ($0.number, $0.key) }
+  }
+
+  /// The conflicts that the device does not surely know, without values of rows that its user may not see.
+  func conflicts() throws -> [ConflictRecord] {
+    try ConflictTable.untold(of: plan.device.id, after: plan.device.proved.rawValue, in: store.database).map { record in
+      guard let place = store.place(of: record.table), let number = try store.numbers[place].number(of: record.key),
+        plan.visible[place].contains(number)
+      else {
+        var blind = record
+        blind.hub = nil
+        return blind
+      }
+      return record
+    }
+  }
+}

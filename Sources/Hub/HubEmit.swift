@@ -1,0 +1,89 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What an emission did for one device.
+public struct EmitReport: Sendable {
+  public let device: String
+  public let user: String
+  public let number: EmissionNumber
+  /// The bundle's file in the outbox.
+  public let file: String
+  public let extent: Manifest.Scope.Extent
+  /// Rows that it carries, and rows that it takes away.
+  public let rows: Int
+  public let gone: Int
+  /// False: nothing is new for this device since the emission that is named here.
+  public let isNew: Bool
+}
+
+extension HubWorkspace {
+  /// Writes for one device what its user may see and it may not have yet, as a bundle in the outbox. Nothing new: nothing written.
+  /// - Parameter full: send everything, whatever the device is known to have.
+  public func emit(to name: String, full: Bool = false) throws -> EmitReport {
+    try locked {
+      let store = try store()
+      guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
+      guard device.state == .active else {
+        throw WorkspaceError(
+          device.state.rawValue, "The device \(name) is \(device.state.rawValue): nothing is made for it.",
+          hint: device.state == .flagged ? "When only one copy of it works: satchel-hub device unflag \(name)" : nil)
+      }
+      guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
+      let key = try WorkspaceKeys.own(folder, files: platform.files)
+      var draft = try BundleDraft(in: folder.outbox, platform: platform)
+      let made = try store.database.writeTransaction {
+        try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
+        let plan = try EmissionPlan(store, device: device, user: user, full: full)
+        return try (plan: plan, sealed: plan.isNothingNew ? nil : write(plan, into: &draft, store, key))
+      }
+      if let sealed = made.sealed { try publish(sealed, of: made.plan, store) }
+      return made.plan.report(outbox: folder.outbox, written: made.sealed?.manifest.fileName)
+    }
+  }
+
+  private func write(
+    _ plan: EmissionPlan, into draft: inout BundleDraft, _ store: HubStore, _ key: borrowing SigningKey
+  ) throws -> SealedBundle {
+    let writer = EmissionWriter(store: store, plan: plan)
+    var newest = try writer.addRows(to: &draft)
+    let conflicts = try writer.conflicts()
+    try draft.addConflicts(conflicts)
+    if plan.carriesDefinition { try draft.addDataset(store.dataset.source) }
+    let now = platform.clock.milliseconds()
+    // Of what the bundle carries, and of nothing else: another stamp would tell of changes that this user may not see.
+    newest = max(newest, Stamp(milliseconds: now))
+    let manifest = Manifest(
+      bundle: platform.random.identifier(), dataset: store.dataset.name, version: store.dataset.version,
+      from: .init(id: store.identity.id, name: store.identity.name), to: .init(id: plan.device.id, name: plan.device.name),
+      user: plan.user.name, created: UTCTime.text(milliseconds: now), stamp: newest, changes: draft.count(of: .changes),
+      conflicts: draft.count(of: .conflicts),
+      body: .scope(
+        .init(
+          epoch: store.identity.epoch, number: plan.number, after: plan.extent == .full ? .zero : plan.device.proved,
+          extent: plan.extent, acknowledged: plan.device.merged)))
+    let sealed = try draft.seal(manifest, with: key)
+    let emission = Emission(
+      number: plan.number, cursor: plan.cursor, acknowledged: plan.device.merged, version: store.dataset.version, user: plan.user.name,
+      file: manifest.fileName, isWritten: false, sets: plan.visible)
+    try store.save(emission, of: plan.device.id)
+    try store.markOwedSent(to: plan.device.id, by: plan.number)
+    try ConflictTable.markTold(conflicts.map(\.id), by: plan.number.rawValue, in: store.database)
+    try Ledger.add(manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: store.database)
+    return sealed
+  }
+
+  /// Gives the sealed file its name in the outbox. Older bundles for the device are in this one: they move to `sent`.
+  private func publish(_ sealed: SealedBundle, of plan: EmissionPlan, _ store: HubStore) throws {
+    try platform.files.rename(sealed.path, to: Paths.join(folder.outbox, sealed.manifest.fileName))
+    try store.markWritten(plan.number, of: plan.device.id)
+    let older = plan.emissions.map(\.file)
+    for name in try platform.files.list(folder.outbox) where older.contains(where: { Name($0) == Name(name) }) {
+      try platform.files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))
+    }
+  }
+}

@@ -1,0 +1,263 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelCrypto
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What an import at the hub did.
+public struct HubImportReport: Sendable {
+  public let manifest: Manifest
+  public let verdict: Verdict
+  /// Changes that were taken, wholly or in part.
+  public let taken: Int
+  /// Disagreements that are new.
+  public let conflicts: Int
+  /// Conflicts that the device's user decided.
+  public let resolved: Int
+  /// Rows that had waited, and entered now.
+  public let released: Int
+  /// Milliseconds by which the device's clock ran ahead of the hub's; its stamps were set back to the hub's time.
+  public let clamped: Int64
+}
+
+extension HubWorkspace {
+  /// Verifies a device's bundle and merges it, in one transaction.
+  ///
+  /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the rows are then as before.
+  public func importBundle(_ path: String) throws -> HubImportReport {
+    try locked {
+      let store = try store()
+      do {
+        let bundle = try BundleReader(platform: platform).read(path, trust: .keys(try trustedKeys(store)), staging: folder.inbox)
+        let changes = try check(bundle.manifest, signer: bundle.signer, store)
+        let report = try HubImport(self, store, bundle.manifest, changes).run(bundle)
+        if report.verdict == .imported { try archive(path, bundle.manifest) }
+        return report
+      } catch let error as Refusal {
+        if error.keeping == .quarantine { try quarantine(path, because: error, store) }
+        throw error
+      } catch let error as BundleError {
+        try quarantine(path, because: error, store)
+        throw error
+      }
+    }
+  }
+
+  /// Checks a bundle of a device, or one of the hub's own, without importing it.
+  public func verify(_ path: String) throws -> VerifiedBundle {
+    let own = try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files)
+    return try BundleReader(platform: platform).read(path, trust: .keys(try trustedKeys(store()) + [own]), staging: folder.inbox)
+  }
+
+  private func trustedKeys(_ store: HubStore) throws -> [PublicKey] { try store.devices().map(\.key) }
+
+  private func quarantine(_ path: String, because error: any ExplainedError, _ store: HubStore) throws {
+    try Quarantine.keep(path, because: error, folder: folder, platform: platform, database: store.database)
+  }
+
+  /// Keeps what was imported, by a name that no other bundle has.
+  private func archive(_ path: String, _ manifest: Manifest) throws {
+    let name = "\(manifest.dataset)-\(manifest.from.name)-\(manifest.number)-\(manifest.bundle.text.prefix(8)).satchel"
+    try platform.files.copy(path, to: Paths.join(folder.archive, name), mode: 0o644)
+    if Paths.parent(of: path) == folder.inbox { try platform.files.remove(path) }
+  }
+
+  /// What must be right of any device's bundle, whatever it carries.
+  private func check(_ manifest: Manifest, signer: PublicKey, _ store: HubStore) throws -> Manifest.Changes {
+    guard case .changes(let changes) = manifest.body else {
+      let hint = manifest.kind == .enrolment ? "Enrol the device: satchel-hub device enrol FILE --user USER" : nil
+      throw Refusal(
+        "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a hub imports those of kind changes.", hint: hint)
+    }
+    guard manifest.dataset == store.dataset.name else {
+      throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this hub has \(store.dataset.name).")
+    }
+    guard manifest.to.id == store.identity.id else {
+      throw Refusal("not-for-us", "It is for the hub \(manifest.to.name), which is another one than this.", hint: "Carry it on.")
+    }
+    guard let device = try store.device(manifest.from.id), device.key == signer else {
+      throw Refusal("other-key", "It is signed with the key of another device than the one that it says it is from.", keeping: .quarantine)
+    }
+    switch device.state {
+    case .active: break
+    case .revoked: throw Refusal("revoked", "The device \(device.name) was revoked.", keeping: .quarantine)
+    case .flagged:
+      throw Refusal(
+        "flagged", "Two different histories came from the device \(device.name), so nothing of it is taken.",
+        hint: "Find out which copies of it are in use. When only one is: satchel-hub device unflag \(device.name)", keeping: .quarantine)
+    }
+    guard changes.epoch == store.identity.epoch else {
+      throw Refusal("other-epoch", "It belongs to another history of the hub.", hint: "Provision or enrol the device anew.")
+    }
+    guard manifest.version <= store.dataset.version else {
+      throw Refusal(
+        "newer-dataset", "It is of version \(manifest.version) of the dataset; this hub has version \(store.dataset.version).")
+    }
+    guard changes.incarnation == device.incarnation else {
+      try flag(device, store)
+      throw Refusal(
+        "other-incarnation", "It comes from another life of the device \(device.name) than the one that was enrolled.",
+        hint: "The device's folder was copied or reset: enrol it anew.", keeping: .quarantine)
+    }
+    if let problem = try store.fork(manifest, changes) {
+      try flag(device, store)
+      throw Refusal(
+        "fork", problem, hint: "The device's folder was copied, and both copies work. Find out which one is to stay.", keeping: .quarantine)
+    }
+    return changes
+  }
+
+  private func flag(_ device: EnrolledDevice, _ store: HubStore) throws {
+    var flagged = device
+    flagged.state = .flagged
+    try store.database.writeTransaction { try store.save(flagged) }
+  }
+}
+
+extension HubStore {
+  /// What shows that a device's bundle is not of the one history that is known of it; nil where nothing does.
+  ///
+  /// The digest of the bundle with this number is compared with `previous` of the next one, and the other way round.
+  fileprivate func fork(_ manifest: Manifest, _ changes: Manifest.Changes) throws -> String? {
+    func column(_ name: String, _ number: Int64) throws -> String? {
+      try database.first(
+        """
+        SELECT \(quoted(name)) FROM satchel_ledger
+        WHERE peer = :peer AND kind = 'changes' AND direction = 'in' AND number = :number AND verdict IN ('imported', 'stale')
+          AND bundle <> :bundle
+        """, ["peer": .string(manifest.from.name), "number": .integer(number), "bundle": .string(manifest.bundle.text)]
+      ) { $0.optionalText(0) } ?? nil
+    }
+    let number = changes.sequence.rawValue
+    if try column("digest", number) != nil {
+      return "The hub has another bundle \(number) of the device \(manifest.from.name): two copies of it are at work."
+    }
+    if let known = try column("digest", number - 1), let previous = changes.previous, known != previous.hexadecimal {
+      return "It follows another bundle \(number - 1) of the device \(manifest.from.name) than the one that the hub has."
+    }
+    return nil
+  }
+}
+
+/// The import of one verified bundle.
+private struct HubImport {
+  let workspace: HubWorkspace
+  let store: HubStore
+  let manifest: Manifest
+  let changes: Manifest.Changes
+
+  init(_ workspace: HubWorkspace, _ store: HubStore, _ manifest: Manifest, _ changes: Manifest.Changes) {
+    self.workspace = workspace
+    self.store = store
+    self.manifest = manifest
+    self.changes = changes
+  }
+
+  func run(_ bundle: borrowing VerifiedBundle) throws -> HubImportReport {
+    let now = workspace.platform.clock.milliseconds()
+    return try store.database.writeTransaction {
+      try store.database.withoutTriggers {
+        try store.absorb(user: HubWorkspace.hubUser, at: now)
+        guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
+        let isKnown = try store.database.first(
+          "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND verdict IN ('imported', 'stale')",
+          ["bundle": .string(manifest.bundle.text)]
+        ) { _ in true } ?? false
+        if isKnown { return report(.repeated) }
+        let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
+        let result = verdict == .imported ? try merge(bundle, device, now) : report(verdict)
+        device.merged = max(device.merged, changes.sequence)
+        device.proved = max(device.proved, changes.received)
+        device.heard = now
+        device.skew = max(0, manifest.stamp.milliseconds - now)
+        try store.save(device)
+        try store.prove(device.proved, by: device.id)
+        try Ledger.add(
+          manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now, conflicts: Int64(result.conflicts),
+          in: store.database)
+        return result
+      }
+    }
+  }
+
+  private func report(_ verdict: Verdict) -> HubImportReport {
+    HubImportReport(manifest: manifest, verdict: verdict, taken: 0, conflicts: 0, resolved: 0, released: 0, clamped: 0)
+  }
+
+  private func merge(_ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ now: Int64) throws -> HubImportReport {
+    let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
+    let emissions = try store.emissions(of: device.id)
+    let since = emissions.first { $0.number == changes.received }?.cursor ?? .zero
+    // What the device sent comes back to it only if it may meanwhile have imported something and rebased this away.
+    let echo = (emissions.last?.number ?? .zero) > changes.received
+    let merger = StepMerger(store, device: device, user: user, bundle: manifest.bundle, since: since, echo: echo, now: now)
+    let (resolved, late) = try takeResolutions(bundle, device, now)
+    let newest = Stamp(milliseconds: now + 1)
+    var clamped: Int64 = 0
+    try bundle.eachChange { line in
+      guard let place = store.place(of: line.table) else { throw LineProblem("the dataset has no table \(line.table)") }
+      var step = try line.step(in: store.tables[place].schema)
+      guard step.generation.rawValue < changes.sequence.rawValue else { throw LineProblem("its generation is not before the export") }
+      guard step.generation.rawValue >= device.merged.rawValue else { return }
+      if step.stamp > newest {
+        clamped = max(clamped, step.stamp.milliseconds - now)
+        step = step.stamped(newest)
+      }
+      let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
+      try merger.take(step, in: place, decided: isLate)
+    }
+    try merger.finish()
+    let told = try takeConflicts(bundle, device, now)
+    let released = try HeldRows(store, now: now).release()
+    try Capture.witness(min(manifest.stamp, newest), in: store.database)
+    return HubImportReport(
+      manifest: manifest, verdict: .imported, taken: merger.taken, conflicts: merger.conflicts + told, resolved: resolved,
+      released: released, clamped: clamped)
+  }
+
+  /// A row whose conflict was decided at the hub before the device's decision came.
+  private struct LateRow {
+    let table: Name
+    let key: RowKey
+    let generation: Generation
+  }
+
+  /// Closes the conflicts that the device's user decided. The first decision to reach the hub stands.
+  private func takeResolutions(
+    _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ now: Int64
+  ) throws -> (resolved: Int, late: [LateRow]) {
+    var resolved = 0
+    var late: [LateRow] = []
+    try bundle.eachResolution { resolution in
+      guard let known = try? ConflictTable.find(resolution.conflict.text, in: store.database), known.record.device == device.id else {
+        return
+      }
+      let isFirst = try ConflictTable.resolve(
+        resolution.conflict, resolution.decision, by: resolution.user, at: now, note: resolution.note, in: store.database)
+      if isFirst { resolved += 1 } else if known.decision?.by != resolution.user || known.decision?.made != resolution.decision {
+        late.append(LateRow(table: known.record.table, key: known.record.key, generation: resolution.generation))
+        try ConflictTable.retell(known.record.id, in: store.database)
+      }
+    }
+    return (resolved, late)
+  }
+
+  /// Keeps the disagreements that the device found when it rebased its changes.
+  private func takeConflicts(_ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ now: Int64) throws -> Int {
+    var new = 0
+    try bundle.eachConflict { record in
+      guard record.device == device.id else { throw LineProblem("it is about another device's change") }
+      if try ConflictTable.add(record, bundle: manifest.bundle, noted: now, told: 0, in: store.database) { new += 1 }
+    }
+    return new
+  }
+}
+
+extension Step {
+  fileprivate func stamped(_ stamp: Stamp) -> Step {
+    Step(table: table, key: key, generation: generation, stamp: stamp, change: change)
+  }
+}

@@ -1,0 +1,53 @@
+import SatchelCapture
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What the hub's `status` tells.
+public struct HubStatus: Sendable {
+  public let configuration: WorkspaceConfiguration
+  public let fingerprint: String
+  public let version: Int64
+  public let epoch: Epoch
+  public let cursor: Cursor
+  public let tables: [(table: Name, rows: Int64)]
+  public let users: Int
+  public let devices: [Device]
+  public let openConflicts: Int64
+  public let heldConflicts: Int64
+  public let quarantined: Int
+  /// Files in the outbox, waiting to be carried.
+  public let outbox: [String]
+  /// Triggers that are gone or were changed: writes may have gone by unseen.
+  public let missingTriggers: [Name]
+
+  public struct Device: Sendable {
+    public let device: EnrolledDevice
+    /// The newest bundle that was made for it; zero before the first.
+    public let emitted: EmissionNumber
+  }
+}
+
+extension HubWorkspace {
+  /// Looks at the workspace and changes nothing.
+  public func status() throws -> HubStatus {
+    let store = try store()
+    return HubStatus(
+      configuration: configuration, fingerprint: try fingerprint(), version: store.dataset.version, epoch: store.identity.epoch,
+      cursor: try store.cursor(),
+      tables: try store.tables.map { table in
+        (table.name, try store.database.first("SELECT count(*) FROM \(quoted(table.name))") { $0.integer(0) } ?? 0)
+      },
+      users: try store.users().count,
+      devices: try store.devices().map { HubStatus.Device(device: $0, emitted: try store.emissions(of: $0.id).last?.number ?? .zero) },
+      openConflicts: try ConflictTable.count(.open, in: store.database),
+      heldConflicts: try ConflictTable.count(.held, in: store.database),
+      quarantined: try Quarantine.count(folder, files: platform.files),
+      outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
+      missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
+  }
+
+  /// The newest entries of the ledger first.
+  public func log(limit: Int64) throws -> [LedgerEntry] { try Ledger.list(limit: limit, in: store().database) }
+}
