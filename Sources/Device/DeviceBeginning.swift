@@ -24,13 +24,8 @@ extension DeviceWorkspace {
       throw BundleError.manifest("it is a device's first bundle and has no dataset.json")
     }
     let definition = try DatasetDefinition(json: source)
-    let report: ImportReport
-    if try platform.files.kind(databasePath) == nil {
-      report = try makeDatabase(from: bundle, scope, definition)
-    } else {
-      report = try fillDatabase(from: bundle, scope, definition)
-    }
-    return report
+    if try platform.files.kind(databasePath) == nil { return try makeDatabase(from: bundle, scope, definition) }
+    return try fillDatabase(from: bundle, scope, definition)
   }
 
   /// Builds the database beside its place and renames it there.
@@ -46,8 +41,10 @@ extension DeviceWorkspace {
     let path = folder.file("database")
     try platform.files.copy(snapshot, to: path, mode: 0o644)
     let count = try install(at: path, bundle, scope, definition)
-    try trustSigner(of: bundle)
-    try platform.files.rename(path, to: databasePath)
+    if ending == .keep {
+      try trustSigner(of: bundle)
+      try platform.files.rename(path, to: databasePath)
+    }
     return ImportReport(manifest: bundle.manifest, verdict: .imported, written: count, removed: 0, conflicts: 0, told: 0)
   }
 
@@ -78,8 +75,8 @@ extension DeviceWorkspace {
     guard let snapshot = try Snapshot.open(bundle, tables: tables) else {
       throw BundleError.manifest("it is full and has no snapshot.sqlite")
     }
-    try trustSigner(of: bundle)
-    let count = try database.writeTransaction {
+    if ending == .keep { try trustSigner(of: bundle) }
+    let count = try database.writeTransaction(ending) {
       var count = 0
       try database.withoutTriggers {
         for table in tables {

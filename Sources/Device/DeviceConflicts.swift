@@ -22,7 +22,7 @@ extension DeviceWorkspace {
   public func resolve(_ prefix: String, _ decision: ConflictDecision, note: String?) throws -> StoredConflict {
     try locked {
       let session = try session()
-      return try session.database.writeTransaction {
+      return try session.database.writeTransaction(ending) {
         let found = try ConflictTable.find(prefix, in: session.database)
         try session.resolve(found, decision, note: note)
         return try ConflictTable.find(found.record.id.text, in: session.database)

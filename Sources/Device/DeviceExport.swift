@@ -28,12 +28,12 @@ extension DeviceWorkspace {
       let session = try session()
       let key = try WorkspaceKeys.own(folder, files: platform.files)
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
-      let (steps, record) = try session.database.writeTransaction {
+      let (steps, record) = try session.database.writeTransaction(ending) {
         let steps = try PreImageStore.steps(session.tables, since: session.acknowledgedGeneration, in: session.database)
         if !snapshot, let last = try session.lastExport(), try session.isNothingNew(since: last) { return (steps, last) }
         return (steps, try session.seal(steps, into: &draft, snapshot: snapshot, key: key))
       }
-      if let sealed = record.sealed { try session.publish(record, sealed) }
+      if let sealed = record.sealed, ending == .keep { try session.publish(record, sealed) }
       return session.report(record, steps: steps)
     }
   }

@@ -44,8 +44,13 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Checks a bundle from the hub without importing it.
-  public func verify(_ path: String) throws -> VerifiedBundle { try read(path, fingerprint: nil) }
+  /// Checks a bundle from the hub, or one of this device's own, without importing it.
+  public func verify(_ path: String) throws -> VerifiedBundle {
+    var keys = [try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files)]
+    let hub = folder.publicKey(of: Self.hubKeyName)
+    if try platform.files.kind(hub) != nil { keys.append(try WorkspaceKeys.publicKey(at: hub, files: platform.files)) }
+    return try BundleReader(platform: platform).read(path, trust: .keys(keys), staging: folder.inbox)
+  }
 
   private func read(_ path: String, fingerprint: String?) throws -> VerifiedBundle {
     let reader = BundleReader(platform: platform)
@@ -86,6 +91,7 @@ extension DeviceWorkspace {
 
 extension DeviceSession {
   func quarantine(_ path: String, because error: any ExplainedError) throws {
+    if workspace.ending == .takeBack { return }
     try Quarantine.keep(path, because: error, folder: folder, platform: platform, database: database)
   }
 
@@ -105,7 +111,7 @@ extension DeviceSession {
         hint: "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
     }
     let snapshot = try Snapshot.open(bundle, tables: tables)
-    return try database.writeTransaction {
+    return try database.writeTransaction(workspace.ending) {
       try database.withoutTriggers { try apply(bundle, scope, snapshot) }
     }
   }

@@ -14,6 +14,8 @@ public struct DeviceWorkspace: Sendable {
   public let folder: WorkspaceFolder
   public let configuration: WorkspaceConfiguration
   let platform: Platform
+  /// `takeBack`: commands say what they would do, and leave everything as it is.
+  let ending: Ending
 
   /// The hub's name on this device's shelves until the hub has told its own.
   static let hubKeyName = "hub"
@@ -21,15 +23,16 @@ public struct DeviceWorkspace: Sendable {
   var databasePath: String { configuration.databasePath(folder) }
 
   /// Opens the workspace in `root`. Throws a `WorkspaceError` where there is none.
-  public static func open(_ root: String, platform: Platform) throws -> DeviceWorkspace {
+  public static func open(_ root: String, platform: Platform, ending: Ending = .keep) throws -> DeviceWorkspace {
     let folder = WorkspaceFolder(root)
     let configuration = try WorkspaceConfiguration.load(folder, role: .device, files: platform.files)
-    return DeviceWorkspace(folder: folder, configuration: configuration, platform: platform)
+    return DeviceWorkspace(folder: folder, configuration: configuration, platform: platform, ending: ending)
   }
 
   /// Makes a workspace with keys of its own in `root`, which has no database yet: that comes with the hub's first bundle.
   public static func create(
-    _ root: String, dataset: String, name: String, database: String = "data.sqlite", platform: Platform
+    _ root: String, dataset: String, name: String, database: String = "data.sqlite", platform: Platform,
+    ending: Ending = .keep
   ) throws -> DeviceWorkspace {
     let folder = WorkspaceFolder(root)
     for (what, word) in [("dataset", dataset), ("device", name)] where !isSafeName(word) {
@@ -41,11 +44,13 @@ public struct DeviceWorkspace: Sendable {
     let configuration = WorkspaceConfiguration(
       role: .device, dataset: dataset, id: ReplicaID(random: platform.random.bytes(16)), name: name, database: database,
       incarnation: Incarnation(random: platform.random.bytes(16)))
+    let workspace = DeviceWorkspace(folder: folder, configuration: configuration, platform: platform, ending: ending)
+    if ending == .takeBack { return workspace }
     try folder.create(platform.files, role: .device)
     _ = try WorkspaceKeys.generate(folder, name: name, platform: platform)
     // Last, because a folder is a workspace from then on.
     try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
-    return DeviceWorkspace(folder: folder, configuration: configuration, platform: platform)
+    return workspace
   }
 
   /// Writes the file that asks a hub to enrol this device, and returns the fingerprint that both sides compare.

@@ -41,7 +41,6 @@ extension HubWorkspace {
     let current = try store.rows[place].row(record.key)
     let target = try decision.row(
       for: record, current: current, whole: try store.lastImage(of: record.key, in: place), schema: schema)
-    guard let change = Change(from: current, to: target) else { return }
     if let target, let missing = try store.missingParent(of: target, in: place) {
       throw WorkspaceError(
         "no-parent", "The row of \(missing.parent) to which it refers is not there.", hint: "Bring that row first, or set another value.")
@@ -50,6 +49,8 @@ extension HubWorkspace {
       throw WorkspaceError("has-children", "There are rows of \(children) that refer to it.", hint: "Delete or move those first.")
     }
     try store.rows[place].write(target, over: current, key: record.key)
+    // As it is stored: what was typed may have become a number on its way into the column.
+    guard let change = Change(from: current, to: try store.rows[place].row(record.key)) else { return }
     let now = platform.clock.milliseconds()
     let stamp = try Capture.tick(now: now, in: store.database)
     try store.log(

@@ -33,7 +33,7 @@ extension HubWorkspace {
         id: id, name: name, user: user, key: key, incarnation: incarnation, state: .active, merged: .zero, proved: .zero,
         enrolled: platform.clock.milliseconds(), heard: nil, skew: 0)
       try store.save(device)
-      try WorkspaceKeys.trust(key, as: name, folder: folder, files: platform.files)
+      if ending == .keep { try WorkspaceKeys.trust(key, as: name, folder: folder, files: platform.files) }
       return device
     }
   }

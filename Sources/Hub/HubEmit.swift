@@ -36,12 +36,12 @@ extension HubWorkspace {
       guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
       let key = try WorkspaceKeys.own(folder, files: platform.files)
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
-      let made = try store.database.writeTransaction {
+      let made = try store.database.writeTransaction(ending) {
         try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
         let plan = try EmissionPlan(store, device: device, user: user, full: full)
         return try (plan: plan, sealed: plan.isNothingNew ? nil : write(plan, into: &draft, store, key))
       }
-      if let sealed = made.sealed { try publish(sealed, of: made.plan, store) }
+      if let sealed = made.sealed, ending == .keep { try publish(sealed, of: made.plan, store) }
       return made.plan.report(outbox: folder.outbox, written: made.sealed?.manifest.fileName)
     }
   }

@@ -34,7 +34,7 @@ extension HubWorkspace {
         let bundle = try BundleReader(platform: platform).read(path, trust: .keys(try trustedKeys(store)), staging: folder.inbox)
         let changes = try check(bundle.manifest, signer: bundle.signer, store)
         let report = try HubImport(self, store, bundle.manifest, changes).run(bundle)
-        if report.verdict == .imported { try archive(path, bundle.manifest) }
+        if report.verdict == .imported, ending == .keep { try archive(path, bundle.manifest) }
         return report
       } catch let error as Refusal {
         if error.keeping == .quarantine { try quarantine(path, because: error, store) }
@@ -55,6 +55,7 @@ extension HubWorkspace {
   private func trustedKeys(_ store: HubStore) throws -> [PublicKey] { try store.devices().map(\.key) }
 
   private func quarantine(_ path: String, because error: any ExplainedError, _ store: HubStore) throws {
+    if ending == .takeBack { return }
     try Quarantine.keep(path, because: error, folder: folder, platform: platform, database: store.database)
   }
 
@@ -113,7 +114,7 @@ extension HubWorkspace {
   private func flag(_ device: EnrolledDevice, _ store: HubStore) throws {
     var flagged = device
     flagged.state = .flagged
-    try store.database.writeTransaction { try store.save(flagged) }
+    try store.database.writeTransaction(ending) { try store.save(flagged) }
   }
 }
 
@@ -158,7 +159,7 @@ private struct HubImport {
 
   func run(_ bundle: borrowing VerifiedBundle) throws -> HubImportReport {
     let now = workspace.platform.clock.milliseconds()
-    return try store.database.writeTransaction {
+    return try store.database.writeTransaction(workspace.ending) {
       try store.database.withoutTriggers {
         try store.absorb(user: HubWorkspace.hubUser, at: now)
         guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }

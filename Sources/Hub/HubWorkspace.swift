@@ -12,6 +12,8 @@ public struct HubWorkspace: Sendable {
   public let folder: WorkspaceFolder
   public let configuration: WorkspaceConfiguration
   let platform: Platform
+  /// `takeBack`: commands say what they would do, and leave everything as it is.
+  let ending: Ending
 
   /// Whose name stands beside changes that were made at the hub itself.
   static let hubUser = "hub"
@@ -19,17 +21,18 @@ public struct HubWorkspace: Sendable {
   var databasePath: String { configuration.databasePath(folder) }
 
   /// Opens the workspace in `root`. Throws a `WorkspaceError` where there is none.
-  public static func open(_ root: String, platform: Platform) throws -> HubWorkspace {
+  public static func open(_ root: String, platform: Platform, ending: Ending = .keep) throws -> HubWorkspace {
     let folder = WorkspaceFolder(root)
     let configuration = try WorkspaceConfiguration.load(folder, role: .hub, files: platform.files)
-    return HubWorkspace(folder: folder, configuration: configuration, platform: platform)
+    return HubWorkspace(folder: folder, configuration: configuration, platform: platform, ending: ending)
   }
 
   /// Makes `root` the hub's workspace over an existing database, which stays where it is and gets capture and the hub's tables.
   ///
   /// Throws a `DatasetError` where definition and database do not fit, and leaves both as they were.
   public static func create(
-    _ root: String, definition source: [UInt8], database: String, name: String = "hub", platform: Platform
+    _ root: String, definition source: [UInt8], database: String, name: String = "hub", platform: Platform,
+    ending: Ending = .keep
   ) throws -> HubWorkspace {
     let files = platform.files
     let folder = WorkspaceFolder(root)
@@ -46,9 +49,11 @@ public struct HubWorkspace: Sendable {
     let configuration = WorkspaceConfiguration(
       role: .hub, dataset: definition.name, id: platform.random.identifier(), name: name,
       database: isInside ? Paths.name(of: database) : Paths.absolute(database, currentDirectory: here), incarnation: nil)
-    let workspace = HubWorkspace(folder: folder, configuration: configuration, platform: platform)
+    let workspace = HubWorkspace(folder: folder, configuration: configuration, platform: platform, ending: ending)
+    let tables = try workspace.checkedTables(definition, in: database)
+    if ending == .takeBack { return workspace }
     let wasThere = try files.kind(root) != nil
-    do { try workspace.build(definition, in: database) } catch {
+    do { try workspace.build(definition, tables, in: database) } catch {
       // What stood there before stays; a folder that was made for this goes again.
       if wasThere { try files.removeIfThere(folder.configuration) } else { try files.removeTree(root) }
       throw error
@@ -56,7 +61,8 @@ public struct HubWorkspace: Sendable {
     return workspace
   }
 
-  private func build(_ definition: DatasetDefinition, in path: String) throws {
+  /// The dataset's tables, once database and definition are found to fit.
+  private func checkedTables(_ definition: DatasetDefinition, in path: String) throws -> [TrackedTable] {
     let database = try Database(path: path, mode: .readWrite)
     if try database.hasTable("satchel_capture") {
       throw WorkspaceError(
@@ -72,6 +78,11 @@ public struct HubWorkspace: Sendable {
           hint: "Give them keys, or delete them.")
       }
     }
+    return tables
+  }
+
+  private func build(_ definition: DatasetDefinition, _ tables: [TrackedTable], in path: String) throws {
+    let database = try Database(path: path, mode: .readWrite)
     try folder.create(platform.files, role: .hub)
     _ = try WorkspaceKeys.generate(folder, name: configuration.name, platform: platform)
     let identity = HubStore.Identity(id: configuration.id, name: configuration.name, epoch: platform.random.identifier())
@@ -99,7 +110,7 @@ public struct HubWorkspace: Sendable {
   func changing<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()
-      return try store.database.writeTransaction {
+      return try store.database.writeTransaction(ending) {
         try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
         return try body(store)
       }

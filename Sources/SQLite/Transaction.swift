@@ -1,18 +1,19 @@
 import CSQLite
+import SatchelValues
 
 extension Database {
   /// Runs `body` in one transaction that has the write lock from its first moment: all of it is kept, or nothing.
   ///
   /// Throws a busy error when another writer holds the lock for longer than the busy timeout.
-  public func writeTransaction<T>(_ body: () throws -> T) throws -> T {
+  public func writeTransaction<T>(_ ending: Ending = .keep, _ body: () throws -> T) throws -> T {
     try execute("BEGIN IMMEDIATE")
-    return try finish(body)
+    return try finish(ending, body)
   }
 
   /// Runs `body` on one unchanging view of the database, whatever others write meanwhile.
   public func readTransaction<T>(_ body: () throws -> T) throws -> T {
     try execute("BEGIN")
-    return try finish(body)
+    return try finish(.keep, body)
   }
 
   /// Runs `body` so that what it wrote can be taken back alone; the transaction around it goes on either way.
@@ -37,10 +38,10 @@ extension Database {
     return try body()
   }
 
-  private func finish<T>(_ body: () throws -> T) throws -> T {
+  private func finish<T>(_ ending: Ending, _ body: () throws -> T) throws -> T {
     do {
       let result = try body()
-      try execute("COMMIT")
+      try execute(ending == .keep ? "COMMIT" : "ROLLBACK")
       return result
     } catch {
       // SQLite has rolled back by itself after some errors; a second time is then one too many and changes nothing.
