@@ -100,7 +100,8 @@ public struct BundleDraft: ~Copyable {
     for entry in entries { sums += entry.digest.hexadecimal + "  \(entry.name.rawValue)\n" }
     let sumsBytes = Array(sums.utf8)
     let signature = try key.sign(
-      message: sumsBytes, trustedComment: manifest.trustedComment(signer: key.publicKey), untrustedComment: "signature of B2SUMS in a Satchel bundle")
+      message: sumsBytes, trustedComment: manifest.trustedComment(signer: key.publicKey),
+      untrustedComment: "signature of B2SUMS in a Satchel bundle")
 
     let made = try platform.files.createTemporary(in: folder.path, mode: 0o644)
     defer { platform.files.close(made.fd) }

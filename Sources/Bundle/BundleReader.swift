@@ -44,10 +44,14 @@ public struct BundleReader: Sendable {
     guard comment == manifest.trustedComment(signer: key) else {
       throw BundleError.manifest("it does not say what the signature's comment says")
     }
-    guard sums.names == [.manifest] + entries.map(\.name) else { throw BundleError.manifest("its entries are not those of B2SUMS") }
+    guard sums.names == [.manifest] + entries.map(\.name) else {
+      throw BundleError.manifest("its entries are not those of B2SUMS")
+    }
 
     for entry in entries { try stage(entry, of: tar, digest: sums[entry.name], in: folder) }
-    if let surplus = try tar.next() { throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed") }
+    if let surplus = try tar.next() {
+      throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed")
+    }
     return VerifiedBundle(
       manifest: manifest, signer: key, digest: Digest.of(sumsBytes), entries: entries, folder: folder, limits: limits,
       files: platform.files)
@@ -99,7 +103,9 @@ public struct BundleReader: Sendable {
   private func stage(
     _ entry: Manifest.Entry, of tar: borrowing TarReader, digest expected: Digest?, in folder: borrowing StagingFolder
   ) throws {
-    guard entry.bytes <= limits.entryBytes else { throw BundleError.tooLarge("The entry \(entry.name.rawValue)", limit: limits.entryBytes) }
+    guard entry.bytes <= limits.entryBytes else {
+      throw BundleError.tooLarge("The entry \(entry.name.rawValue)", limit: limits.entryBytes)
+    }
     let size = try header(entry.name, of: tar, limit: limits.entryBytes)
     guard size == entry.bytes else { throw BundleError.entry(entry.name.rawValue, "has not the size that was signed") }
     var writer = try EntryWriter(in: folder)

@@ -41,7 +41,8 @@ extension ChangeLine {
       case .insert(let row): .insert(fields(row))
       case .update(let changes):
         .update(
-          set: changes.map { Field(schema.columns[$0.column], $0.value) }, was: changes.map { Field(schema.columns[$0.column], $0.was) })
+          set: changes.map { Field(schema.columns[$0.column], $0.value) },
+          was: changes.map { Field(schema.columns[$0.column], $0.was) })
       case .delete(let was): .delete(was: fields(was))
       }
     self.init(table: step.table, key: step.key, generation: step.generation, stamp: step.stamp, content: content)

@@ -49,7 +49,9 @@ extension ConflictRecord {
       case "winners":
         try scanner.beginObject()
         while let column = try scanner.nextKey() {
-          guard let winner = Winner(rawValue: try scanner.readText()) else { throw LineProblem("a winner is neither hub nor device") }
+          guard let winner = Winner(rawValue: try scanner.readText()) else {
+            throw LineProblem("a winner is neither hub nor device")
+          }
           draft.winners.append(ColumnWinner(Name(String(decoding: column, as: UTF8.self)), winner))
         }
       case "conflict", "device", "user", "table", "op", "kind", "state", "stamp", "winner", "note":
@@ -108,7 +110,8 @@ extension Resolution {
   static func parse(_ line: [UInt8], limits: BundleLimits) throws -> Resolution {
     let document = try JSONValue.parse(line, limits: JSONLimits(maxDepth: limits.jsonDepth))
     guard let conflict = document["conflict"]?.stringValue.flatMap({ ConflictID($0) }),
-      let decision = document["decision"]?.stringValue.flatMap({ Decision(rawValue: $0) }), let user = document["user"]?.stringValue,
+      let decision = document["decision"]?.stringValue.flatMap({ Decision(rawValue: $0) }),
+      let user = document["user"]?.stringValue,
       let stamp = document["stamp"]?.stringValue.flatMap({ Stamp(hexadecimal: $0) }),
       let generation = document["generation"]?.integerValue, generation >= 0
     else { throw LineProblem("conflict, decision, user, stamp or generation is missing or unknown") }

@@ -42,7 +42,9 @@ struct CaptureSQL {
     """
   }
 
-  private func trigger(_ moment: String, _ event: String, when condition: String? = nil, _ body: [String?]) -> (name: Name, sql: String)? {
+  private func trigger(_ moment: String, _ event: String, when condition: String? = nil, _ body: [String?]) -> (
+    name: Name, sql: String
+  )? {
     let body = body.compactMap(\.self)
     if body.isEmpty || condition == "" { return nil }
     let name = names.trigger(moment)
@@ -101,7 +103,9 @@ struct CaptureSQL {
   private var bornKey: [String] {
     guard let alias = info.rowidAlias else { return key.map { "NEW.\(quoted($0))" } }
     let column = quoted(columns[alias])
-    return ["CASE WHEN NEW.\(column) IS NOT -1 THEN NEW.\(column) ELSE (SELECT coalesce(max(\(column)) + 1, 1) FROM \(table)) END"]
+    return [
+      "CASE WHEN NEW.\(column) IS NOT -1 THEN NEW.\(column) ELSE (SELECT coalesce(max(\(column)) + 1, 1) FROM \(table)) END"
+    ]
   }
 
   /// A key that holds NULL names no row.
@@ -128,7 +132,8 @@ struct CaptureSQL {
   private var saveVictimsOfInsert: String? { saveVictims(uniques.map { matches($0) }) }
 
   private var saveVictimsOfUpdate: String? {
-    let isOther = "NOT (" + key.map { "\(table).\(quoted($0)) IS OLD.\(quoted($0)) COLLATE BINARY" }.joined(separator: " AND ") + ")"
+    let isOther =
+      "NOT (" + key.map { "\(table).\(quoted($0)) IS OLD.\(quoted($0)) COLLATE BINARY" }.joined(separator: " AND ") + ")"
     return saveVictims(uniques.map { matches($0) + " AND " + isOther })
   }
 

@@ -26,7 +26,9 @@ public enum PreImageStore {
       }
       let existed = statement.integer(count + 1) != 0
       images.append(
-        PreImage(generation: Generation(statement.integer(count)), stamp: Stamp(statement.integer(count + 2)), row: existed ? saved : nil))
+        PreImage(
+          generation: Generation(statement.integer(count)), stamp: Stamp(statement.integer(count + 2)), row: existed ? saved : nil
+        ))
     }
     if let key { try body(key, images, current) }
   }
@@ -59,7 +61,8 @@ public enum PreImageStore {
     var images: [PreImage] = []
     while try statement.step() {
       let row = statement.integer(count + 1) != 0 ? Row(statement.values(from: 0, count: count)) : nil
-      images.append(PreImage(generation: Generation(statement.integer(count)), stamp: Stamp(statement.integer(count + 2)), row: row))
+      images.append(
+        PreImage(generation: Generation(statement.integer(count)), stamp: Stamp(statement.integer(count + 2)), row: row))
     }
     return images
   }
@@ -89,7 +92,9 @@ public enum PreImageStore {
   public static func newestStamp(_ tables: [TrackedTable], in database: borrowing Database) throws -> Stamp {
     var newest = Stamp.zero
     for table in tables {
-      let stamp = try database.first("SELECT max(\(quoted(table.names.stamp))) FROM \(quoted(table.names.before))") { $0.integer(0) }
+      let stamp = try database.first("SELECT max(\(quoted(table.names.stamp))) FROM \(quoted(table.names.before))") {
+        $0.integer(0)
+      }
       newest = max(newest, Stamp(stamp ?? 0))
     }
     return newest

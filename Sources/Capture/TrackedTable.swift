@@ -49,7 +49,8 @@ public struct TrackedTable: Sendable {
     }
     if let index = info.expressionIndexes.first {
       throw DatasetError(
-        place, "the UNIQUE index \(index) is over an expression or a generated column, and what INSERT OR REPLACE deletes through it cannot be captured",
+        place,
+        "the UNIQUE index \(index) is over an expression or a generated column, and what INSERT OR REPLACE deletes through it cannot be captured",
         hint: "Make the index an ordinary one, or leave the table out of the dataset.")
     }
   }

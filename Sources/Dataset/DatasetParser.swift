@@ -107,7 +107,8 @@ private struct Members {
     self.object = object
     for member in object where !known.contains(where: { Name($0) == Name(member.name) }) {
       throw DatasetError(
-        self.place(member.name), "this version of Satchel knows no such member", hint: "Here may stand: \(known.joined(separator: ", ")).")
+        self.place(member.name), "this version of Satchel knows no such member",
+        hint: "Here may stand: \(known.joined(separator: ", ")).")
     }
   }
 

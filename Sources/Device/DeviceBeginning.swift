@@ -57,7 +57,9 @@ extension DeviceWorkspace {
     return try database.writeTransaction {
       try database.execute("DROP TABLE \(SnapshotBuilder.stampTable)")
       try addSatchel(to: database, tables, bundle, scope, definition)
-      return try tables.reduce(0) { $0 + Int(try database.first("SELECT count(*) FROM \(quoted($1.name))") { $0.integer(0) } ?? 0) }
+      return try tables.reduce(0) {
+        $0 + Int(try database.first("SELECT count(*) FROM \(quoted($1.name))") { $0.integer(0) } ?? 0)
+      }
     }
   }
 
@@ -100,7 +102,9 @@ extension DeviceWorkspace {
   ) throws {
     let manifest = bundle.manifest
     let now = platform.clock.milliseconds()
-    guard let incarnation = configuration.incarnation else { throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.") }
+    guard let incarnation = configuration.incarnation else {
+      throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
+    }
     try Capture.install(in: database, tables: tables)
     for sql in [DeviceSchema.state, DeviceSchema.exports, DeviceSchema.resolutions, ConflictTable.schema, Ledger.schema] {
       try database.execute(sql)

@@ -55,7 +55,8 @@ extension DeviceSession {
   fileprivate func lastExport() throws -> ExportRecord? {
     try database.first("SELECT sequence, received, file, written FROM satchel_exports ORDER BY sequence DESC LIMIT 1") {
       ExportRecord(
-        sequence: SequenceNumber($0.integer(0)), received: EmissionNumber($0.integer(1)), file: $0.text(2), isWritten: $0.integer(3) != 0)
+        sequence: SequenceNumber($0.integer(0)), received: EmissionNumber($0.integer(1)), file: $0.text(2),
+        isWritten: $0.integer(3) != 0)
     }
   }
 
@@ -146,7 +147,8 @@ extension DeviceSession {
     ) { row -> Resolution? in
       guard let conflict = ConflictID(row.text(0)), let decision = Resolution.Decision(rawValue: row.text(1)) else { return nil }
       return Resolution(
-        conflict: conflict, decision: decision, user: row.text(2), stamp: Stamp(row.integer(3)), generation: Generation(row.integer(4)),
+        conflict: conflict, decision: decision, user: row.text(2), stamp: Stamp(row.integer(3)),
+        generation: Generation(row.integer(4)),
         note: row.optionalText(5))
     }.compactMap(\.self)
   }
@@ -174,7 +176,8 @@ extension DeviceSession {
     let inOutbox = Paths.join(folder.outbox, record.file)
     let isThere = (try? platform.files.kind(inOutbox)) == .file
     return ExportReport(
-      sequence: record.sequence, file: isThere ? inOutbox : Paths.join(folder.sent, record.file), changes: counts.filter { $0.count > 0 },
+      sequence: record.sequence, file: isThere ? inOutbox : Paths.join(folder.sent, record.file),
+      changes: counts.filter { $0.count > 0 },
       conflicts: Int(record.sealed?.manifest.conflicts ?? 0), isNew: record.sealed != nil)
   }
 }

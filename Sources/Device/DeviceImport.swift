@@ -64,7 +64,9 @@ extension DeviceWorkspace {
     guard let fingerprint else {
       throw Refusal(
         "untrusted-hub", "This device does not know its hub yet. The bundle's key has the fingerprint\n\n    \(shown)\n",
-        hint: "Compare it with what `satchel-hub status` shows at the hub; if they are the same: satchel import FILE --fingerprint \(shown)")
+        hint:
+          "Compare it with what `satchel-hub status` shows at the hub; if they are the same: satchel import FILE --fingerprint \(shown)"
+      )
     }
     guard PublicKey.normalisedFingerprint(fingerprint) == shown else {
       throw Refusal(
@@ -83,7 +85,8 @@ extension DeviceWorkspace {
       throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this device has \(configuration.dataset).")
     }
     guard manifest.to.id == configuration.id else {
-      throw Refusal("not-for-us", "It is for the device \(manifest.to.name); this one is \(configuration.name).", hint: "Carry it on.")
+      throw Refusal(
+        "not-for-us", "It is for the device \(manifest.to.name); this one is \(configuration.name).", hint: "Carry it on.")
     }
     return scope
   }
@@ -148,7 +151,8 @@ extension DeviceSession {
       manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, conflicts: Int64(applier.conflicts),
       in: database)
     return ImportReport(
-      manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed, conflicts: applier.conflicts, told: told)
+      manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed, conflicts: applier.conflicts,
+      told: told)
   }
 
   /// Makes every row what the whole of the hub's rows says, those that are not among them included.
@@ -171,7 +175,9 @@ extension DeviceSession {
   /// The keys of all rows that are here or were here before pending deletes.
   private func keys(of table: TrackedTable) throws -> [RowKey] {
     var keys = Set<RowKey>()
-    try database.each(table.allRowsSQL) { keys.insert(table.schema.key(of: Row($0.values(from: 0, count: table.schema.columns.count)))) }
+    try database.each(table.allRowsSQL) {
+      keys.insert(table.schema.key(of: Row($0.values(from: 0, count: table.schema.columns.count))))
+    }
     try PreImageStore.each(table, since: .zero, in: database) { key, _, _ in keys.insert(key) }
     return Array(keys)
   }

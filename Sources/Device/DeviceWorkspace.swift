@@ -56,7 +56,9 @@ public struct DeviceWorkspace: Sendable {
   /// Writes the file that asks a hub to enrol this device, and returns the fingerprint that both sides compare.
   public func writeRequest(to path: String) throws -> String {
     let key = try WorkspaceKeys.own(folder, files: platform.files)
-    guard let incarnation = configuration.incarnation else { throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.") }
+    guard let incarnation = configuration.incarnation else {
+      throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
+    }
     let now = platform.clock.milliseconds()
     let manifest = Manifest(
       bundle: BundleID(random: platform.random.bytes(16)), dataset: configuration.dataset, version: 1,
@@ -104,12 +106,14 @@ final class DeviceSession {
     try database.execute("PRAGMA foreign_keys = OFF; PRAGMA synchronous = FULL")
     guard try database.hasTable("satchel_device"), let state = try DeviceState.load(from: database) else {
       throw WorkspaceError(
-        "not-captured", "The database \(workspace.databasePath) is not the one that Satchel set up: its satchel_ tables are missing.",
+        "not-captured",
+        "The database \(workspace.databasePath) is not the one that Satchel set up: its satchel_ tables are missing.",
         hint: "Was the file replaced? Put the right one back.")
     }
     guard state.id == workspace.configuration.id else {
       throw WorkspaceError(
-        "other-device", "The database \(workspace.databasePath) belongs to the device \(state.name), this workspace to \(workspace.configuration.name).",
+        "other-device",
+        "The database \(workspace.databasePath) belongs to the device \(state.name), this workspace to \(workspace.configuration.name).",
         hint: "Put each database back into its own workspace.")
     }
     dataset = try DatasetDefinition(json: state.definition)

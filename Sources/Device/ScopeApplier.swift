@@ -67,7 +67,9 @@ final class ScopeApplier {
   func finish() throws {
     for entry in blocked { try entry.table.write(nil, over: try entry.table.row(entry.key), key: entry.key) }
     for entry in blocked {
-      do { try entry.table.write(entry.row, over: nil, key: entry.key) } catch let error as SQLiteError where error.kind == .unique {
+      do { try entry.table.write(entry.row, over: nil, key: entry.key) } catch let error as SQLiteError
+        where error.kind == .unique
+      {
         for rival in try rivals(of: entry.row, in: entry.table) { try yield(rival, in: entry.table) }
         try entry.table.write(entry.row, over: nil, key: entry.key)
       }

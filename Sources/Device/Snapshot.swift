@@ -14,11 +14,13 @@ final class Snapshot {
   static func open(_ bundle: borrowing VerifiedBundle, tables: [TrackedTable]) throws -> Snapshot? {
     guard let database = try openUnchecked(bundle) else { return nil }
     for table in tables {
-      guard let info = try database.tableInfo(table.name), info.schema.columns == table.schema.columns, info.schema.key == table.schema.key
+      guard let info = try database.tableInfo(table.name), info.schema.columns == table.schema.columns,
+        info.schema.key == table.schema.key
       else {
         throw Refusal(
           "schema-differs", "The table \(table.name) has other columns at the hub than in the database here.",
-          hint: "Bring the app and its database to the same version on both sides, then import the file again.", keeping: .inPlace)
+          hint: "Bring the app and its database to the same version on both sides, then import the file again.", keeping: .inPlace
+        )
       }
     }
     return Snapshot(database: database)

@@ -41,7 +41,8 @@ struct EmissionPlan {
         // The device may stand on any of these by now, so what it holds is at least what all of them held, and at most what any did.
         let heldByAll = emissions.dropFirst().reduce(emissions[0].sets[place]) { $0.intersection($1.sets[place]) }
         let heldByAny = emissions.reduce(RowSet()) { $0.union($1.sets[place]) }
-        rows.append(now.intersection(changed[place].news).union(now.subtracting(heldByAll)).union(now.intersection(owed.sets[place])))
+        rows.append(
+          now.intersection(changed[place].news).union(now.subtracting(heldByAll)).union(now.intersection(owed.sets[place])))
         gone.append(heldByAny.union(changed[place].own).union(owed.sets[place]).subtracting(now))
       }
       self.rows = rows

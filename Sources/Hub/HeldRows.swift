@@ -36,14 +36,17 @@ struct HeldRows {
     let others = try store.changesByOthers(
       of: record.key, in: place, after: try ConflictTable.since(record.id, in: store.database), than: device.id)
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: MergeRules(rows.table.rules, schema: rows.schema))
-    guard let row = result.row, result.disagreement == nil, try store.missingParent(of: row, in: place) == nil else { return false }
+    guard let row = result.row, result.disagreement == nil, try store.missingParent(of: row, in: place) == nil else {
+      return false
+    }
     let scope = ScopeStore(store, user: try store.user(device.user) ?? User(name: device.user, attributes: []))
     do {
       try store.database.savepoint {
         try rows.write(row, over: hub, key: record.key)
         if try !scope.mayWrite(record.key, in: place) { throw StillHeld() }
       }
-    } catch is StillHeld { return false } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint {
+    } catch is StillHeld { return false } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint
+    {
       return false
     }
     if let change = Change(from: hub, to: row) {

@@ -43,7 +43,8 @@ extension HubWorkspace {
       for: record, current: current, whole: try store.lastImage(of: record.key, in: place), schema: schema)
     if let target, let missing = try store.missingParent(of: target, in: place) {
       throw WorkspaceError(
-        "no-parent", "The row of \(missing.parent) to which it refers is not there.", hint: "Bring that row first, or set another value.")
+        "no-parent", "The row of \(missing.parent) to which it refers is not there.",
+        hint: "Bring that row first, or set another value.")
     }
     if target == nil, let current, let children = try store.tableWithChildren(of: current, in: place) {
       throw WorkspaceError("has-children", "There are rows of \(children) that refer to it.", hint: "Delete or move those first.")

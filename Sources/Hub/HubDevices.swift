@@ -26,7 +26,8 @@ extension HubWorkspace {
       }
       if let other = try store.device(named: name) {
         throw WorkspaceError(
-          "exists", "There is a device \(name) already, \(other.state == .revoked ? "a revoked one" : "of the user \(other.user)").",
+          "exists",
+          "There is a device \(name) already, \(other.state == .revoked ? "a revoked one" : "of the user \(other.user)").",
           hint: "Choose another name.")
       }
       let device = EnrolledDevice(

@@ -68,7 +68,8 @@ extension HubWorkspace {
           extent: plan.extent, acknowledged: plan.device.merged)))
     let sealed = try draft.seal(manifest, with: key)
     let emission = Emission(
-      number: plan.number, cursor: plan.cursor, acknowledged: plan.device.merged, version: store.dataset.version, user: plan.user.name,
+      number: plan.number, cursor: plan.cursor, acknowledged: plan.device.merged, version: store.dataset.version,
+      user: plan.user.name,
       file: manifest.fileName, isWritten: false, sets: plan.visible)
     try store.save(emission, of: plan.device.id)
     try store.markOwedSent(to: plan.device.id, by: plan.number)

@@ -80,7 +80,8 @@ extension HubWorkspace {
       throw Refusal("not-for-us", "It is for the hub \(manifest.to.name), which is another one than this.", hint: "Carry it on.")
     }
     guard let device = try store.device(manifest.from.id), device.key == signer else {
-      throw Refusal("other-key", "It is signed with the key of another device than the one that it says it is from.", keeping: .quarantine)
+      throw Refusal(
+        "other-key", "It is signed with the key of another device than the one that it says it is from.", keeping: .quarantine)
     }
     switch device.state {
     case .active: break
@@ -88,7 +89,8 @@ extension HubWorkspace {
     case .flagged:
       throw Refusal(
         "flagged", "Two different histories came from the device \(device.name), so nothing of it is taken.",
-        hint: "Find out which copies of it are in use. When only one is: satchel-hub device unflag \(device.name)", keeping: .quarantine)
+        hint: "Find out which copies of it are in use. When only one is: satchel-hub device unflag \(device.name)",
+        keeping: .quarantine)
     }
     guard changes.epoch == store.identity.epoch else {
       throw Refusal("other-epoch", "It belongs to another history of the hub.", hint: "Provision or enrol the device anew.")
@@ -106,7 +108,8 @@ extension HubWorkspace {
     if let problem = try store.fork(manifest, changes) {
       try flag(device, store)
       throw Refusal(
-        "fork", problem, hint: "The device's folder was copied, and both copies work. Find out which one is to stay.", keeping: .quarantine)
+        "fork", problem, hint: "The device's folder was copied, and both copies work. Find out which one is to stay.",
+        keeping: .quarantine)
     }
     return changes
   }
@@ -163,10 +166,11 @@ private struct HubImport {
       try store.database.withoutTriggers {
         try store.absorb(user: HubWorkspace.hubUser, at: now)
         guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
-        let isKnown = try store.database.first(
-          "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND verdict IN ('imported', 'stale')",
-          ["bundle": .string(manifest.bundle.text)]
-        ) { _ in true } ?? false
+        let isKnown =
+          try store.database.first(
+            "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND verdict IN ('imported', 'stale')",
+            ["bundle": .string(manifest.bundle.text)]
+          ) { _ in true } ?? false
         if isKnown { return report(.repeated) }
         let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
         let result = verdict == .imported ? try merge(bundle, device, now) : report(verdict)
@@ -201,7 +205,9 @@ private struct HubImport {
     try bundle.eachChange { line in
       guard let place = store.place(of: line.table) else { throw LineProblem("the dataset has no table \(line.table)") }
       var step = try line.step(in: store.tables[place].schema)
-      guard step.generation.rawValue < changes.sequence.rawValue else { throw LineProblem("its generation is not before the export") }
+      guard step.generation.rawValue < changes.sequence.rawValue else {
+        throw LineProblem("its generation is not before the export")
+      }
       guard step.generation.rawValue >= device.merged.rawValue else { return }
       if step.stamp > newest {
         clamped = max(clamped, step.stamp.milliseconds - now)
@@ -233,12 +239,15 @@ private struct HubImport {
     var resolved = 0
     var late: [LateRow] = []
     try bundle.eachResolution { resolution in
-      guard let known = try? ConflictTable.find(resolution.conflict.text, in: store.database), known.record.device == device.id else {
+      guard let known = try? ConflictTable.find(resolution.conflict.text, in: store.database), known.record.device == device.id
+      else {
         return
       }
       let isFirst = try ConflictTable.resolve(
         resolution.conflict, resolution.decision, by: resolution.user, at: now, note: resolution.note, in: store.database)
-      if isFirst { resolved += 1 } else if known.decision?.by != resolution.user || known.decision?.made != resolution.decision {
+      if isFirst {
+        resolved += 1
+      } else if known.decision?.by != resolution.user || known.decision?.made != resolution.decision {
         late.append(LateRow(table: known.record.table, key: known.record.key, generation: resolution.generation))
         try ConflictTable.retell(known.record.id, in: store.database)
       }

@@ -40,7 +40,9 @@ extension HubWorkspace {
         (table.name, try store.database.first("SELECT count(*) FROM \(quoted(table.name))") { $0.integer(0) } ?? 0)
       },
       users: try store.users().count,
-      devices: try store.devices().map { HubStatus.Device(device: $0, emitted: try store.emissions(of: $0.id).last?.number ?? .zero) },
+      devices: try store.devices().map {
+        HubStatus.Device(device: $0, emitted: try store.emissions(of: $0.id).last?.number ?? .zero)
+      },
       openConflicts: try ConflictTable.count(.open, in: store.database),
       heldConflicts: try ConflictTable.count(.held, in: store.database),
       quarantined: try Quarantine.count(folder, files: platform.files),

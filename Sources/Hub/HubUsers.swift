@@ -12,7 +12,8 @@ extension HubWorkspace {
     }
     return try changing { store in
       guard try store.user(name) == nil else {
-        throw WorkspaceError("exists", "There is a user \(name) already.", hint: "To change it: satchel-hub user set \(name) ATTRIBUTE=VALUE")
+        throw WorkspaceError(
+          "exists", "There is a user \(name) already.", hint: "To change it: satchel-hub user set \(name) ATTRIBUTE=VALUE")
       }
       let user = User(name: name, attributes: try Self.merge([], attributes, store.dataset))
       try store.save(user)
@@ -36,7 +37,8 @@ extension HubWorkspace {
       guard try store.user(name) != nil else { throw Self.noUser(name) }
       if let device = try store.devices().first(where: { Name($0.user) == Name(name) && $0.state != .revoked }) {
         throw WorkspaceError(
-          "has-device", "The user \(name) still has the device \(device.name).", hint: "First: satchel-hub device revoke \(device.name)")
+          "has-device", "The user \(name) still has the device \(device.name).",
+          hint: "First: satchel-hub device revoke \(device.name)")
       }
       try store.removeUser(name)
     }
@@ -54,10 +56,12 @@ extension HubWorkspace {
     for (name, text) in typed {
       guard let attribute = dataset.attribute(Name(name)) else {
         let known = dataset.attributes.map(\.name.text).joined(separator: ", ")
-        throw WorkspaceError("no-attribute", "The dataset has no attribute \(name).", hint: known.isEmpty ? nil : "It has: \(known).")
+        throw WorkspaceError(
+          "no-attribute", "The dataset has no attribute \(name).", hint: known.isEmpty ? nil : "It has: \(known).")
       }
       guard let value = attribute.value(of: text) else {
-        throw WorkspaceError("bad-attribute", "\"\(text)\" is no \(attribute.kind.rawValue), which the attribute \(name) must be.")
+        throw WorkspaceError(
+          "bad-attribute", "\"\(text)\" is no \(attribute.kind.rawValue), which the attribute \(name) must be.")
       }
       values[attribute.name] = value
     }

@@ -36,7 +36,9 @@ public struct HubWorkspace: Sendable {
   ) throws -> HubWorkspace {
     let files = platform.files
     let folder = WorkspaceFolder(root)
-    guard isSafeName(name) else { throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a hub.", hint: safeNameHint) }
+    guard isSafeName(name) else {
+      throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a hub.", hint: safeNameHint)
+    }
     guard try files.kind(folder.configuration) == nil else {
       throw WorkspaceError("exists", "There is a Satchel workspace in \(root) already.", hint: "Choose another folder.")
     }
@@ -45,7 +47,8 @@ public struct HubWorkspace: Sendable {
       throw WorkspaceError("no-database", "There is no database \(database).", hint: "Name the SQLite file that your app writes.")
     }
     let here = try files.currentDirectory()
-    let isInside = Paths.absolute(Paths.parent(of: database), currentDirectory: here) == Paths.absolute(root, currentDirectory: here)
+    let isInside =
+      Paths.absolute(Paths.parent(of: database), currentDirectory: here) == Paths.absolute(root, currentDirectory: here)
     let configuration = WorkspaceConfiguration(
       role: .hub, dataset: definition.name, id: platform.random.identifier(), name: name,
       database: isInside ? Paths.name(of: database) : Paths.absolute(database, currentDirectory: here), incarnation: nil)
@@ -66,7 +69,8 @@ public struct HubWorkspace: Sendable {
     let database = try Database(path: path, mode: .readWrite)
     if try database.hasTable("satchel_capture") {
       throw WorkspaceError(
-        "captured", "The database \(path) belongs to a Satchel workspace already.", hint: "Use that workspace, or a copy of the data.")
+        "captured", "The database \(path) belongs to a Satchel workspace already.",
+        hint: "Use that workspace, or a copy of the data.")
     }
     let tables = try TrackedTable.find(definition, in: database)
     try ScopeRules(dataset: definition, tables: tables).check(in: database)
@@ -95,7 +99,8 @@ public struct HubWorkspace: Sendable {
 
   func store() throws -> HubStore {
     guard try platform.files.kind(databasePath) == .file else {
-      throw WorkspaceError("no-database", "The hub's database \(databasePath) is not there.", hint: "Bring it back from a backup.")
+      throw WorkspaceError(
+        "no-database", "The hub's database \(databasePath) is not there.", hint: "Bring it back from a backup.")
     }
     return try HubStore(path: databasePath)
   }

@@ -83,7 +83,11 @@ extension RowSet {
       let isShorter = gaps.count < block.count * 8
       bytes.append(isShorter ? Self.asGaps : Self.asBits)
       Self.append(isShorter ? gaps.count : block.count * 8, to: &bytes)
-      if isShorter { bytes += gaps } else { for word in block { for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * shift))) } } }
+      if isShorter {
+        bytes += gaps
+      } else {
+        for word in block { for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * shift))) } }
+      }
     }
     return bytes
   }

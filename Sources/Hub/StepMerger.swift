@@ -75,18 +75,21 @@ final class StepMerger {
     let result = merge(step.change, at: step.stamp, onto: hub, others: others, by: rules)
     if let change = Change(from: hub, to: result.row) {
       if hub != nil, try !scope.mayWrite(step.key, in: place) {
-        try note(Disagreement(kind: .forbidden, state: .settled), step, met: hub, in: place, note: "The user may not change this row.")
+        try note(
+          Disagreement(kind: .forbidden, state: .settled), step, met: hub, in: place, note: "The user may not change this row.")
         return nil
       }
       if let obstacle = try obstacle(to: result.row, from: hub, in: place) { return obstacle }
-      do { try write(result.row, over: hub, step, change, in: place) } catch let error as SQLiteError where error.kind == .unique {
+      do { try write(result.row, over: hub, step, change, in: place) } catch let error as SQLiteError where error.kind == .unique
+      {
         return Obstacle(kind: .unique, words: error.message)
       } catch let error as SQLiteError where error.kind == .constraint {
         try note(Disagreement(kind: .constraint, state: .held), step, met: hub, in: place, note: error.message)
         return nil
       } catch is NotAllowed {
         try note(
-          Disagreement(kind: .forbidden, state: .settled), step, met: hub, in: place, note: "The user may not make this row as it is.")
+          Disagreement(kind: .forbidden, state: .settled), step, met: hub, in: place,
+          note: "The user may not make this row as it is.")
         return nil
       }
       taken += 1
@@ -137,7 +140,8 @@ final class StepMerger {
       met: met, device: device.id, user: device.user, note: note)
     if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, in: store.database) { conflicts += 1 }
     // What was not taken exactly as sent, the device must be shown as it is.
-    let isAllDevice = disagreement.winners.isEmpty ? disagreement.rowWinner == .device : !disagreement.winners.values.contains(.hub)
+    let isAllDevice =
+      disagreement.winners.isEmpty ? disagreement.rowWinner == .device : !disagreement.winners.values.contains(.hub)
     if !isAllDevice { try store.owe(step.key, in: place, to: device.id) }
   }
 }

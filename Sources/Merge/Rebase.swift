@@ -46,9 +46,11 @@ public func rebase(
 private func difference(from base: Row?, to incoming: Row?, at stamp: Stamp) -> OthersChanges {
   switch Change(from: base, to: incoming) {
   case nil: OthersChanges(newest: stamp)
-  case .update(let changes): OthersChanges(columns: Dictionary(uniqueKeysWithValues: changes.map { ($0.column, stamp) }), newest: stamp)
+  case .update(let changes):
+    OthersChanges(columns: Dictionary(uniqueKeysWithValues: changes.map { ($0.column, stamp) }), newest: stamp)
   case .insert(let row):
-    OthersChanges(columns: Dictionary(uniqueKeysWithValues: row.values.indices.map { ($0, stamp) }), presence: true, newest: stamp)
+    OthersChanges(
+      columns: Dictionary(uniqueKeysWithValues: row.values.indices.map { ($0, stamp) }), presence: true, newest: stamp)
   case .delete: OthersChanges(presence: true, newest: stamp)
   }
 }

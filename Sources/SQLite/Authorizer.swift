@@ -39,7 +39,7 @@ public final class ReadAuthorizer {
   }
 }
 
-extension Array<UInt8> {
+extension [UInt8] {
   var asciiLowercased: [UInt8] { map { (65...90).contains($0) ? $0 + 32 : $0 } }
 }
 

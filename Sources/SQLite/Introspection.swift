@@ -104,7 +104,9 @@ extension Database {
   }
 
   private func primaryKey(of table: Name) throws -> [Name] {
-    try all("SELECT name FROM pragma_table_info(:name) WHERE pk > 0 ORDER BY pk", ["name": .string(table.text)]) { Name($0.text(0)) }
+    try all("SELECT name FROM pragma_table_info(:name) WHERE pk > 0 ORDER BY pk", ["name": .string(table.text)]) {
+      Name($0.text(0))
+    }
   }
 
   private struct Indexes {

@@ -16,7 +16,8 @@ public struct Statement: ~Copyable {
       case .null: sqlite3_bind_null(handle, index)
       case .integer(let number): sqlite3_bind_int64(handle, index, number)
       case .real(let number): sqlite3_bind_double(handle, index, number)
-      case .text(let bytes): bytes.withUnsafeBytes { satchel_bind_text(handle, index, $0.baseAddress ?? emptyText, Int32($0.count)) }
+      case .text(let bytes):
+        bytes.withUnsafeBytes { satchel_bind_text(handle, index, $0.baseAddress ?? emptyText, Int32($0.count)) }
       case .blob(let bytes): bytes.withUnsafeBytes { satchel_bind_blob(handle, index, $0.baseAddress, Int32($0.count)) }
       }
     try check(code)

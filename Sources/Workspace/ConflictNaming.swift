@@ -37,7 +37,8 @@ extension ConflictRecord {
       mine = changes.map { Field(schema.columns[$0.column], $0.value) }
     }
     self.init(
-      id: .of(device: device, table: schema.name, key: key, generation: generation), device: device, user: user, table: schema.name,
+      id: .of(device: device, table: schema.name, key: key, generation: generation), device: device, user: user,
+      table: schema.name,
       key: key, generation: generation, stamp: stamp, operation: operation, kind: disagreement.kind, state: disagreement.state,
       base: base, hub: met.map(fields), mine: mine,
       winners: disagreement.winners.sorted { $0.key < $1.key }.map { ColumnWinner(schema.columns[$0.key], $0.value) },

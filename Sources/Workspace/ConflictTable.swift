@@ -79,7 +79,8 @@ public enum ConflictTable {
         "state": .string(record.state.rawValue), "base": json(record.base), "hub": json(record.hub), "mine": json(record.mine),
         "winners": .text(FieldsCoding.json(record.winners.map { Field($0.name, .string($0.winner.rawValue)) })),
         "winner": .string(record.rowWinner.rawValue), "note": record.note.map { .string($0) } ?? .null,
-        "bundle": bundle.map { .string($0.text) } ?? .null, "noted": .integer(noted), "since": since.map { .integer($0.rawValue) } ?? .null,
+        "bundle": bundle.map { .string($0.text) } ?? .null, "noted": .integer(noted),
+        "since": since.map { .integer($0.rawValue) } ?? .null,
         "told": told.map { .integer($0) } ?? .null,
       ])
     return database.changes > 0
@@ -102,7 +103,8 @@ public enum ConflictTable {
   /// Closes a conflict. One that is decided already stays as it is: the first decision stands.
   /// - Returns: whether this decision is the first.
   public static func resolve(
-    _ id: ConflictID, _ decision: Resolution.Decision, by user: String, at time: Int64, note: String?, in database: borrowing Database
+    _ id: ConflictID, _ decision: Resolution.Decision, by user: String, at time: Int64, note: String?,
+    in database: borrowing Database
   ) throws -> Bool {
     try database.run(
       """
@@ -136,7 +138,8 @@ public enum ConflictTable {
 
   /// The conflicts of one device that the other side does not surely know: not told yet, or told by a bundle after `number`,
   /// which may have been lost.
-  public static func untold(of device: ReplicaID, after number: Int64, in database: borrowing Database) throws -> [ConflictRecord] {
+  public static func untold(of device: ReplicaID, after number: Int64, in database: borrowing Database) throws -> [ConflictRecord]
+  {
     try database.all(
       "SELECT \(columns) FROM satchel_conflicts WHERE device = :device AND (told IS NULL OR told > :number) ORDER BY id",
       ["device": .string(device.text), "number": .integer(number)]
@@ -163,12 +166,16 @@ public enum ConflictTable {
   /// The conflict whose id begins with `prefix`. Throws a `WorkspaceError` where there is none, or more than one.
   public static func find(_ prefix: String, in database: borrowing Database) throws -> StoredConflict {
     let isHexadecimal = !prefix.isEmpty && prefix.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-    let found = !isHexadecimal ? [] : try database.all(
-      "SELECT \(columns) FROM satchel_conflicts WHERE id >= :prefix AND id < :prefix || 'g' ORDER BY id LIMIT 2",
-      ["prefix": .string(prefix)]
-    ) { try stored($0) }
+    let found =
+      !isHexadecimal
+      ? []
+      : try database.all(
+        "SELECT \(columns) FROM satchel_conflicts WHERE id >= :prefix AND id < :prefix || 'g' ORDER BY id LIMIT 2",
+        ["prefix": .string(prefix)]
+      ) { try stored($0) }
     guard let first = found.first else {
-      throw WorkspaceError("no-conflict", "There is no conflict \"\(prefix)\".", hint: "`conflicts list` shows them, with their ids.")
+      throw WorkspaceError(
+        "no-conflict", "There is no conflict \"\(prefix)\".", hint: "`conflicts list` shows them, with their ids.")
     }
     guard found.count == 1 else {
       throw WorkspaceError("ambiguous", "More than one conflict's id begins with \"\(prefix)\".", hint: "Write more of the id.")
@@ -178,7 +185,8 @@ public enum ConflictTable {
 
   /// The hub's cursor at the emission on which a conflict's change was made.
   public static func since(_ id: ConflictID, in database: borrowing Database) throws -> Cursor {
-    Cursor(try database.first("SELECT since FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) { $0.integer(0) } ?? 0)
+    Cursor(
+      try database.first("SELECT since FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) { $0.integer(0) } ?? 0)
   }
 
   public static func count(_ state: ConflictState, in database: borrowing Database) throws -> Int64 {
@@ -201,7 +209,9 @@ public enum ConflictTable {
       return value
     }
     let winners = try (fields(13) ?? []).compactMap { field -> ColumnWinner? in
-      guard case .text(let word) = field.value, let winner = Winner(rawValue: String(decoding: word, as: UTF8.self)) else { return nil }
+      guard case .text(let word) = field.value, let winner = Winner(rawValue: String(decoding: word, as: UTF8.self)) else {
+        return nil
+      }
       return ColumnWinner(field.name, winner)
     }
     let record = ConflictRecord(

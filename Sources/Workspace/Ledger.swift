@@ -35,7 +35,10 @@ public struct LedgerEntry: Sendable {
   /// For a refused one: why.
   public let detail: String?
 
-  public enum Direction: String, Sendable { case incoming = "in", outgoing = "out" }
+  public enum Direction: String, Sendable {
+    case incoming = "in"
+    case outgoing = "out"
+  }
 }
 
 /// `satchel_ledger`: a row for every bundle that was ever made or seen here.
@@ -60,7 +63,8 @@ public enum Ledger {
     """
 
   public static func add(
-    _ manifest: Manifest, digest: Digest, direction: LedgerEntry.Direction, verdict: Verdict, at time: Int64, conflicts: Int64 = 0,
+    _ manifest: Manifest, digest: Digest, direction: LedgerEntry.Direction, verdict: Verdict, at time: Int64,
+    conflicts: Int64 = 0,
     detail: String? = nil, in database: borrowing Database
   ) throws {
     var previous: Value = .null

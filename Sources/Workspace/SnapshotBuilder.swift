@@ -25,7 +25,9 @@ public final class SnapshotBuilder {
     var indexes: [(table: Name, sql: [String])] = []
     for table in tables {
       let name: KeyValuePairs<String, Value> = ["name": .string(table.name.text)]
-      let declaration = try original.first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", name) { $0.text(0) }
+      let declaration = try original.first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", name) {
+        $0.text(0)
+      }
       if let declaration { try database.execute(declaration) }
       let sql = try original.all(
         "SELECT sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = :name AND sql IS NOT NULL ORDER BY name", name

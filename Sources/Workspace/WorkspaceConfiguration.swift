@@ -49,7 +49,8 @@ public struct WorkspaceConfiguration: Sendable {
     let bytes = try files.read(folder.configuration, limit: maximumBytes)
     guard let document = try? JSONValue.parse(bytes), let configuration = WorkspaceConfiguration(document) else {
       throw WorkspaceError(
-        "bad-workspace", "\(folder.configuration) cannot be understood.", hint: "Bring the file back from a backup of the workspace.")
+        "bad-workspace", "\(folder.configuration) cannot be understood.",
+        hint: "Bring the file back from a backup of the workspace.")
     }
     guard configuration.role == role else {
       let other = role == .hub ? "satchel" : "satchel-hub"

@@ -52,7 +52,8 @@ extension HubStore {
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew)
       """,
       [
-        "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user), "key": .string(device.key.line),
+        "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
+        "key": .string(device.key.line),
         "incarnation": .string(device.incarnation.text), "state": .string(device.state.rawValue),
         "merged": .integer(device.merged.rawValue), "proved": .integer(device.proved.rawValue),
         "enrolled": .integer(device.enrolled), "heard": device.heard.map { .integer($0) } ?? .null, "skew": .integer(device.skew),

@@ -23,7 +23,8 @@ extension HubStore {
     try database.each("SELECT number, table_name, rows FROM satchel_emission_sets WHERE device = :device", parameters) {
       guard let place = place(of: Name($0.text(1))), case .blob(let bytes) = $0.value(2) else { return }
       guard let set = RowSet(encoded: bytes) else {
-        throw WorkspaceError("bad-set", "The set of rows of emission \($0.integer(0)) cannot be understood.", hint: "Emit with --full.")
+        throw WorkspaceError(
+          "bad-set", "The set of rows of emission \($0.integer(0)) cannot be understood.", hint: "Emit with --full.")
       }
       sets[$0.integer(0), default: tables.map { _ in RowSet() }][place] = set
     }
@@ -49,7 +50,8 @@ extension HubStore {
       VALUES (:device, :number, :cursor, :acknowledged, :version, :user, :file, :written)
       """,
       [
-        "device": .string(device.text), "number": .integer(emission.number.rawValue), "cursor": .integer(emission.cursor.rawValue),
+        "device": .string(device.text), "number": .integer(emission.number.rawValue),
+        "cursor": .integer(emission.cursor.rawValue),
         "acknowledged": .integer(emission.acknowledged.rawValue), "version": .integer(emission.version),
         "user": .string(emission.user), "file": .string(emission.file), "written": .integer(emission.isWritten ? 1 : 0),
       ])

@@ -26,7 +26,12 @@ final class HubStore {
     guard try database.hasTable("satchel_hub"),
       let (identity, definition) = try database.first(
         "SELECT id, name, epoch, definition FROM satchel_hub", [:],
-        { (Identity(id: ReplicaID(unchecked: $0.text(0)), name: $0.text(1), epoch: Epoch(unchecked: $0.text(2))), Array($0.text(3).utf8)) })
+        {
+          (
+            Identity(id: ReplicaID(unchecked: $0.text(0)), name: $0.text(1), epoch: Epoch(unchecked: $0.text(2))),
+            Array($0.text(3).utf8)
+          )
+        })
     else {
       throw WorkspaceError(
         "not-captured", "The database \(path) is not the one that Satchel set up: its satchel_ tables are missing.",

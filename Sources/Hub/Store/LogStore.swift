@@ -44,7 +44,8 @@ extension HubStore {
         "operation": .string(operation.rawValue), "set": set.map { .text(FieldsCoding.json($0)) } ?? .null,
         "was": was.map { .text(FieldsCoding.json($0)) } ?? .null, "device": origin.device.map { .string($0.text) } ?? .null,
         "user": .string(origin.user), "stamp": .integer(origin.stamp.rawValue),
-        "bundle": origin.bundle.map { .string($0.text) } ?? .null, "echo": .integer(origin.echo ? 1 : 0), "at": .integer(origin.at),
+        "bundle": origin.bundle.map { .string($0.text) } ?? .null, "echo": .integer(origin.echo ? 1 : 0),
+        "at": .integer(origin.at),
       ])
   }
 

@@ -33,7 +33,9 @@ extension HubStore {
         let values = key.parentColumns.compactMap { schema.position(of: $0).map { row[$0] } }
         guard values.count == key.parentColumns.count, !values.contains(where: \.isNull) else { continue }
         let condition = key.columns.map { "\(quoted(child.schema.columns[$0])) = ?" }.joined(separator: " AND ")
-        let isItself = child.name == schema.name ? " AND NOT (\(schema.key.map { "\(quoted(schema.columns[$0])) IS ?" }.joined(separator: " AND ")))" : ""
+        let isItself =
+          child.name == schema.name
+          ? " AND NOT (\(schema.key.map { "\(quoted(schema.columns[$0])) IS ?" }.joined(separator: " AND ")))" : ""
         let statement = try database.prepare("SELECT 1 FROM \(quoted(child.name)) WHERE \(condition)\(isItself)")
         try statement.bind(values + (isItself.isEmpty ? [] : schema.key(of: row).values))
         if try statement.step() { return child.name }

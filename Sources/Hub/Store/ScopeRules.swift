@@ -42,7 +42,9 @@ struct ScopeRules {
   private func checkForCircles() throws {
     func visit(_ table: TrackedTable, _ path: [Name]) throws {
       if path.contains(table.name) {
-        throw DatasetError("tables.\(table.name).parents", "visibility goes in a circle: \((path + [table.name]).map(\.text).joined(separator: " -> "))")
+        throw DatasetError(
+          "tables.\(table.name).parents",
+          "visibility goes in a circle: \((path + [table.name]).map(\.text).joined(separator: " -> "))")
       }
       for key in table.parentKeys(in: dataset) {
         if let parent = self.table(key.parent) { try visit(parent, path + [table.name]) }
@@ -88,7 +90,8 @@ struct ScopeRules {
       let matches = zip(own, key.parentColumns).map { "\(quoted(parent.name)).\(quoted($1)) = \($0)" }.joined(separator: " AND ")
       // A row that refers to no parent is no child.
       let refersToNone = own.map { "\($0) IS NULL" }.joined(separator: " OR ")
-      conditions.append("(\(refersToNone) OR EXISTS (SELECT 1 FROM \(quoted(parent.name)) WHERE \(matches) AND \(visible(parent))))")
+      conditions.append(
+        "(\(refersToNone) OR EXISTS (SELECT 1 FROM \(quoted(parent.name)) WHERE \(matches) AND \(visible(parent))))")
     }
     return conditions.joined(separator: " AND ")
   }

@@ -34,7 +34,9 @@ final class ScopeStore {
   /// Whether the user may change the row with this key as it is now.
   func mayWrite(_ key: RowKey, in place: Int) throws -> Bool {
     let check: WriteCheck
-    if let known = mayWrite[place] { check = known } else {
+    if let known = mayWrite[place] {
+      check = known
+    } else {
       check = WriteCheck(try prepare(rules.mayWriteSQL(store.tables[place])))
       mayWrite[place] = check
     }
