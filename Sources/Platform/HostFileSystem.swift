@@ -87,6 +87,8 @@ public struct HostFileSystem: FileSystem {
   }
 
   public func close(_ fd: Int32) {
+    // A process that is just being started has a copy of every descriptor until its exec, and with it a lock that was not given back.
+    _ = flock(fd, LOCK_UN)
     // On Linux the descriptor is gone even when this is interrupted: a second try could close somebody else's.
     _ = Glibc.close(fd)
   }
