@@ -95,13 +95,15 @@ public struct BundleDraft: ~Copyable {
   /// renames it once its database knows of it.
   public mutating func seal(_ manifest: Manifest, with key: borrowing SigningKey) throws -> SealedBundle {
     entries.sort { $0.name < $1.name }
-    let manifestBytes = manifest.json(entries: entries.map { .init(name: $0.name, bytes: $0.bytes) }).prettyBytes
+    let promised = entries.map { Manifest.Entry(name: $0.name, bytes: $0.bytes) }
+    try manifest.check(promised)
+    let manifestBytes = manifest.json(entries: promised).prettyBytes
     var sums = Digest.of(manifestBytes).hexadecimal + "  \(EntryName.manifest.rawValue)\n"
     for entry in entries { sums += entry.digest.hexadecimal + "  \(entry.name.rawValue)\n" }
     let sumsBytes = Array(sums.utf8)
     let signature = try key.sign(
       message: sumsBytes, trustedComment: manifest.trustedComment(signer: key.publicKey),
-      untrustedComment: "signature of B2SUMS in a Satchel bundle")
+      untrustedComment: Manifest.untrustedComment)
 
     let made = try platform.files.createTemporary(in: folder.path, mode: 0o644)
     defer { platform.files.close(made.fd) }
@@ -134,6 +136,9 @@ public struct SealedBundle: Sendable {
 }
 
 extension Manifest {
+  /// What stands above every bundle's signature: no byte of a bundle is anyone's to choose.
+  static let untrustedComment = "signature of B2SUMS in a Satchel bundle"
+
   /// What the signature says in plain sight. It names the key, so that whoever meets the sender for the first time can check the
   /// signature before anything else is read, and compare the key's fingerprint after that.
   func trustedComment(signer: PublicKey) -> String {

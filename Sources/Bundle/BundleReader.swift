@@ -31,24 +31,25 @@ public struct BundleReader: Sendable {
     let folder = try StagingFolder(in: staging, platform: platform)
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
-    let tar = try TarReader(from: fd)
+    var tar = try TarReader(from: fd)
 
-    let signatureBytes = try small(.signature, of: tar, limit: limits.signatureBytes)
-    let sumsBytes = try small(.sums, of: tar, limit: limits.sumsBytes)
+    let signatureBytes = try small(.signature, of: &tar, limit: limits.signatureBytes)
+    let sumsBytes = try small(.sums, of: &tar, limit: limits.sumsBytes)
     let (key, comment) = try verify(signatureBytes, sumsBytes, trust)
     let sums = try Sums(sumsBytes)
 
-    let manifestBytes = try small(.manifest, of: tar, limit: limits.manifestBytes)
+    let manifestBytes = try small(.manifest, of: &tar, limit: limits.manifestBytes)
     guard let expected = sums[.manifest], Digest.of(manifestBytes) == expected else { throw BundleError.digest("manifest.json") }
     let (manifest, entries) = try Manifest.parse(manifestBytes, limits: limits)
-    guard comment == manifest.trustedComment(signer: key) else {
+    try manifest.check(entries)
+    guard comment.utf8.elementsEqual(manifest.trustedComment(signer: key).utf8) else {
       throw BundleError.manifest("it does not say what the signature's comment says")
     }
     guard sums.names == [.manifest] + entries.map(\.name) else {
       throw BundleError.manifest("its entries are not those of B2SUMS")
     }
 
-    for entry in entries { try stage(entry, of: tar, digest: sums[entry.name], in: folder) }
+    for entry in entries { try stage(entry, of: &tar, digest: sums[entry.name], in: folder) }
     if let surplus = try tar.next() {
       throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed")
     }
@@ -60,6 +61,9 @@ public struct BundleReader: Sendable {
   private func verify(_ signatureBytes: [UInt8], _ sums: [UInt8], _ trust: Trust) throws(BundleError) -> (PublicKey, String) {
     let signature: Signature
     do { signature = try Signature(fileBytes: signatureBytes) } catch { throw .badSignature(error.message) }
+    guard signatureBytes.starts(with: "untrusted comment: \(Manifest.untrustedComment)\n".utf8) else {
+      throw .badSignature("its untrusted comment is not that of a bundle")
+    }
     let key: PublicKey
     switch trust {
     case .keys(let known):
@@ -76,56 +80,44 @@ public struct BundleReader: Sendable {
   }
 
   /// An entry that is small enough for memory and must be the next one.
-  private func small(_ name: EntryName, of tar: borrowing TarReader, limit: Int64) throws(BundleError) -> [UInt8] {
-    let size = try header(name, of: tar, limit: limit)
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-      let count = try tar.read(into: &buffer)
-      if count == 0 { break }
-      bytes += buffer[..<count]
-      if Int64(bytes.count) > size { throw .entry(name.rawValue, "is longer than it says") }
-    }
-    guard Int64(bytes.count) == size else { throw .truncated }
+  private func small(_ name: EntryName, of tar: inout TarReader, limit: Int64) throws(BundleError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Int(try header(name, of: &tar, limit: limit)))
+    _ = try tar.read(into: &bytes)
     return bytes
   }
 
-  private func header(_ name: EntryName, of tar: borrowing TarReader, limit: Int64) throws(BundleError) -> Int64 {
+  private func header(_ name: EntryName, of tar: inout TarReader, limit: Int64) throws(BundleError) -> Int64 {
     guard let header = try tar.next() else { throw .truncated }
-    guard header.name.utf8.elementsEqual(name.rawValue.utf8) else {
+    guard header.name.elementsEqual(name.rawValue.utf8) else {
       throw .entry(printable(header.name), "stands where \(name.rawValue) belongs")
     }
-    guard header.isPlainFile else { throw .entry(name.rawValue, "is no plain file") }
-    guard header.size >= 0, header.size <= limit else { throw .tooLarge("The entry \(name.rawValue)", limit: limit) }
+    guard header.kind == .file else { throw .entry(name.rawValue, "is no plain file") }
+    guard header.size <= limit else { throw .tooLarge("The entry \(name.rawValue)", limit: limit) }
     return header.size
   }
 
   private func stage(
-    _ entry: Manifest.Entry, of tar: borrowing TarReader, digest expected: Digest?, in folder: borrowing StagingFolder
+    _ entry: Manifest.Entry, of tar: inout TarReader, digest expected: Digest?, in folder: borrowing StagingFolder
   ) throws {
     guard entry.bytes <= limits.entryBytes else {
       throw BundleError.tooLarge("The entry \(entry.name.rawValue)", limit: limits.entryBytes)
     }
-    let size = try header(entry.name, of: tar, limit: limits.entryBytes)
+    let size = try header(entry.name, of: &tar, limit: limits.entryBytes)
     guard size == entry.bytes else { throw BundleError.entry(entry.name.rawValue, "has not the size that was signed") }
     var writer = try EntryWriter(in: folder)
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    var total: Int64 = 0
     while true {
       let count = try tar.read(into: &buffer)
       if count == 0 { break }
-      total += Int64(count)
-      if total > entry.bytes { throw BundleError.entry(entry.name.rawValue, "is longer than was signed") }
       try writer.write(count == buffer.count ? buffer : Array(buffer[..<count]))
     }
-    guard total == entry.bytes else { throw BundleError.truncated }
     guard try writer.finish() == expected else { throw BundleError.digest(entry.name.rawValue) }
     try platform.files.rename(writer.path, to: folder.file(entry.name.rawValue))
   }
 }
 
 /// A name from an archive, as it can be shown to a person: short, and without characters that a terminal would obey.
-private func printable(_ name: String) -> String {
-  let safe = name.unicodeScalars.prefix(60).map { (32..<127).contains($0.value) ? String($0) : "?" }.joined()
+private func printable(_ name: [UInt8]) -> String {
+  let safe = name.prefix(60).map { (32..<127).contains($0) ? String(UnicodeScalar($0)) : "?" }.joined()
   return "\"\(safe)\""
 }

@@ -76,12 +76,12 @@ extension ChangeLine {
     try scanner.finish()
     guard let table, let key, let stamp, let operation else { throw LineProblem("table, op, key or stamp is missing") }
     let content: Content =
-      switch (operation, row, set, was) {
-      case ("insert", let row?, nil, nil): .insert(row)
-      case ("update", nil, let set?, let was?): .update(set: set, was: was)
-      case ("delete", nil, nil, let was?): .delete(was: was)
-      case ("row", let row?, nil, nil): .row(row)
-      case ("gone", nil, nil, nil): .gone
+      switch (operation, generation, row, set, was) {
+      case ("insert", .some, let row?, nil, nil): .insert(row)
+      case ("update", .some, nil, let set?, let was?): .update(set: set, was: was)
+      case ("delete", .some, nil, nil, let was?): .delete(was: was)
+      case ("row", nil, let row?, nil, nil): .row(row)
+      case ("gone", nil, nil, nil, nil): .gone
       default: throw LineProblem("op \(operation) is unknown or has not the members that belong to it")
       }
     return ChangeLine(table: table, key: key, generation: generation, stamp: stamp, content: content)
@@ -110,11 +110,20 @@ extension JSONWriter {
   }
 }
 
+/// Whether no name stands twice.
+func areDistinct(_ names: [Name]) -> Bool {
+  // Most rows are narrow, and for those comparing is cheaper than hashing.
+  if names.count > 24 { return Set(names).count == names.count }
+  return names.indices.allSatisfy { i in !names[..<i].contains(names[i]) }
+}
+
 extension JSONScanner {
   mutating func readText() throws -> String { String(decoding: try readString(), as: UTF8.self) }
 
   mutating func readNatural() throws -> Int64 {
-    guard case .integer(let number) = try readNumber(), number >= 0 else { throw LineProblem("a number is out of range") }
+    guard case .integer(let number) = try readNumber(), (0...largestCount).contains(number) else {
+      throw LineProblem("a number is out of range")
+    }
     return number
   }
 
@@ -126,11 +135,12 @@ extension JSONScanner {
     return RowKey(values)
   }
 
-  /// Named values; that no name stands twice is for whoever knows the table to see.
+  /// Named values, of which no name stands twice.
   mutating func readFields() throws -> [Field] {
     var fields: [Field] = []
     try beginObject()
     while let name = try nextKey() { fields.append(Field(Name(String(decoding: name, as: UTF8.self)), try readValue())) }
+    guard areDistinct(fields.map(\.name)) else { throw LineProblem("a column stands twice") }
     return fields
   }
 

@@ -4,17 +4,14 @@ import SatchelValues
 extension ConflictRecord {
   public func write(into writer: inout JSONWriter) {
     writer.beginObject()
-    for (name, text) in [
-      ("conflict", id.text), ("device", device.text), ("user", user), ("table", table.text), ("op", operation.rawValue),
-      ("kind", kind.rawValue), ("state", state.rawValue), ("stamp", stamp.hexadecimal),
-    ] {
-      writer.key(name)
-      writer.string(text)
-    }
+    writer.members([
+      "conflict": id.text, "device": device.text, "user": user, "table": table.text, "op": operation.rawValue,
+    ])
     writer.key("key")
     writer.key(of: key)
     writer.key("generation")
     writer.integer(generation.rawValue)
+    writer.members(["stamp": stamp.hexadecimal, "kind": kind.rawValue, "state": state.rawValue])
     writer.fields("base", base)
     writer.fields("hub", hub)
     writer.fields("mine", mine)
@@ -36,10 +33,12 @@ extension ConflictRecord {
 
   static func parse(_ line: [UInt8], limits: BundleLimits) throws -> ConflictRecord {
     var draft = ConflictDraft()
+    var seen: Set<[UInt8]> = []
     var scanner = JSONScanner(line, limits: JSONLimits(maxDepth: limits.jsonDepth))
     try scanner.beginObject()
     while let member = try scanner.nextKey() {
       let name = String(decoding: member, as: UTF8.self)
+      guard seen.insert(member).inserted else { throw LineProblem("a member stands twice") }
       switch name {
       case "key": draft.key = try scanner.readKey()
       case "generation": draft.generation = Generation(try scanner.readNatural())
@@ -54,12 +53,16 @@ extension ConflictRecord {
           }
           draft.winners.append(ColumnWinner(Name(String(decoding: column, as: UTF8.self)), winner))
         }
+        guard areDistinct(draft.winners.map(\.name)) else { throw LineProblem("a winner's column stands twice") }
       case "conflict", "device", "user", "table", "op", "kind", "state", "stamp", "winner", "note":
         draft.words[name] = try scanner.readText()
       default: try scanner.skipValue()
       }
     }
     try scanner.finish()
+    for name in ["base", "hub", "mine", "winners"] where !seen.contains(Array(name.utf8)) {
+      throw LineProblem("\(name) is missing")
+    }
     return try draft.finished()
   }
 }
@@ -92,14 +95,10 @@ private struct ConflictDraft {
 extension Resolution {
   func write(into writer: inout JSONWriter) {
     writer.beginObject()
-    for (name, text) in [
-      ("conflict", conflict.text), ("decision", decision.rawValue), ("user", user), ("stamp", stamp.hexadecimal),
-    ] {
-      writer.key(name)
-      writer.string(text)
-    }
+    writer.members(["conflict": conflict.text, "decision": decision.rawValue, "user": user])
     writer.key("generation")
     writer.integer(generation.rawValue)
+    writer.members(["stamp": stamp.hexadecimal])
     if let note {
       writer.key("note")
       writer.string(note)
@@ -113,11 +112,22 @@ extension Resolution {
       let decision = document["decision"]?.stringValue.flatMap({ Decision(rawValue: $0) }),
       let user = document["user"]?.stringValue,
       let stamp = document["stamp"]?.stringValue.flatMap({ Stamp(hexadecimal: $0) }),
-      let generation = document["generation"]?.integerValue, generation >= 0
+      let generation = document["generation"]?.integerValue, (0...largestCount).contains(generation)
     else { throw LineProblem("conflict, decision, user, stamp or generation is missing or unknown") }
+    let note = document["note"]
+    guard note == nil || note?.stringValue != nil else { throw LineProblem("note is no text") }
     return Resolution(
       conflict: conflict, decision: decision, user: user, stamp: stamp, generation: Generation(generation),
-      note: document["note"]?.stringValue)
+      note: note?.stringValue)
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func members(_ members: KeyValuePairs<String, String>) {
+    for (name, text) in members {
+      key(name)
+      string(text)
+    }
   }
 }
 

@@ -11,5 +11,12 @@ public enum EntryName: String, Sendable, CaseIterable, Comparable {
 
   public static func < (a: EntryName, b: EntryName) -> Bool { a.place < b.place }
 
+  /// The entry whose name these bytes are; nil where no entry of this format has it.
+  init?(bytes: some Sequence<UInt8>) {
+    let bytes = Array(bytes)
+    guard let name = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(bytes) }) else { return nil }
+    self = name
+  }
+
   private var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }

@@ -1,3 +1,6 @@
+/// The largest number that counts something: 2^53 - 1, up to which every reader of JSON is exact.
+let largestCount: Int64 = (1 << 53) - 1
+
 /// What a bundle may cost its reader. Each is checked while bytes arrive, before they are kept.
 public struct BundleLimits: Sendable {
   public var signatureBytes: Int64 = 2 << 10

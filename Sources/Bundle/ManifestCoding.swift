@@ -67,21 +67,24 @@ extension Manifest {
       throw .manifest("it is not JSON (\(error.reason), at byte \(error.offset))")
     }
     let fields = ManifestFields(document)
-    let format = try fields.integer("format")
+    let format = try fields.natural("format")
     guard format == Self.format else {
       if format > Self.format { throw .newerFormat("its format is \(format), this version reads \(Self.format)") }
       throw .manifest("there is no format \(format)")
     }
-    for name in document["critical"]?.arrayValue ?? [] {
+    guard let critical = document["critical"]?.arrayValue else { throw .manifest("critical is missing or no list") }
+    if let name = critical.first {
       throw .newerFormat("it cannot be read without understanding \"\(name.stringValue ?? "?")\"")
     }
-    guard let kind = BundleKind(rawValue: try fields.string("kind")) else { throw .manifest("its kind is unknown") }
+    let word = try fields.string("kind")
+    guard let kind = BundleKind(rawValue: word) else { throw .newerFormat("its kind is \"\(word)\"") }
     let counts = ManifestFields(document["counts"] ?? .null)
     let manifest = Manifest(
-      bundle: try fields.identifier("bundle"), dataset: try fields.safeName("dataset"), version: try fields.integer("version"),
-      from: try Party(document["from"], "from"), to: try Party(document["to"], "to"), user: try fields.string("user"),
-      created: try fields.string("created"), stamp: try fields.stamp("stamp"), changes: try counts.integer("changes"),
-      conflicts: try counts.integer("conflicts"), resolutions: try counts.integer("resolutions"), body: try Body(kind, fields))
+      bundle: try fields.identifier("bundle"), dataset: try fields.safeName("dataset"),
+      version: try fields.natural("version", from: 1),
+      from: try Party(document["from"], "from"), to: try Party(document["to"], "to"), user: try fields.userName("user"),
+      created: try fields.time("created"), stamp: try fields.stamp("stamp"), changes: try counts.natural("changes"),
+      conflicts: try counts.natural("conflicts"), resolutions: try counts.natural("resolutions"), body: try Body(kind, fields))
     return (manifest, try fields.entries())
   }
 }
@@ -93,7 +96,8 @@ extension Manifest.Body {
       self = .changes(
         .init(
           epoch: try fields.identifier("epoch"), incarnation: try fields.identifier("incarnation"),
-          received: EmissionNumber(try fields.natural("received")), sequence: SequenceNumber(try fields.natural("sequence")),
+          received: EmissionNumber(try fields.natural("received")),
+          sequence: SequenceNumber(try fields.natural("sequence", from: 1)),
           previous: try fields.optionalDigest("previous")))
     case .scope:
       guard let extent = Manifest.Scope.Extent(rawValue: try fields.string("extent")) else {
@@ -101,7 +105,7 @@ extension Manifest.Body {
       }
       self = .scope(
         .init(
-          epoch: try fields.identifier("epoch"), number: EmissionNumber(try fields.natural("number")),
+          epoch: try fields.identifier("epoch"), number: EmissionNumber(try fields.natural("number", from: 1)),
           after: EmissionNumber(try fields.natural("after")), extent: extent,
           acknowledged: SequenceNumber(try fields.natural("acknowledged"))))
     case .enrolment:
@@ -135,15 +139,33 @@ private struct ManifestFields {
     return text
   }
 
-  func integer(_ name: String) throws(BundleError) -> Int64 {
+  private func integer(_ name: String) throws(BundleError) -> Int64 {
     guard let number = object[name]?.integerValue else { throw .manifest("\(name) is missing or no whole number") }
     return number
   }
 
-  func natural(_ name: String) throws(BundleError) -> Int64 {
+  /// A number that counts something.
+  func natural(_ name: String, from least: Int64 = 0) throws(BundleError) -> Int64 {
     let number = try integer(name)
-    guard number >= 0, number < Int64.max else { throw .manifest("\(name) is out of range") }
+    guard number >= least, number <= largestCount else { throw .manifest("\(name) is out of range") }
     return number
+  }
+
+  /// A user's name; empty where there is none yet.
+  func userName(_ name: String) throws(BundleError) -> String {
+    let text = try string(name)
+    guard text.utf8.count <= 100, text.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 }) else {
+      throw .manifest("\(name) is no user's name")
+    }
+    return text
+  }
+
+  func time(_ name: String) throws(BundleError) -> String {
+    let text = try string(name)
+    let form = Array("0000-00-00T00:00:00Z".utf8)
+    let hasForm = text.utf8.map { (48...57).contains($0) ? UInt8(ascii: "0") : $0 } == form
+    guard hasForm else { throw .manifest("\(name) is no time") }
+    return text
   }
 
   func identifier<ID: Identifier>(_ name: String) throws(BundleError) -> ID {
@@ -163,7 +185,7 @@ private struct ManifestFields {
   }
 
   func optionalDigest(_ name: String) throws(BundleError) -> Digest? {
-    guard let value = object[name], value != .null else { return nil }
+    if object[name] == .null { return nil }
     guard let digest = Digest(hexadecimal: try string(name)) else { throw .manifest("\(name) is no digest") }
     return digest
   }

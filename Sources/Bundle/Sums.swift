@@ -4,6 +4,8 @@ import SatchelCrypto
 struct Sums {
   private let digests: [(name: EntryName, digest: Digest)]
 
+  private static let digestDigits = 2 * Digest.size
+
   var names: [EntryName] { digests.map(\.name) }
 
   subscript(_ name: EntryName) -> Digest? { digests.first { $0.name == name }?.digest }
@@ -13,11 +15,11 @@ struct Sums {
     var digests: [(name: EntryName, digest: Digest)] = []
     guard bytes.last == UInt8(ascii: "\n") else { throw .manifest("B2SUMS does not end with a newline") }
     for line in bytes.dropLast().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-      let text = String(decoding: line, as: UTF8.self)
-      guard let digest = Digest(hexadecimal: String(text.prefix(128))), text.dropFirst(128).hasPrefix("  ") else {
-        throw .manifest("B2SUMS has a line of another form")
-      }
-      guard let name = EntryName(rawValue: String(text.dropFirst(130))), name > .sums else {
+      let rest = line.dropFirst(Self.digestDigits)
+      guard let digest = Digest(hexadecimal: String(decoding: line.prefix(Self.digestDigits), as: UTF8.self)),
+        rest.starts(with: "  ".utf8)
+      else { throw .manifest("B2SUMS has a line of another form") }
+      guard let name = EntryName(bytes: rest.dropFirst(2)), name > .sums else {
         throw .newerFormat("it has an entry that this version does not know")
       }
       if let last = digests.last, last.name >= name { throw .manifest("B2SUMS is not in the entries' order") }

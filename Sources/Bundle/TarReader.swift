@@ -1,57 +1,74 @@
-import CArchive
-
-/// Reads a zstd-compressed or plain tar, one entry after the other, and nothing else that libarchive knows.
+/// Reads a tar inside zstd, one entry after the other: plain files under plain names, and nothing else that a tar can say.
+///
+/// Every byte is looked at. What is not an entry's content is either part of a header whose checksum is right, or zero.
 struct TarReader: ~Copyable {
-  private let archive: OpaquePointer
+  private let stream: ZstdStream
+  private var block = [UInt8](repeating: 0, count: TarHeader.blockBytes)
+  /// Bytes of the current entry that were not read yet, and the zeros behind it.
+  private var rest: Int64 = 0
+  private var padding = 0
 
-  /// What the archive says of its next entry. None of it is to be believed.
-  struct Header {
-    let name: String
-    let size: Int64
-    let isPlainFile: Bool
-  }
+  /// How many zeros may stand behind the last entry: tools fill up a record, of 10 KiB as a rule.
+  private static let maximumTail = 64 << 10
+  /// A pax header has room for a size and three times.
+  private static let maximumPaxBytes: Int64 = 1 << 10
 
-  init(from fd: Int32) throws(BundleError) {
-    guard let archive = archive_read_new() else { throw .archive("out of memory") }
-    archive_read_support_format_tar(archive)
-    archive_read_support_filter_zstd(archive)
-    guard archive_read_open_fd(archive, fd, 64 << 10) == ARCHIVE_OK else {
-      let error = Self.failure(archive)
-      archive_read_free(archive)
-      throw error
+  init(from fd: Int32) throws(BundleError) { stream = try ZstdStream(from: fd) }
+
+  /// The next entry's header; nil at the tar's end, behind which nothing stands. The entry before must be read to its end.
+  mutating func next() throws(BundleError) -> TarHeader? {
+    precondition(rest == 0 && padding == 0, "an entry is read to its end before the next one begins")
+    guard var header = try header() else { return nil }
+    if header.kind == .pax {
+      let size = try paxSize(header)
+      guard let described = try self.header() else { throw .truncated }
+      header = described
+      if let size { header.size = size }
     }
-    self.archive = archive
-  }
-
-  deinit { archive_read_free(archive) }
-
-  /// The next entry's header; nil at the end.
-  func next() throws(BundleError) -> Header? {
-    var entry: OpaquePointer?
-    switch archive_read_next_header(archive, &entry) {
-    case ARCHIVE_OK: break
-    case ARCHIVE_EOF: return nil
-    default: throw Self.failure(archive)
-    }
-    // A name that is not plain ASCII has no form here, and is no entry's name anyway.
-    let name = archive_entry_pathname(entry).map { String(cString: $0) } ?? ""
-    let isPlain =
-      archive_entry_filetype(entry) == satchel_regular_file && archive_entry_hardlink(entry) == nil
-      && archive_entry_symlink(entry) == nil && archive_entry_sparse_count(entry) == 0 && archive_entry_size_is_set(entry) != 0
-    return Header(name: name, size: archive_entry_size(entry), isPlainFile: isPlain)
+    rest = header.kind == .file ? header.size : 0
+    padding = Self.padding(behind: rest)
+    return header
   }
 
   /// The next bytes of the entry into `buffer`: how many there are; 0 at its end.
-  func read(into buffer: inout [UInt8]) throws(BundleError) -> Int {
-    let count = buffer.withUnsafeMutableBytes { archive_read_data(archive, $0.baseAddress, $0.count) }
-    if count < 0 { throw Self.failure(archive) }
-    return count
+  mutating func read(into buffer: inout [UInt8]) throws(BundleError) -> Int {
+    let wanted = Int(min(rest, Int64(buffer.count)))
+    if wanted > 0 {
+      guard try stream.read(into: &buffer, count: wanted) == wanted else { throw .truncated }
+      rest -= Int64(wanted)
+    }
+    if rest == 0, padding > 0 {
+      let zeros = padding
+      padding = 0
+      guard try stream.read(into: &block, count: zeros) == zeros else { throw .truncated }
+      guard block[..<zeros].allSatisfy({ $0 == 0 }) else { throw .notABundle("something stands between two of its entries") }
+    }
+    return wanted
   }
 
-  private static func failure(_ archive: OpaquePointer) -> BundleError {
-    let words = archive_error_string(archive).map { String(cString: $0) } ?? "unknown error"
-    let lower = words.lowercased()
-    if lower.contains("truncated") { return .truncated }
-    return .notABundle(words)
+  private static func padding(behind size: Int64) -> Int {
+    let over = Int(size % Int64(TarHeader.blockBytes))
+    return over == 0 ? 0 : TarHeader.blockBytes - over
+  }
+
+  /// The header in the next block; nil where the end's zeros begin, which are read to the last.
+  private mutating func header() throws(BundleError) -> TarHeader? {
+    guard try stream.read(into: &block, count: block.count) == block.count else { throw .truncated }
+    if block.contains(where: { $0 != 0 }) { return try TarHeader(block) }
+    var tail = [UInt8](repeating: 0, count: Self.maximumTail)
+    let count = try stream.read(into: &tail, count: tail.count)
+    guard count < tail.count, tail[..<count].allSatisfy({ $0 == 0 }) else { throw .trailingData }
+    guard count >= TarHeader.blockBytes else { throw .truncated }
+    return nil
+  }
+
+  /// The size that a pax header gives to the entry behind it; nil where it gives none.
+  private mutating func paxSize(_ header: TarHeader) throws(BundleError) -> Int64? {
+    guard header.size <= Self.maximumPaxBytes else { throw .notABundle("it has a pax header of \(header.size) bytes") }
+    rest = header.size
+    padding = Self.padding(behind: rest)
+    var records = [UInt8](repeating: 0, count: Int(header.size))
+    _ = try read(into: &records)
+    return try TarHeader.paxSize(records)
   }
 }

@@ -1,0 +1,37 @@
+extension Manifest {
+  /// Checks what the members of a manifest must not say together. Writer and reader hold to the same rules.
+  func check(_ entries: [Entry]) throws(BundleError) {
+    let present = entries.map(\.name)
+    for (name, lines) in [(EntryName.changes, changes), (.resolutions, resolutions), (.conflicts, conflicts)] {
+      guard present.contains(name) == (lines > 0) else {
+        throw .manifest("it counts \(lines) lines in \(name.rawValue), which \(present.contains(name) ? "is" : "is not") there")
+      }
+    }
+    let (required, allowed) = body.entries
+    if let missing = required.first(where: { !present.contains($0) }) { throw .manifest("it has no \(missing.rawValue)") }
+    if let strange = present.first(where: { !required.contains($0) && !allowed.contains($0) }) {
+      throw .manifest("\(strange.rawValue) has no place in a bundle of its kind")
+    }
+    if case .scope(let scope) = body {
+      let builds = scope.after > .zero && scope.after < scope.number
+      guard scope.extent == .full ? scope.after == .zero : builds else {
+        throw .manifest("the emission \(scope.number) cannot build on \(scope.after)")
+      }
+    }
+  }
+}
+
+extension Manifest.Body {
+  /// What a bundle of this kind must carry behind its manifest, and what it may carry besides.
+  fileprivate var entries: (required: [EntryName], allowed: [EntryName]) {
+    switch self {
+    case .changes: ([], [.changes, .resolutions, .conflicts, .snapshot])
+    case .scope(let scope):
+      switch scope.extent {
+      case .full: ([.dataset, .snapshot], [.conflicts])
+      case .delta: ([], [.changes, .conflicts, .dataset])
+      }
+    case .enrolment: ([], [])
+    }
+  }
+}
