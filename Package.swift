@@ -30,11 +30,12 @@ func room(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = s
 
 let clibraries = ["CSQLite", "CArchive", "CSodium"]
 
-func check(_ name: String, _ dependencies: [String]) -> Target {
+func check(_ name: String, exclude: [String] = [], _ dependencies: [String]) -> Target {
   .testTarget(
     name: "\(name)Tests",
     dependencies: dependencies.map { .init(stringLiteral: $0 == "TestSupport" ? $0 : "Satchel\($0)") },
     path: "Tests/\(name)",
+    exclude: exclude,
     swiftSettings: tests)
 }
 
@@ -66,9 +67,22 @@ let package = Package(
     .executableTarget(name: "satchel", dependencies: ["SatchelCommands"], path: "Sources/satchel", swiftSettings: strict),
     .executableTarget(name: "satchel-hub", dependencies: ["SatchelCommands"], path: "Sources/satchel-hub", swiftSettings: strict),
 
+    .target(
+      name: "TestSupport",
+      dependencies: [
+        "SatchelValues", "SatchelPlatform", "SatchelCrypto", "SatchelSQLite", "SatchelBundle", "SatchelWorkspace",
+        "SatchelDevice",
+        "SatchelHub",
+      ], path: "Tests/Support", swiftSettings: tests),
+    .executableTarget(name: "make-golden", dependencies: ["TestSupport"], path: "Tests/MakeGolden", swiftSettings: tests),
     check("Platform", ["Values", "Platform"]),
     check("CommandEngine", ["Platform", "Commands"]),
     check("JSON", ["JSON", "Values"]),
     check("Crypto", ["Crypto"]),
+    check("Bundle", ["Values", "Platform", "Crypto", "Bundle", "TestSupport"]),
+    check(
+      "Interop", exclude: ["reader.py"],
+      ["Values", "Platform", "Crypto", "Bundle", "SQLite", "Workspace", "Device", "Hub", "TestSupport"]),
+    check("Golden", ["Platform", "Crypto", "Bundle", "TestSupport"]),
   ]
 )

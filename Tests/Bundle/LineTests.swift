@@ -1,0 +1,131 @@
+import SatchelBundle
+import Testing
+
+private let stamp = #""stamp":"019c13161a880000""#
+private let row = #""row":{"id":7}"#
+private let conflict =
+  #""conflict":"0123456789abcdef0123456789abcdef","device":"6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607","user":"ana","table":"t","#
+  + #""op":"update","key":[1],"generation":1,"stamp":"019c13161a880000","kind":"unique","state":"open","#
+  + #""base":{"a":1},"hub":null,"mine":{"a":2},"winners":{"a":"hub"},"winner":"hub""#
+private let resolution =
+  #""conflict":"0123456789abcdef0123456789abcdef","decision":"hub","user":"ana","generation":1,"stamp":"019c13161a880000""#
+
+@Suite("What a line may say")
+struct LineTests {
+  let room: ReadingRoom
+
+  init() throws { room = try ReadingRoom() }
+
+  func reason(_ line: String) throws -> String? { try room.reason(HandMade(lines: [HandMade.line, line])) }
+
+  @Test(
+    "a change in any order and spelling, and with members of later versions",
+    arguments: [
+      #"{\#(row),\#(stamp),"generation":0,"key":[7],"op":"insert","table":"t"}"#,
+      #" { "table" : "t" , "op" : "gone" , "key" : [ null ] , \#(stamp) } "#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"origin":{"device":["x"]},\#(row)}"#,
+      #"{"t\u0061ble":"t","op":"update","key":[7],"generation":1,\#(stamp),"set":{},"was":{}}"#,
+      #"{"table":"t","op":"delete","key":[1.50,{"blob":""},{"text":"AA=="}],"generation":9007199254740991,\#(stamp),"was":{}}"#,
+    ])
+  func changes(line: String) throws { #expect(try reason(line) == nil) }
+
+  @Test(
+    "a change that breaks a rule",
+    arguments: [
+      "", "{", "[]", "null", "{}", #"{"table":"t"}"#,
+      #"{"table":"t","op":"drop","key":[7],"generation":1,\#(stamp)}"#,
+      #"{"table":"t","op":"insert","key":[7],\#(stamp),\#(row)}"#,
+      #"{"table":"t","op":"insert","key":[7],"generation":1,\#(stamp)}"#,
+      #"{"table":"t","op":"insert","key":[7],"generation":1,\#(stamp),\#(row),"was":{}}"#,
+      #"{"table":"t","op":"update","key":[7],"generation":1,\#(stamp),"set":{}}"#,
+      #"{"table":"t","op":"row","key":[7],"generation":1,\#(stamp),\#(row)}"#,
+      #"{"table":"t","op":"gone","key":[7],\#(stamp),\#(row)}"#,
+      #"{"table":"t","op":"gone","key":[7],"generation":1,\#(stamp)}"#,
+      #"{"table":"t","op":"gone","key":[],\#(stamp)}"#,
+      #"{"table":"t","op":"gone","key":7,\#(stamp)}"#,
+      #"{"table":"t","op":"gone","key":[true],\#(stamp)}"#,
+      #"{"table":"t","op":"gone","key":[[7]],\#(stamp)}"#,
+      #"{"table":"t","op":"gone","key":[7],"stamp":"19c13161a880000"}"#,
+      #"{"table":"t","op":"gone","key":[7],"stamp":0}"#,
+      #"{"table":"t","table":"t","op":"gone","key":[7],\#(stamp)}"#,
+      #"{"table":"t","op":"gone","op":"row","key":[7],\#(stamp)}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":7,"id":7}}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":7,"\u0069d":8}}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":null}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":9007199254740992}}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":{"integer":"7"}}}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":{"text":"YQ=="}}}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":{"blob":"YR=="}}}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":{"real":"nan"}}}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":{"blob":"","text":""}}}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":{}}}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":"\u0000"}}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":"\ud800"}}"#,
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":1e999}}"#,
+      #"{"table":"t","op":"insert","key":[7],"generation":-1,\#(stamp),\#(row)}"#,
+      #"{"table":"t","op":"insert","key":[7],"generation":1.0,\#(stamp),\#(row)}"#,
+      #"{"table":"t","op":"insert","key":[7],"generation":9007199254740992,\#(stamp),\#(row)}"#,
+      #"{"table":"t","op":"gone","key":[7],\#(stamp)} {}"#,
+      #"{"table":"t","op":"gone","key":[7],\#(stamp),}"#,
+      "\u{feff}" + #"{"table":"t","op":"gone","key":[7],\#(stamp)}"#,
+    ])
+  func wrongChanges(line: String) throws { #expect(try reason(line) == "bad-line") }
+
+  @Test("a wide row, and one in which a column stands twice")
+  func wide() throws {
+    let columns = (0..<2000).map { "\"c\($0)\":\($0)" }
+    func line(_ columns: [String]) -> String {
+      #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{\#(columns.joined(separator: ","))}}"#
+    }
+    #expect(try reason(line(columns)) == nil)
+    #expect(try reason(line(columns + [columns[1000]])) == "bad-line")
+  }
+
+  @Test("a last line without its end, and lines with none")
+  func ends() throws {
+    let open = HandMade().changing { $0.entries[0].content.removeLast() }
+    #expect(try room.reason(open) == "bad-line")
+    let blank = HandMade().changing { $0.entries[0].content.append(0x0a) }
+    #expect(try room.reason(blank) == "bad-line")
+  }
+
+  private func other(_ entry: String, _ line: String) throws -> String? {
+    let made = HandMade(lines: []).changing { made in
+      made.entries = [HandMadeEntry(entry, Array((line + "\n").utf8))]
+      made.set(
+        "counts", #"{"changes":0,"resolutions":\#(entry.hasPrefix("r") ? 1 : 0),"conflicts":\#(entry.hasPrefix("c") ? 1 : 0)}"#)
+    }
+    return try room.reason(made)
+  }
+
+  @Test("a conflict, right and wrong")
+  func conflicts() throws {
+    #expect(try other("conflicts.jsonl", "{\(conflict)}") == nil)
+    #expect(try other("conflicts.jsonl", #"{\#(conflict),"note":"n","later":[1]}"#) == nil)
+    for (part, wrong) in [
+      (#""kind":"unique""#, #""kind":"other""#), (#""state":"open""#, #""state":"shut""#), (#""op":"update""#, #""op":"row""#),
+      (#""winner":"hub""#, #""winner":"me""#), (#"{"a":"hub"}"#, #"{"a":"me"}"#), (#"{"a":"hub"}"#, #"{"a":"hub","a":"hub"}"#),
+      (#"{"a":1}"#, #"{"a":1,"a":1}"#), (#""generation":1"#, #""generation":-1"#), ("0123", "012"), ("[1]", "[]"),
+      (#","winner":"hub""#, ""), (#""user":"ana""#, #""user":"ana","user":"ben""#), (#""hub":null"#, #""hub":null,"hub":{}"#),
+      (#""base":{"a":1},"#, ""), (#""winners":{"a":"hub"},"#, ""),
+    ] {
+      let line = conflict.replacing(part, with: wrong)
+      #expect(line != conflict)
+      #expect(try other("conflicts.jsonl", "{\(line)}") == "bad-line", "\(wrong)")
+    }
+  }
+
+  @Test("a resolution, right and wrong")
+  func resolutions() throws {
+    #expect(try other("resolutions.jsonl", "{\(resolution)}") == nil)
+    #expect(try other("resolutions.jsonl", #"{\#(resolution),"note":"n","later":[1]}"#) == nil)
+    for (part, wrong) in [
+      (#""decision":"hub""#, #""decision":"mine""#), (#""generation":1"#, #""generation":-1"#), ("0123", "G123"),
+      (#""user":"ana","#, ""), (#""user":"ana""#, #""user":"ana","user":"ana""#), (#""user":"ana""#, #""user":"ana","note":1"#),
+    ] {
+      let line = resolution.replacing(part, with: wrong)
+      #expect(line != resolution)
+      #expect(try other("resolutions.jsonl", "{\(line)}") == "bad-line", "\(wrong)")
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import SatchelBundle
+import Testing
+
+@Suite("What a manifest may say")
+struct ManifestTests {
+  let room: ReadingRoom
+  let good = HandMade()
+
+  init() throws { room = try ReadingRoom() }
+
+  @Test("a newer format, kind, entry or critical member says that a newer version is needed")
+  func newer() throws {
+    #expect(try room.reason(good.setting("format", "2")) == "newer-format")
+    #expect(try room.reason(good.setting("critical", #"["blobs"]"#)) == "newer-format")
+    #expect(try room.reason(good.setting("critical", "[1]")) == "newer-format")
+    #expect(try room.reason(good.setting("kind", #""rotation""#)) == "newer-format")
+    let blob = good.changing { $0.entries.append(HandMadeEntry("blobs", [1])) }
+    #expect(try room.reason(blob) == "newer-format")
+  }
+
+  @Test("members that it does not know are passed over")
+  func unknownMembers() throws {
+    #expect(try room.reason(good.setting("origin", #"{"hub":[1,2,null]}"#)) == nil)
+  }
+
+  @Test("each member must be there")
+  func missing() throws {
+    for member in good.members {
+      #expect(try room.reason(good.setting(member.name, nil)) == "bad-manifest", "\(member.name)")
+    }
+  }
+
+  @Test(
+    "each member must be of its kind",
+    arguments: [
+      ("format", "0"), ("format", "-1"), ("format", "1.0"), ("format", #""1""#), ("critical", "{}"), ("critical", "null"),
+      ("critical", #""blobs""#), ("kind", "1"), ("bundle", #""0D6A9F4E-3C1B-4A52-9A7E-5B0F6C2D1E88""#), ("bundle", #""x""#),
+      ("dataset", #""D""#), ("dataset", #""../d""#), ("dataset", #""""#), ("version", "0"), ("version", "-1"),
+      ("version", "9007199254740992"), ("from", "null"), ("from", #"{"id":"x","name":"tablet"}"#),
+      ("from", #"{"id":"6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607","name":"a b"}"#), ("to", "{}"), ("user", "null"),
+      ("user", #""a\u0007""#), ("created", #""yesterday""#), ("created", #""2026-01-31T08:05:09Z\u001b[2J""#),
+      ("stamp", #""8000000000000000""#), ("stamp", #""019C13161A880000""#), ("stamp", "1"), ("epoch", #""e""#),
+      ("incarnation", "1"), ("received", "-1"), ("received", "1.5"), ("received", "9007199254740992"), ("previous", #""ab""#),
+      ("sequence", "0"), ("counts", "null"), ("counts", #"{"changes":-1,"resolutions":0,"conflicts":0}"#),
+      ("counts", #"{"changes":1}"#), ("entries", "null"), ("entries", "[1]"),
+      ("entries", #"[{"name":"changes.jsonl","bytes":-1}]"#), ("entries", "[]"),
+    ])
+  func members(name: String, json: String) throws {
+    #expect(try room.reason(good.setting(name, json)) == "bad-manifest")
+  }
+
+  @Test("JSON that is not strict, or says a thing twice")
+  func strictness() throws {
+    #expect(try room.reason(good.changing { $0.members.append(("sequence", "2")) }) == "bad-manifest")
+    #expect(try room.reason(good.setting("user", "\"\u{1}\"")) == "bad-manifest")
+    let deep = String(repeating: "[", count: 20) + String(repeating: "]", count: 20)
+    #expect(try room.reason(good.setting("deep", deep)) == "bad-manifest")
+  }
+
+  @Test("counts that are not those of the lines")
+  func counts() throws {
+    func counting(_ changes: Int, _ resolutions: Int = 0) -> HandMade {
+      good.setting("counts", #"{"changes":\#(changes),"resolutions":\#(resolutions),"conflicts":0}"#)
+    }
+    for wrong in [counting(0), counting(2), counting(1, 1)] { #expect(try room.reason(wrong) == "bad-manifest") }
+    #expect(try room.reason(HandMade(lines: [])) == nil)
+    #expect(try room.reason(good.changing { $0.entries[0].content = [] }) == "bad-manifest")
+  }
+
+  @Test("entries that have no place in a bundle of this kind")
+  func places() throws {
+    let dataset = good.changing { $0.entries.append(HandMadeEntry("dataset.json", Array("{}".utf8))) }
+    #expect(try room.reason(dataset) == "bad-manifest")
+    let snapshot = good.changing { $0.entries.append(HandMadeEntry("snapshot.sqlite", [1])) }
+    #expect(try room.reason(snapshot) == nil)
+
+    func scope(_ extent: String, after: Int, number: Int = 2, _ names: [String]) -> HandMade {
+      good.changing { made in
+        made.set("kind", #""scope""#)
+        made.set("number", "\(number)")
+        made.set("after", "\(after)")
+        made.set("extent", "\"\(extent)\"")
+        made.set("acknowledged", "0")
+        made.entries = names.map { HandMadeEntry($0, Array((HandMade.line + "\n").utf8)) }
+        made.set("counts", #"{"changes":\#(names.contains("changes.jsonl") ? 1 : 0),"resolutions":0,"conflicts":0}"#)
+        made.comment = good.scopeComment
+      }
+    }
+    #expect(try room.reason(scope("delta", after: 1, ["changes.jsonl"])) == nil)
+    #expect(try room.reason(scope("delta", after: 1, ["changes.jsonl", "dataset.json"])) == nil)
+    #expect(try room.reason(scope("full", after: 0, ["dataset.json", "snapshot.sqlite"])) == nil)
+    for wrong in [
+      scope("delta", after: 1, ["snapshot.sqlite"]), scope("delta", after: 0, []), scope("delta", after: 2, []),
+      scope("full", after: 1, ["dataset.json", "snapshot.sqlite"]), scope("full", after: 0, ["snapshot.sqlite"]),
+      scope("full", after: 0, ["dataset.json"]), scope("full", after: 0, ["changes.jsonl", "dataset.json", "snapshot.sqlite"]),
+      scope("half", after: 1, []),
+    ] {
+      #expect(try room.reason(wrong) == "bad-manifest")
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+
+/// A bundle as text of one form: all that it says, value by value, with their storage classes and bytes. Another reader that makes
+/// the same text has understood the same.
+public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String {
+  var lines = manifestLines(bundle.manifest) + ["signer: \(bundle.signer.line)"]
+  try bundle.eachChange { lines.append(text(of: $0)) }
+  try bundle.eachResolution { lines.append(text(of: $0)) }
+  try bundle.eachConflict { lines.append(text(of: $0)) }
+  if let definition = try bundle.dataset(limit: 1 << 20) { lines.append("dataset | \(hexadecimal(definition))") }
+  if let path = bundle.path(of: .snapshot) { lines += try snapshotLines(path) }
+  return lines.map { $0 + "\n" }.joined()
+}
+
+private func manifestLines(_ manifest: Manifest) -> [String] {
+  let common = [
+    "format: \(Manifest.format)", "kind: \(manifest.kind.rawValue)", "bundle: \(manifest.bundle)", "dataset: \(manifest.dataset)",
+    "version: \(manifest.version)", "from: \(manifest.from.id) \(manifest.from.name)",
+    "to: \(manifest.to.id) \(manifest.to.name)",
+    "user: \(text(manifest.user))", "created: \(manifest.created)", "stamp: \(manifest.stamp.hexadecimal)",
+    "changes lines: \(manifest.changes)", "resolutions lines: \(manifest.resolutions)", "conflicts lines: \(manifest.conflicts)",
+  ]
+  switch manifest.body {
+  case .changes(let changes):
+    return common + [
+      "epoch: \(changes.epoch)", "incarnation: \(changes.incarnation)", "received: \(changes.received)",
+      "sequence: \(changes.sequence)", "previous: \(changes.previous?.hexadecimal ?? "none")",
+    ]
+  case .scope(let scope):
+    return common + [
+      "epoch: \(scope.epoch)", "number: \(scope.number)", "after: \(scope.after)", "extent: \(scope.extent.rawValue)",
+      "acknowledged: \(scope.acknowledged)",
+    ]
+  case .enrolment(let enrolment):
+    return common + ["incarnation: \(enrolment.incarnation)", "key: \(enrolment.key.line)"]
+  }
+}
+
+private func text(of line: ChangeLine) -> String {
+  let (word, parts): (String, [String]) =
+    switch line.content {
+    case .insert(let row): ("insert", ["row \(text(row))"])
+    case .update(let set, let was): ("update", ["set \(text(set))", "was \(text(was))"])
+    case .delete(let was): ("delete", ["was \(text(was))"])
+    case .row(let row): ("row", ["row \(text(row))"])
+    case .gone: ("gone", [])
+    }
+  let generation = line.generation.map { ["generation \($0)"] } ?? []
+  return (["change", word, text(line.table.text), text(line.key)] + generation + [line.stamp.hexadecimal] + parts)
+    .joined(separator: " | ")
+}
+
+private func text(of conflict: ConflictRecord) -> String {
+  let winners = conflict.winners.map { "\(hexadecimal(Array($0.name.text.utf8))): \($0.winner.rawValue)" }
+  return
+    ([
+      "conflict", conflict.id.text, conflict.device.text, text(conflict.user), text(conflict.table.text),
+      conflict.operation.rawValue, text(conflict.key), "generation \(conflict.generation)", conflict.stamp.hexadecimal,
+      conflict.kind.rawValue, conflict.state.rawValue, "base \(text(orNone: conflict.base))", "hub \(text(orNone: conflict.hub))",
+      "mine \(text(orNone: conflict.mine))", "winners {\(winners.joined(separator: ", "))}", conflict.rowWinner.rawValue,
+    ] + (conflict.note.map { [text($0)] } ?? [])).joined(separator: " | ")
+}
+
+private func text(of resolution: Resolution) -> String {
+  ([
+    "resolution", resolution.conflict.text, resolution.decision.rawValue, text(resolution.user),
+    "generation \(resolution.generation)", resolution.stamp.hexadecimal,
+  ] + (resolution.note.map { [text($0)] } ?? [])).joined(separator: " | ")
+}
+
+private func snapshotLines(_ path: String) throws -> [String] {
+  let database = try Database.untrusted(path: path)
+  let tables = try database.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") { $0.text(0) }
+  return try tables.sorted { Name($0) < Name($1) }.flatMap { table in
+    let columns = try database.all("PRAGMA table_info(\(quoted(table)))") { Name($0.text(1)) }
+    return try database.all("SELECT \(quotedList(columns)) FROM \(quoted(table))") { row in
+      let fields = zip(columns, row.values(from: 0, count: columns.count)).map { Field($0, $1) }
+      return "snapshot | \(text(table)) | \(text(fields))"
+    }.sorted { Name($0) < Name($1) }
+  }
+}
+
+// MARK: values
+
+private func text(orNone fields: [Field]?) -> String { fields.map { text($0) } ?? "none" }
+
+private func text(_ fields: [Field]) -> String {
+  "{\(fields.map { "\(hexadecimal(Array($0.name.text.utf8))): \(text($0.value))" }.joined(separator: ", "))}"
+}
+
+private func text(_ key: RowKey) -> String { "[\(key.values.map { text($0) }.joined(separator: ", "))]" }
+
+private func text(_ string: String) -> String { text(.string(string)) }
+
+private func text(_ value: SatchelValues.Value) -> String {
+  switch value {
+  case .null: "null"
+  case .integer(let number): "integer \(number)"
+  case .real(let number): "real \(digits(number.bitPattern))"
+  case .text(let bytes): "text \(hexadecimal(bytes))"
+  case .blob(let bytes): "blob \(hexadecimal(bytes))"
+  }
+}
+
+private func digits(_ bits: UInt64) -> String {
+  let text = String(bits, radix: 16)
+  return String(repeating: "0", count: 16 - text.count) + text
+}
+
+private func hexadecimal(_ bytes: [UInt8]) -> String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }

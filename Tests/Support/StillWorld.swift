@@ -1,0 +1,58 @@
+import SatchelCrypto
+import SatchelPlatform
+import SatchelValues
+import Synchronization
+
+/// A clock that goes on only when a test says so.
+public final class SetClock: WallClock {
+  private let now: Mutex<Int64>
+
+  /// - Parameter start: milliseconds since 1970; 2026-01-31T08:05:09Z where nothing is said.
+  public init(_ start: Int64 = 1_769_846_709_000) { now = Mutex(start) }
+
+  public func milliseconds() -> Int64 { now.withLock { $0 } }
+  public func advance(by milliseconds: Int64) { now.withLock { $0 += milliseconds } }
+}
+
+/// Bytes that look random and are the same in every run: SplitMix64.
+public final class SeededRandom: RandomSource {
+  private let state: Mutex<UInt64>
+
+  public init(_ seed: UInt64) { state = Mutex(seed) }
+
+  public func bytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 33) }
+  }
+
+  private func next() -> UInt64 {
+    state.withLock { state in
+      state &+= 0x9e37_79b9_7f4a_7c15
+      var z = state
+      z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+      z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+      return z ^ (z >> 31)
+    }
+  }
+}
+
+extension Platform {
+  /// Real files, and time and chance as a test sets them.
+  public static func still(seed: UInt64 = 1, clock: SetClock = SetClock()) -> Platform {
+    Platform(files: HostFileSystem(), clock: clock, random: SeededRandom(seed))
+  }
+}
+
+extension SigningKey {
+  /// A key that is the same in every run. It is no secret: it stands here.
+  public static func testKey(_ number: UInt8 = 1, seed: UInt8? = nil) -> SigningKey {
+    let id = KeyID(bytes: [UInt8](repeating: number, count: KeyID.size))
+    // Eight bytes make an id.
+    return generate(seed: (0..<32).map { $0 &* 7 &+ (seed ?? number) }, keyID: id!)
+  }
+}
+
+/// Makes names of folders that no two tests share.
+struct NameOfFolder: Identifier {
+  let text: String
+  init(unchecked text: String) { self.text = text }
+}

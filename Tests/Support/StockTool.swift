@@ -1,0 +1,70 @@
+import Foundation
+
+/// What a tool said, and how it ended.
+public struct ToolResult: Sendable {
+  public let status: Int32
+  public let output: [UInt8]
+  public let complaint: String
+
+  public var text: String { String(decoding: output, as: UTF8.self) }
+  public var lines: [String] { text.split(separator: "\n").map(String.init) }
+}
+
+/// Why a stock tool did not do what a test wanted of it.
+public struct ToolFailure: Error, CustomStringConvertible {
+  public let description: String
+  public init(_ description: String) { self.description = description }
+}
+
+/// A tool that everybody has, or can have from Debian.
+public enum StockTool: String, Sendable {
+  case tar, zstd, b2sum, minisign, jq, sqlite3, python3
+
+  private var package: String {
+    switch self {
+    case .b2sum: "coreutils"
+    case .tar, .zstd, .minisign, .jq, .sqlite3, .python3: rawValue
+    }
+  }
+
+  /// Runs the tool in a folder, whatever its exit status. Throws where it is not installed.
+  public func run(_ arguments: [String], in folder: String) throws -> ToolResult {
+    let path = "/usr/bin/\(rawValue)"
+    guard FileManager.default.isExecutableFile(atPath: path) else {
+      throw ToolFailure("\(rawValue) is missing: install Debian's package \(package)")
+    }
+    let process = Process()
+    let (output, complaint) = (Pipe(), Pipe())
+    process.executableURL = URL(filePath: path)
+    process.arguments = arguments
+    process.currentDirectoryURL = URL(filePath: folder)
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = complaint
+    var environment = ProcessInfo.processInfo.environment
+    environment["LC_ALL"] = "C.UTF-8"
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    process.environment = environment
+    try process.run()
+    let said = [UInt8](output.fileHandleForReading.readDataToEndOfFile())
+    let complained = String(decoding: complaint.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return ToolResult(status: process.terminationStatus, output: said, complaint: complained)
+  }
+
+  /// Runs the tool in a folder. Throws where it is not installed or fails.
+  @discardableResult
+  public func callAsFunction(_ arguments: String..., in folder: String) throws -> ToolResult {
+    try self(arguments, in: folder)
+  }
+
+  @discardableResult
+  public func callAsFunction(_ arguments: [String], in folder: String) throws -> ToolResult {
+    let result = try run(arguments, in: folder)
+    guard result.status == 0 else {
+      throw ToolFailure(
+        "\(rawValue) \(arguments.joined(separator: " ")) ended with \(result.status): \(result.text)\(result.complaint)")
+    }
+    return result
+  }
+}
