@@ -62,7 +62,7 @@ let package = Package(
     room("Workspace", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge"]),
     room("Device", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
     room("Hub", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
-    room("Commands", ["Values", "Platform", "JSON", "Crypto", "Dataset", "Bundle", "Workspace", "Device", "Hub"]),
+    room("Commands", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Workspace", "Device", "Hub"]),
     .executableTarget(name: "satchel", dependencies: ["SatchelCommands"], path: "Sources/satchel", swiftSettings: strict),
     .executableTarget(name: "satchel-hub", dependencies: ["SatchelCommands"], path: "Sources/satchel-hub", swiftSettings: strict),
 

@@ -80,3 +80,19 @@ extension HubWorkspace {
     WorkspaceError("no-device", "There is no device \(name).", hint: "`satchel-hub device list` shows them.")
   }
 }
+
+extension HubWorkspace {
+  /// Takes back an enrolment whose device never came to be.
+  public func withdraw(_ device: EnrolledDevice) throws {
+    try changing { store in
+      guard let known = try store.device(device.id), known.merged == .zero, known.proved == .zero else { return }
+      try store.remove(device.id)
+    }
+    try platform.files.removeIfThere(folder.publicKey(of: device.name))
+  }
+
+  /// Moves a bundle that needs no carrying any more from the outbox to where sent ones are kept.
+  public func markDelivered(_ file: String) throws {
+    try platform.files.rename(file, to: Paths.join(folder.sent, Paths.name(of: file)))
+  }
+}
