@@ -114,9 +114,12 @@ extension DeviceSession {
         hint: "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
     }
     let snapshot = try Snapshot.open(bundle, tables: tables)
-    return try database.writeTransaction(workspace.ending) {
+    let report = try database.writeTransaction(workspace.ending) {
       try database.withoutTriggers { try apply(bundle, scope, snapshot) }
     }
+    // What the hub has needs no carrying any more.
+    if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
+    return report
   }
 
   private func apply(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ snapshot: Snapshot?) throws -> ImportReport {

@@ -91,8 +91,14 @@ extension HubWorkspace {
     try platform.files.removeIfThere(folder.publicKey(of: device.name))
   }
 
-  /// Moves a bundle that needs no carrying any more from the outbox to where sent ones are kept.
-  public func markDelivered(_ file: String) throws {
-    try platform.files.rename(file, to: Paths.join(folder.sent, Paths.name(of: file)))
+  /// Notes that a device stands on an emission because it was imported right here. Its file needs no carrying any more.
+  public func markDelivered(_ emission: EmitReport) throws {
+    try changing { store in
+      guard var device = try store.device(named: emission.device) else { throw Self.noDevice(emission.device) }
+      device.proved = emission.number
+      try store.save(device)
+      try store.prove(device.proved, by: device.id)
+    }
+    try platform.files.rename(emission.file, to: Paths.join(folder.sent, Paths.name(of: emission.file)))
   }
 }

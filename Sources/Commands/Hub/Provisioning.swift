@@ -45,7 +45,7 @@ struct Provisioning {
       let hubKey = try WorkspaceKeys.publicKey(at: hub.folder.publicKey, files: files)
       let emitted = try hub.emit(to: name)
       let report = try device.importBundle(emitted.file, fingerprint: hubKey.fingerprint)
-      try hub.markDelivered(emitted.file)
+      try hub.markDelivered(emitted)
       return Made(device: enrolled, rows: report.written)
     } catch {
       try hub.withdraw(enrolled)
