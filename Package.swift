@@ -70,5 +70,8 @@ let package = Package(
     check("CommandEngine", ["Platform", "Commands"]),
     check("JSON", ["JSON", "Values"]),
     check("Crypto", ["Crypto"]),
+    check("Merge", ["Values", "Dataset", "Merge"]),
+    check("Hub", ["Hub"]),
+    check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle"]),
   ]
 )
