@@ -71,5 +71,8 @@ let package = Package(
     check("JSON", ["JSON", "Values"]),
     check("Crypto", ["Crypto"]),
     check("Commands", ["Values", "Platform", "JSON", "SQLite", "Commands"]),
+    check("Merge", ["Values", "Dataset", "Merge"]),
+    check("Hub", ["Hub"]),
+    check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle"]),
   ]
 )
