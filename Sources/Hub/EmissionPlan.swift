@@ -39,11 +39,13 @@ struct EmissionPlan {
       var gone: [RowSet] = []
       for (place, now) in visible.enumerated() {
         // The device may stand on any of these by now, so what it holds is at least what all of them held, and at most what any did.
-        let heldByAll = emissions.dropFirst().reduce(emissions[0].sets[place]) { $0.intersection($1.sets[place]) }
+        // A row that it changed itself, it held when it was sent the emissions before that.
+        let held = emissions.map { $0.sets[place].union(changed[place].own(after: $0.cursor)) }
+        let heldByAll = held.dropFirst().reduce(held[0]) { $0.intersection($1) }
         let heldByAny = emissions.reduce(RowSet()) { $0.union($1.sets[place]) }
         rows.append(
           now.intersection(changed[place].news).union(now.subtracting(heldByAll)).union(now.intersection(owed.sets[place])))
-        gone.append(heldByAny.union(changed[place].own).union(owed.sets[place]).subtracting(now))
+        gone.append(heldByAny.union(changed[place].allOwn).union(owed.sets[place]).subtracting(now))
       }
       self.rows = rows
       self.gone = gone

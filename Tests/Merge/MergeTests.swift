@@ -1,0 +1,4 @@
+import SatchelMerge
+import Testing
+
+@Test func placeholder() {}

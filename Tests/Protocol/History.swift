@@ -1,0 +1,302 @@
+import SatchelBundle
+import SatchelDevice
+import SatchelHub
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// What a history that went wrong says.
+struct Wrong: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// A random history of one hub and three devices, with a courier who loses, repeats and reorders.
+final class History {
+  private static let length = 120
+  private static let cleanRounds = 3
+
+  let seed: UInt64
+  private var random: SplitMix64
+  private let policy: String
+  private let files = HostFileSystem()
+  private let folder: String
+
+  private let hub: HubWorkspace
+  private let admin: App
+  private let devices: [TestDevice]
+  /// The remainder of c by three that each device's user may not see; 3 hides nothing. It changes: grants and revokes.
+  private var hidden = [0, 1, 2]
+
+  /// A file on the courier's stick.
+  private struct Parcel {
+    /// nil: for the hub.
+    let device: Int?
+    let path: String
+    let name: String
+  }
+
+  private var mail: [Parcel] = []
+  private var everMade: [Parcel] = []
+  private var lastValue: Int64 = 99
+  private var born = 0
+  private let trace: ((String) -> Void)?
+
+  init(seed: UInt64, in folder: String, trace: ((String) -> Void)? = nil) throws {
+    self.seed = seed
+    self.folder = folder
+    self.trace = trace
+    random = SplitMix64(seed: seed)
+    let rules = Self.rules.randomElement(using: &random)!
+    policy = rules
+    let time = HistoryTime()
+    let source = SeededRandom(seed: ~seed)
+    let files = self.files
+    func platform(ahead: Int64 = 0) -> Platform {
+      Platform(files: files, clock: ReplicaClock(time: time, ahead: ahead), random: source)
+    }
+
+    let hubFolder = Paths.join(folder, "hub")
+    try files.makeDirectory(hubFolder, mode: 0o755)
+    try files.makeDirectory(Paths.join(folder, "stick"), mode: 0o755)
+    let database = Paths.join(hubFolder, "items.sqlite")
+    admin = try App(path: database, mode: .create)
+    try admin.execute(App.schema)
+    hub = try HubWorkspace.create(
+      hubFolder, definition: Array(Self.definition(rules).utf8), database: database, platform: platform())
+
+    var devices: [TestDevice] = []
+    for index in 0..<3 {
+      let user = "user-\(index)"
+      // Now and then a clock runs ahead or is far behind.
+      let ahead: Int64 = random.below(8) == 0 ? random.one(of: [3_600_000, -3_600_000, -4_000_000_000_000]) : 0
+      _ = try hub.addUser(user, attributes: [("hidden", String(index))])
+      let workspace = try DeviceWorkspace.create(
+        Paths.join(folder, "device-\(index)"), dataset: "items", name: "device-\(index)", platform: platform(ahead: ahead))
+      _ = try hub.enrol(
+        workspace.configuration.id, name: workspace.configuration.name, user: user,
+        key: WorkspaceKeys.publicKey(at: workspace.folder.publicKey, files: files),
+        incarnation: workspace.configuration.incarnation!)
+      try WorkspaceKeys.trust(
+        WorkspaceKeys.publicKey(at: hub.folder.publicKey, files: files), as: "hub", folder: workspace.folder, files: files)
+      devices.append(TestDevice(index, workspace))
+    }
+    self.devices = devices
+    say("history \(seed): \(rules)")
+  }
+
+  /// The model knows the first two; the others must converge and lose nothing all the same.
+  private static let rules = [
+    #""conflict": "manual""#, #""conflict": "device""#, #""conflict": "manual""#, #""conflict": "device""#,
+    #""conflict": "hub""#, #""conflict": "newest""#,
+    #""conflict": "manual", "columns": { "a": "newest", "b": "device" }"#,
+    #""conflict": "newest", "merge": "row""#, #""conflict": "manual", "merge": "row""#,
+  ]
+
+  private static func definition(_ rules: String) -> String {
+    """
+    { "dataset": "items", "version": 1, "attributes": { "hidden": "integer" },
+      "tables": { "items": { "visible": "c % 3 <> :hidden", "write": "1", \(rules) } } }
+    """
+  }
+
+  private func say(_ event: @autoclosure () -> String) { trace?(event()) }
+
+  private func value() -> Int64 {
+    lastValue += 1
+    return lastValue
+  }
+
+  // MARK: events
+
+  func play() throws {
+    for _ in 0..<Self.length { try event() }
+    say("-- \(Self.cleanRounds) clean rounds")
+    for _ in 0..<Self.cleanRounds { try cleanRound() }
+  }
+
+  private func event() throws {
+    let dice = random.fraction()
+    let device = random.one(of: devices)
+    switch dice {
+    case ..<0.45: try write(on: device)
+    case ..<0.6: if try device.app() != nil { mail.append(try export(device)) }
+    case ..<0.7: mail.append(try emit(to: device))
+    case ..<0.75: try writeAtHub()
+    case ..<0.78: try changeRights(of: device)
+    default: try carry()
+    }
+  }
+
+  private func write(on device: TestDevice) throws {
+    guard let app = try device.app() else { return }
+    let items = try app.items()
+    let dice = random.fraction()
+    if dice < 0.3 || items.isEmpty {
+      // Some keys two devices choose by themselves.
+      born += 1
+      let id = random.fraction() < 0.8 ? "k\(born)" : "n\(random.below(4))"
+      if items.contains(where: { $0.id == id }) { return }
+      let item = Item(id: id, values: [value(), value(), value()])
+      say("\(device.name) inserts \(id) \(item.values)")
+      try device.insert(item, app)
+    } else if dice < 0.85 {
+      let id = random.one(of: items).id
+      let column = random.fraction() < 0.8 ? random.below(2) : random.below(3)
+      let value = value()
+      say("\(device.name) sets \(id).\(Item.columns[column]) = \(value)")
+      try device.set(column, of: id, to: value, app)
+    } else {
+      let id = random.one(of: items).id
+      say("\(device.name) deletes \(id)")
+      try device.delete(id, app)
+    }
+  }
+
+  private func writeAtHub() throws {
+    let items = try admin.items()
+    if items.isEmpty { return }
+    let id = random.one(of: items).id
+    if random.fraction() < 0.7 {
+      let column = random.below(3)
+      let value = value()
+      say("hub sets \(id).\(Item.columns[column]) = \(value)")
+      try admin.set(column, of: id, to: value)
+    } else {
+      say("hub deletes \(id)")
+      try admin.delete(id)
+    }
+  }
+
+  private func changeRights(of device: TestDevice) throws {
+    hidden[device.index] = random.below(4)
+    say("\(device.name) may not see c % 3 = \(hidden[device.index])")
+    _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(hidden[device.index]))])
+  }
+
+  // MARK: the courier
+
+  private func export(_ device: TestDevice) throws -> Parcel {
+    let report = try device.workspace.export()
+    say("\(device.name) exports \(report.sequence)\(report.isNew ? "" : ", nothing new")")
+    return try copy(report.file, to: nil)
+  }
+
+  private func emit(to device: TestDevice) throws -> Parcel {
+    let report = try hub.emit(to: device.name)
+    say(
+      "hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) gone\(report.isNew ? "" : ", nothing new")"
+    )
+    return try copy(report.file, to: device.index)
+  }
+
+  private func copy(_ file: String, to device: Int?) throws -> Parcel {
+    let name = Paths.name(of: file)
+    let parcel = Parcel(device: device, path: Paths.join(folder, "stick/\(everMade.count)-\(name)"), name: name)
+    try files.copy(file, to: parcel.path, mode: 0o644)
+    everMade.append(parcel)
+    return parcel
+  }
+
+  private func carry() throws {
+    if mail.isEmpty { return }
+    let place = random.below(mail.count)
+    let parcel = mail[place]
+    // What stays on the stick may be delivered again.
+    if random.fraction() < 0.7 { mail.remove(at: place) }
+    if random.fraction() < 0.25 {
+      say("\(parcel.name) is lost")
+    } else {
+      try deliver(parcel)
+    }
+  }
+
+  private func deliver(_ parcel: Parcel) throws {
+    guard let index = parcel.device else {
+      let report = try hub.importBundle(parcel.path)
+      say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
+      return
+    }
+    do {
+      let report = try devices[index].workspace.importBundle(parcel.path)
+      say(
+        "device imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed, \(report.conflicts) conflicts"
+      )
+    } catch let refusal as Refusal where refusal.reason == "gap" {
+      say("device refuses \(parcel.name): gap")
+    }
+  }
+
+  private func cleanRound() throws {
+    for device in devices {
+      if try device.app() == nil { try deliver(try emit(to: device)) }
+      try deliver(try export(device))
+    }
+    for device in devices { try deliver(try emit(to: device)) }
+  }
+
+  // MARK: what must hold then
+
+  func check() throws {
+    let atHub = try admin.items()
+    for device in devices {
+      guard let app = try device.app() else { throw Wrong("\(device.name) has no database") }
+      // By this test's own arithmetic, not by the code that is tested.
+      let want = atHub.filter { $0.values[2] % 3 != Int64(hidden[device.index]) }
+      let have = try app.items()
+      if have != want { throw Wrong("\(device.name) diverged: it has \(have), and the hub \(want)") }
+      let pending = try device.workspace.status().current?.pending ?? []
+      if !pending.isEmpty { throw Wrong("\(device.name) still has pending steps: \(pending)") }
+    }
+    try checkNothingLost(atHub)
+    try checkIntegrity()
+    try checkRepetition()
+  }
+
+  private func checkNothingLost(_ atHub: [Item]) throws {
+    var kept = Set<Sighting>()
+    func see(_ id: String, _ fields: [Field]) {
+      for field in fields {
+        guard let column = Item.columns.firstIndex(of: field.name.text), case .integer(let value) = field.value else { continue }
+        kept.insert(Sighting(cell: Cell(id, column), value: value))
+      }
+    }
+    for item in atHub { see(item.id, zip(Item.columns, item.values).map { Field(Name($0), .integer($1)) }) }
+    for entry in try admin.logged() { see(entry.id, try FieldsCoding.parse(entry.fields)) }
+    let conflicts =
+      try hub.conflicts(ConflictState.allCases) + devices.flatMap { try $0.workspace.conflicts(ConflictState.allCases) }
+    for conflict in conflicts {
+      guard case .text(let id)? = conflict.record.key.values.first else { throw Wrong("a conflict's key is no text") }
+      see(String(decoding: id, as: UTF8.self), conflict.record.mine ?? [])
+    }
+    for device in devices {
+      for (cell, value) in device.duty where !kept.contains(Sighting(cell: cell, value: value)) {
+        throw Wrong("\(device.name) lost \(cell.id).\(Item.columns[cell.column]) = \(value)")
+      }
+    }
+  }
+
+  private func apps() throws -> [App] { try [admin] + devices.compactMap { try $0.app() } }
+
+  private func checkIntegrity() throws {
+    for app in try apps() {
+      let verdict = try app.integrity()
+      if verdict != "ok" { throw Wrong("a database is not sound: \(verdict)") }
+    }
+  }
+
+  /// Every bundle that was ever made is imported once more.
+  private func checkRepetition() throws {
+    let before = try apps().map { try $0.dump() }
+    for parcel in everMade { try deliver(parcel) }
+    let after = try apps().map { try $0.dump() }
+    for (before, after) in zip(before, after) {
+      for table in before.keys.sorted() where before[table] != after[table] {
+        let (old, new) = (before[table] ?? [], after[table] ?? [])
+        throw Wrong(
+          "importing again changed \(table): gone is \(old.filter { !new.contains($0) }), new is \(new.filter { !old.contains($0) })"
+        )
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import SatchelPlatform
+import Testing
+
+/// Random histories on the real code: databases, bundle files, signatures and all. The model that they follow is described in
+/// docs/DESIGN.md; what holds for it must hold here.
+@Suite struct ProtocolTests {
+  private static let seeds: [UInt64] = {
+    let environment = ProcessInfo.processInfo.environment
+    let first = environment["SATCHEL_SEED"].flatMap { UInt64($0) }
+    let count = environment["SATCHEL_HISTORIES"].flatMap { Int($0) } ?? (first == nil ? 300 : 1)
+    return (0..<UInt64(max(1, count))).map { (first ?? 0) + $0 }
+  }()
+
+  private static let lanes = min(2, seeds.count)
+
+  @Test("after any history and three clean rounds all have converged, and no value is lost", arguments: 0..<lanes)
+  func histories(lane: Int) throws {
+    let folder = try Playground()
+    let mine = Self.seeds.enumerated().filter { $0.offset % Self.lanes == lane }.map(\.element)
+    let began = Date()
+    for seed in mine { play(seed, in: folder) }
+    let seconds = Date().timeIntervalSince(began)
+    print("lane \(lane): \(mine.count) histories, \(Int(seconds * 1000 / Double(max(1, mine.count)))) ms each")
+  }
+
+  private func play(_ seed: UInt64, in folder: Playground) {
+    let place = folder.path(of: seed)
+    defer { folder.remove(place) }
+    do {
+      let history = try History(seed: seed, in: place, trace: Self.seeds.count == 1 ? { print($0) } : nil)
+      try history.play()
+      try history.check()
+    } catch {
+      Issue.record("history \(seed): \(error)\nTo see it again: make soak HISTORIES=1 SEED=\(seed)")
+    }
+  }
+}
+
+/// A folder in memory where there is one: the tests wait for no disk. It goes with this value.
+private final class Playground {
+  private let files = HostFileSystem()
+  private let root: String
+
+  init() throws {
+    let environment = ProcessInfo.processInfo.environment
+    let parent = ["/dev/shm", environment["TMPDIR"], "/tmp"].compactMap(\.self).first { path in
+      access(path, W_OK) == 0
+    }
+    let unique = SystemRandom().bytes(8).map { String($0, radix: 16) }.joined()
+    root = Paths.join(parent ?? "/tmp", "satchel-protocol-\(unique)")
+    try files.makeDirectory(root, mode: 0o700)
+  }
+
+  deinit { try? files.removeTree(root) }
+
+  func path(of seed: UInt64) -> String { Paths.join(root, String(seed)) }
+  func remove(_ path: String) { try? files.removeTree(path) }
+}

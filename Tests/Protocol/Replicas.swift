@@ -1,0 +1,132 @@
+import SatchelDevice
+import SatchelHub
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// One row as the app knows it.
+struct Item: Hashable {
+  static let columns = ["a", "b", "c"]
+
+  let id: String
+  var values: [Int64]
+}
+
+/// An app, or an administrator with a shell: a connection of its own that knows nothing of Satchel.
+final class App {
+  static let schema = "CREATE TABLE items (id TEXT PRIMARY KEY, a INTEGER, b INTEGER, c INTEGER)"
+
+  private let database: Database
+
+  init(path: String, mode: Database.Mode = .readWrite) throws { database = try Database(path: path, mode: mode) }
+
+  func execute(_ sql: String) throws { try database.execute(sql) }
+
+  /// All rows, by their ids.
+  func items() throws -> [Item] {
+    try database.all("SELECT id, a, b, c FROM items ORDER BY id") { row in
+      Item(id: row.text(0), values: (1...3).map { row.integer($0) })
+    }
+  }
+
+  func insert(_ item: Item) throws {
+    try database.run(
+      "INSERT INTO items VALUES (:id, :a, :b, :c)",
+      [
+        "id": .string(item.id), "a": .integer(item.values[0]), "b": .integer(item.values[1]), "c": .integer(item.values[2]),
+      ])
+  }
+
+  func set(_ column: Int, of id: String, to value: Int64) throws {
+    try database.run(
+      "UPDATE items SET \(Item.columns[column]) = :value WHERE id = :id", ["value": .integer(value), "id": .string(id)])
+  }
+
+  func delete(_ id: String) throws { try database.run("DELETE FROM items WHERE id = :id", ["id": .string(id)]) }
+
+  /// All tables with all that is in them as text, but for what tells of the hearing alone: the ledger, and when a device was
+  /// heard of.
+  func dump() throws -> [String: [String]] {
+    let tables = try database.all(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'satchel_ledger' ORDER BY name"
+    ) { $0.text(0) }
+    var dump: [String: [String]] = [:]
+    for table in tables {
+      let columns = try database.all(
+        "SELECT name FROM pragma_table_info(:table) WHERE name NOT IN ('heard', 'skew')", ["table": .string(table)]
+      ) { "quote(\(quoted($0.text(0))))" }
+      dump[table] = try database.all("SELECT \(columns.joined(separator: " || ' ' || ")) FROM \(quoted(table))") { $0.text(0) }
+    }
+    return dump
+  }
+
+  func integrity() throws -> String { try database.first("PRAGMA integrity_check") { $0.text(0) } ?? "" }
+
+  /// What `satchel_log` ever set or replaced, as the JSON that it keeps.
+  func logged() throws -> [(id: String, fields: [UInt8])] {
+    try database.all(
+      """
+      SELECT json_extract(key, '$[0]'), set_values FROM satchel_log WHERE set_values IS NOT NULL
+      UNION ALL
+      SELECT json_extract(key, '$[0]'), was_values FROM satchel_log WHERE was_values IS NOT NULL
+      """
+    ) { (id: $0.text(0), fields: Array($0.text(1).utf8)) }
+  }
+}
+
+/// One device with its app, and what its user must not lose.
+final class TestDevice {
+  let index: Int
+  let workspace: DeviceWorkspace
+  private var opened: App?
+  /// The newest value that the user wrote into each cell and did not write over.
+  var duty: [Cell: Int64] = [:]
+
+  init(_ index: Int, _ workspace: DeviceWorkspace) {
+    self.index = index
+    self.workspace = workspace
+  }
+
+  var name: String { workspace.configuration.name }
+  var databasePath: String { workspace.configuration.databasePath(workspace.folder) }
+
+  /// nil before the hub's first bundle. Once opened the app stays open, whatever is imported.
+  func app() throws -> App? {
+    if let opened { return opened }
+    if try workspace.isInitial() { return nil }
+    opened = try App(path: databasePath)
+    return opened
+  }
+
+  func insert(_ item: Item, _ app: App) throws {
+    try app.insert(item)
+    for (column, value) in item.values.enumerated() { duty[Cell(item.id, column)] = value }
+  }
+
+  func set(_ column: Int, of id: String, to value: Int64, _ app: App) throws {
+    try app.set(column, of: id, to: value)
+    duty[Cell(id, column)] = value
+  }
+
+  func delete(_ id: String, _ app: App) throws {
+    try app.delete(id)
+    for column in Item.columns.indices { duty[Cell(id, column)] = nil }
+  }
+}
+
+struct Cell: Hashable {
+  let id: String
+  let column: Int
+
+  init(_ id: String, _ column: Int) {
+    self.id = id
+    self.column = column
+  }
+}
+
+/// The value of a cell that was seen somewhere.
+struct Sighting: Hashable {
+  let cell: Cell
+  let value: Int64
+}
