@@ -1,0 +1,84 @@
+import Foundation
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import TestSupport
+import Testing
+
+private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+private let bundles = root.appending(path: "bundles")
+
+/// The names of all golden bundles, without their ending.
+private let golden: [String] = {
+  let names = (try? FileManager.default.contentsOfDirectory(atPath: bundles.path)) ?? []
+  return names.filter { $0.hasSuffix(".satchel") }.map { String($0.dropLast(8)) }.sorted()
+}()
+
+private func text(_ name: String) throws -> String {
+  try String(contentsOf: bundles.appending(path: "\(name).txt"), encoding: .utf8)
+}
+
+/// The public keys of `keys/`, with their files.
+private func keys() throws -> [(path: String, key: PublicKey)] {
+  let folder = root.appending(path: "keys")
+  let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".pub") }.sorted()
+  return try files.map { name in
+    let file = folder.appending(path: name)
+    return (file.path, try PublicKey(fileBytes: [UInt8](Data(contentsOf: file))))
+  }
+}
+
+@Test("there are golden bundles of each kind of format 1")
+func present() {
+  for kind in ["changes", "changes-conflicts", "enrolment", "scope-delta", "scope-full"] {
+    #expect(golden.contains("format-1-\(kind)"))
+  }
+}
+
+@Test("every bundle that was ever written is read as on its first day", arguments: golden)
+func readable(name: String) throws {
+  let folder = try TemporaryFolder()
+  let path = bundles.appending(path: "\(name).satchel").path
+  let bundle = try BundleReader(platform: .still()).read(path, trust: .keys(keys().map(\.key)), staging: folder.path)
+  let read = try canonicalText(of: bundle)
+  #expect(try read == text(name))
+}
+
+@Test("a reader that was written from the format's description says the same", arguments: golden)
+func otherReader(name: String) throws {
+  let folder = try TemporaryFolder()
+  let reader = root.appending(path: "Tests/Interop/reader.py").path
+  let path = bundles.appending(path: "\(name).satchel").path
+  let signer = try text(name).split(separator: "\n").first { $0.hasPrefix("signer: ") }?.dropFirst(8)
+  let key = try #require(try keys().first { $0.key.line == signer ?? "" })
+  let said = try StockTool.python3(reader, path, key.path, in: folder.path)
+  #expect(try said.text == text(name))
+}
+
+@Test("no secret key lies in keys/")
+func noSecrets() throws {
+  for name in try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "keys").path) {
+    #expect(name.hasSuffix(".pub") || name == "README.md", "\(name)")
+  }
+}
+
+@Test("the lines that the format's description shows are of the format")
+func examples() throws {
+  let check = """
+    import sys
+    sys.path.insert(0, sys.argv[1])
+    import reader
+    shown = 0
+    for line in open(sys.argv[2], encoding="utf-8"):
+        for start, show in [('{"table"', reader.show_change), ('{"conflict"', reader.show_conflict)]:
+            if line.startswith(start):
+                show = reader.show_resolution if '"decision"' in line else show
+                show(reader.parse(line.encode("utf-8")))
+                shown += 1
+    print(shown)
+    """
+  let folder = try TemporaryFolder()
+  let interop = root.appending(path: "Tests/Interop").path
+  #expect(
+    try StockTool.python3("-c", check, interop, root.appending(path: "docs/FORMAT.md").path, in: folder.path).lines == ["7"])
+}
