@@ -23,7 +23,7 @@ public struct StoredConflict: Sendable {
 public enum ConflictTable {
   public static let schema = """
     CREATE TABLE satchel_conflicts (
-      id TEXT PRIMARY KEY,          -- digest of device, table, key and generation
+      id TEXT PRIMARY KEY,          -- digest of whose change it is, of which row, and of what was written when
       device TEXT NOT NULL,         -- whose change it is
       user TEXT NOT NULL,
       table_name TEXT NOT NULL,
