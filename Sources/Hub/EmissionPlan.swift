@@ -68,12 +68,10 @@ struct EmissionPlan {
       && last.version == store.dataset.version && Name(last.user) == Name(user.name)
   }
 
-  /// - Parameter file: of the bundle that was written; nil where nothing was.
-  func report(outbox: String, written file: String?) -> EmitReport {
+  /// - Parameter file: the path of the bundle that was written, or, where nothing was, of the last one.
+  func report(file: String, isNew: Bool) -> EmitReport {
     EmitReport(
-      device: device.name, user: user.name, number: file == nil ? emissions.last?.number ?? .zero : number,
-      file: Paths.join(outbox, file ?? emissions.last?.file ?? ""), extent: extent,
-      rows: file == nil ? 0 : rows.reduce(0) { $0 + $1.count }, gone: file == nil ? 0 : gone.reduce(0) { $0 + $1.count },
-      isNew: file != nil)
+      device: device.name, user: user.name, number: isNew ? number : emissions.last?.number ?? .zero, file: file, extent: extent,
+      rows: isNew ? rows.reduce(0) { $0 + $1.count } : 0, gone: isNew ? gone.reduce(0) { $0 + $1.count } : 0, isNew: isNew)
   }
 }

@@ -71,7 +71,9 @@ extension HubWorkspace {
   /// What must be right of any device's bundle, whatever it carries.
   private func check(_ manifest: Manifest, signer: PublicKey, _ store: HubStore) throws -> Manifest.Changes {
     guard case .changes(let changes) = manifest.body else {
-      let hint = manifest.kind == .enrolment ? "Enrol the device: satchel-hub device enrol FILE --user USER" : "Carry it to the device \(manifest.to.name)."
+      let hint =
+        manifest.kind == .enrolment
+        ? "Enrol the device: satchel-hub device enrol FILE --user USER" : "Carry it to the device \(manifest.to.name)."
       throw Refusal(
         "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a hub imports those of kind changes.", hint: hint)
     }
@@ -202,26 +204,22 @@ private struct HubImport {
     let echo = (emissions.last?.number ?? .zero) > changes.received
     let merger = StepMerger(store, device: device, user: user, bundle: manifest.bundle, since: since, echo: echo, now: now)
     let (resolved, late) = try takeResolutions(bundle, device, now)
-    let newest = Stamp(milliseconds: now + 1)
     var clamped: Int64 = 0
     try bundle.eachChange { line in
       guard let place = store.place(of: line.table) else { throw LineProblem("the dataset has no table \(line.table)") }
-      var step = try line.step(in: store.tables[place].schema)
+      let step = try line.step(in: store.tables[place].schema)
       guard step.generation.rawValue < changes.sequence.rawValue else {
         throw LineProblem("its generation is not before the export")
       }
       guard step.generation.rawValue >= device.merged.rawValue else { return }
-      if step.stamp > newest {
-        clamped = max(clamped, step.stamp.milliseconds - now)
-        step = step.stamped(newest)
-      }
+      if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
       let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
       try merger.take(step, in: place, decided: isLate)
     }
     try merger.finish()
     let told = try takeConflicts(bundle, device, now)
     let released = try HeldRows(store, now: now).release()
-    try Capture.witness(min(manifest.stamp, newest), in: store.database)
+    try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)
     return HubImportReport(
       manifest: manifest, verdict: .imported, taken: merger.taken, conflicts: merger.conflicts + told, resolved: resolved,
       released: released, clamped: clamped)
@@ -265,11 +263,5 @@ private struct HubImport {
       if try ConflictTable.add(record, bundle: manifest.bundle, noted: now, told: 0, in: store.database) { new += 1 }
     }
     return new
-  }
-}
-
-extension Step {
-  fileprivate func stamped(_ stamp: Stamp) -> Step {
-    Step(table: table, key: key, generation: generation, stamp: stamp, change: change)
   }
 }

@@ -18,6 +18,8 @@ final class StepMerger {
   private let since: Cursor
   private let echo: Bool
   private let now: Int64
+  /// No change is later than the hub's own time: a clock that runs ahead must not win by it.
+  let latest: Stamp
   private var waiting: [(step: Step, place: Int)] = []
 
   private(set) var taken = 0
@@ -31,6 +33,7 @@ final class StepMerger {
     self.since = since
     self.echo = echo
     self.now = now
+    latest = Stamp(milliseconds: now + 1)
   }
 
   /// What keeps a step from being taken at the moment.
@@ -72,7 +75,7 @@ final class StepMerger {
     var others = try store.changesByOthers(of: step.key, in: place, after: since, than: device.id)
     if decided { others = OthersChanges(columns: Dictionary(uniqueKeysWithValues: schema.columns.indices.map { ($0, .zero) })) }
     let rules = decided ? MergeRules.hubWins(schema) : MergeRules(rows.table.rules, schema: schema)
-    let result = merge(step.change, at: step.stamp, onto: hub, others: others, by: rules)
+    let result = merge(step.change, at: min(step.stamp, latest), onto: hub, others: others, by: rules)
     if let change = Change(from: hub, to: result.row) {
       if hub != nil, try !scope.mayWrite(step.key, in: place) {
         try note(
@@ -105,7 +108,8 @@ final class StepMerger {
       try store.rows[place].write(row, over: hub, key: step.key)
       if row != nil, try !scope.mayWrite(step.key, in: place) { throw NotAllowed() }
     }
-    let origin = Origin(device: device.id, user: device.user, stamp: step.stamp, bundle: bundle, echo: echo, at: now)
+    let origin = Origin(
+      device: device.id, user: device.user, stamp: min(step.stamp, latest), bundle: bundle, echo: echo, at: now)
     try store.log(change, of: step.key, in: place, from: origin)
   }
 
@@ -135,9 +139,11 @@ final class StepMerger {
   }
 
   private func note(_ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil) throws {
-    let record = ConflictRecord(
+    // Its id comes from the stamp as the device gave it, as it does on the device.
+    var record = ConflictRecord(
       disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key, in: store.tables[place].schema,
       met: met, device: device.id, user: device.user, note: note)
+    record.stamp = min(step.stamp, latest)
     if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, in: store.database) { conflicts += 1 }
     // What was not taken exactly as sent, the device must be shown as it is.
     let isAllDevice =

@@ -4,9 +4,18 @@ import SatchelMerge
 import SatchelValues
 
 extension ConflictID {
-  /// The id of the disagreement about one change: a digest of device, table, key and generation.
-  public static func of(device: ReplicaID, table: Name, key: RowKey, generation: Generation) -> ConflictID {
-    let parts = [.string(device.text), .string(table.text)] + key.values + [.integer(generation.rawValue)]
+  /// The id of the disagreement about one change: a digest of whose it is, of which row, and of what was written when.
+  ///
+  /// Row and generation alone would not do: a device whose change has lost may write the row again before its next export, and
+  /// lose again, and both values are to be kept.
+  /// - Parameter stamp: by the device's own clock, so that hub and device give one disagreement one id.
+  static func of(
+    device: ReplicaID, table: Name, key: RowKey, generation: Generation, stamp: Stamp, operation: Operation, mine: [Field]?
+  ) -> ConflictID {
+    let parts: [Value] =
+      [.string(device.text), .string(table.text)] + key.values
+      + [.integer(generation.rawValue), .integer(stamp.rawValue), .string(operation.rawValue)]
+      + (mine ?? []).flatMap { [.string($0.name.text), $0.value] }
     let digest = blake2b(canonicalKey(RowKey(parts)), length: 16)
     let text = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     // Thirty-two hexadecimal digits by construction.
@@ -16,7 +25,9 @@ extension ConflictID {
 
 extension ConflictRecord {
   /// The record of one change of a device that met another state of the row.
-  /// - Parameter met: the row that the change met; nil where there was none.
+  /// - Parameters:
+  ///   - stamp: of the change, as the device gave it.
+  ///   - met: the row that the change met; nil where there was none.
   public init(
     _ disagreement: Disagreement, of change: Change, at stamp: Stamp, generation: Generation, key: RowKey, in schema: TableSchema,
     met: Row?, device: ReplicaID, user: String, note: String? = nil
@@ -37,9 +48,10 @@ extension ConflictRecord {
       mine = changes.map { Field(schema.columns[$0.column], $0.value) }
     }
     self.init(
-      id: .of(device: device, table: schema.name, key: key, generation: generation), device: device, user: user,
-      table: schema.name,
-      key: key, generation: generation, stamp: stamp, operation: operation, kind: disagreement.kind, state: disagreement.state,
+      id: .of(
+        device: device, table: schema.name, key: key, generation: generation, stamp: stamp, operation: operation, mine: mine),
+      device: device, user: user, table: schema.name, key: key, generation: generation, stamp: stamp, operation: operation,
+      kind: disagreement.kind, state: disagreement.state,
       base: base, hub: met.map(fields), mine: mine,
       winners: disagreement.winners.sorted { $0.key < $1.key }.map { ColumnWinner(schema.columns[$0.key], $0.value) },
       rowWinner: disagreement.rowWinner, note: note)

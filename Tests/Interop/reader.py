@@ -336,17 +336,7 @@ def show_conflict(line):
         "hub " + take(line, "hub", row_or_null), "mine " + take(line, "mine", row_or_null),
         "winners {" + ", ".join(f"{name.encode('utf-8').hex()}: {side(who)}" for name, who in winners.items()) + "}",
         take(line, "winner", side)]
-    parts = [line["device"], line["table"]] + line["key"] + [line["generation"]]
-    must(spelled(parts) in (None, line["conflict"]), "the id of a conflict")
     return " | ".join(shown + ([take(line, "note", text_of)] if "note" in line else []))
-
-
-def spelled(parts):
-    """The id of a conflict; reals in keys need the shortest digits, which Python spells otherwise, and are not checked."""
-    if any(isinstance(part, float) for part in parts):
-        return None
-    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
 
 
 def show_resolution(line):

@@ -18,7 +18,7 @@ final class History {
 
   let seed: UInt64
   private var random: SplitMix64
-  private let policy: String
+  private let temper: Temper
   private let files = HostFileSystem()
   private let folder: String
 
@@ -47,8 +47,9 @@ final class History {
     self.folder = folder
     self.trace = trace
     random = SplitMix64(seed: seed)
-    let rules = Self.rules.randomElement(using: &random)!
-    policy = rules
+    let rules = random.one(of: Self.rules)
+    // Half of all histories are as in the model.
+    temper = random.below(2) == 0 ? Temper() : random.one(of: Temper.all)
     let time = HistoryTime()
     let source = SeededRandom(seed: ~seed)
     let files = self.files
@@ -118,13 +119,23 @@ final class History {
   private func event() throws {
     let dice = random.fraction()
     let device = random.one(of: devices)
-    switch dice {
-    case ..<0.45: try write(on: device)
-    case ..<0.6: if try device.app() != nil { mail.append(try export(device)) }
-    case ..<0.7: mail.append(try emit(to: device))
-    case ..<0.75: try writeAtHub()
-    case ..<0.78: try changeRights(of: device)
-    default: try carry()
+    var share = 0.0
+    func falls(in part: Double) -> Bool {
+      share += part
+      return dice < share
+    }
+    if falls(in: temper.write) {
+      try write(on: device)
+    } else if falls(in: temper.export) {
+      if try device.app() != nil { mail.append(try export(device)) }
+    } else if falls(in: temper.emit) {
+      mail.append(try emit(to: device))
+    } else if falls(in: temper.hub) {
+      try writeAtHub()
+    } else if falls(in: temper.rights) {
+      try changeRights(of: device)
+    } else {
+      try carry()
     }
   }
 
@@ -132,15 +143,15 @@ final class History {
     guard let app = try device.app() else { return }
     let items = try app.items()
     let dice = random.fraction()
-    if dice < 0.3 || items.isEmpty {
+    if dice < temper.birth || items.isEmpty {
       // Some keys two devices choose by themselves.
       born += 1
-      let id = random.fraction() < 0.8 ? "k\(born)" : "n\(random.below(4))"
+      let id = random.fraction() < temper.sharedKey ? "n\(random.below(4))" : "k\(born)"
       if items.contains(where: { $0.id == id }) { return }
       let item = Item(id: id, values: [value(), value(), value()])
       say("\(device.name) inserts \(id) \(item.values)")
       try device.insert(item, app)
-    } else if dice < 0.85 {
+    } else if dice < 1 - temper.death {
       let id = random.one(of: items).id
       let column = random.fraction() < 0.8 ? random.below(2) : random.below(3)
       let value = value()
@@ -203,8 +214,8 @@ final class History {
     let place = random.below(mail.count)
     let parcel = mail[place]
     // What stays on the stick may be delivered again.
-    if random.fraction() < 0.7 { mail.remove(at: place) }
-    if random.fraction() < 0.25 {
+    if random.fraction() >= temper.stay { mail.remove(at: place) }
+    if random.fraction() < temper.loss {
       say("\(parcel.name) is lost")
     } else {
       try deliver(parcel)
@@ -250,7 +261,8 @@ final class History {
     }
     try checkNothingLost(atHub)
     try checkIntegrity()
-    try checkRepetition()
+    // It costs as much as all that came before, so not every history is asked.
+    if seed % 4 == 0 { try checkRepetition() }
   }
 
   private func checkNothingLost(_ atHub: [Item]) throws {
