@@ -62,7 +62,7 @@ let package = Package(
     room("Workspace", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge"]),
     room("Device", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
     room("Hub", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
-    room("Commands", ["Values", "Platform", "JSON", "Crypto", "Dataset", "Bundle", "Workspace", "Device", "Hub"]),
+    room("Commands", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Workspace", "Device", "Hub"]),
     .executableTarget(name: "satchel", dependencies: ["SatchelCommands"], path: "Sources/satchel", swiftSettings: strict),
     .executableTarget(name: "satchel-hub", dependencies: ["SatchelCommands"], path: "Sources/satchel-hub", swiftSettings: strict),
 
@@ -70,6 +70,7 @@ let package = Package(
     check("CommandEngine", ["Platform", "Commands"]),
     check("JSON", ["JSON", "Values"]),
     check("Crypto", ["Crypto"]),
+    check("Commands", ["Values", "Platform", "JSON", "SQLite", "Commands"]),
     check("Merge", ["Values", "Dataset", "Merge"]),
     check("Hub", ["Hub"]),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle"]),

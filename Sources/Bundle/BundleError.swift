@@ -57,7 +57,7 @@ public enum BundleError: ExplainedError, Equatable {
     switch self {
     case .truncated, .digest, .notABundle:
       "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
-    case .unknownKey: "If the sender is yours, enrol it; otherwise leave the file alone."
+    case .unknownKey: "If you know the sender, it must be enrolled first; otherwise leave the file alone."
     case .badSignature: "Do not use this file. Ask its sender for a new one."
     case .newerFormat: "Install the newer version here, then import the file again."
     default: nil

@@ -14,8 +14,7 @@ public enum PreImageStore {
     var images: [PreImage] = []
     var current: Row?
     try database.each(table.pendingSQL, ["first": .integer(first.rawValue)]) { statement in
-      let saved = Row(statement.values(from: 0, count: count))
-      let thisKey = table.schema.key(of: saved)
+      let thisKey = RowKey(table.schema.key.map { statement.value($0) })
       if thisKey != key {
         if let key { try body(key, images, current) }
         key = thisKey
@@ -24,11 +23,7 @@ public enum PreImageStore {
         // The column's collation found the row; only the same bytes are the same key.
         if let found = current, table.schema.key(of: found) != thisKey { current = nil }
       }
-      let existed = statement.integer(count + 1) != 0
-      images.append(
-        PreImage(
-          generation: Generation(statement.integer(count)), stamp: Stamp(statement.integer(count + 2)), row: existed ? saved : nil
-        ))
+      images.append(image(statement, count))
     }
     if let key { try body(key, images, current) }
   }
@@ -55,27 +50,31 @@ public enum PreImageStore {
 
   /// The pre-images of one row, oldest first.
   public static func images(of key: RowKey, in table: TrackedTable, database: borrowing Database) throws -> [PreImage] {
-    let statement = try database.prepare(table.imagesSQL)
-    try statement.bind(key.values)
     let count = table.schema.columns.count
-    var images: [PreImage] = []
-    while try statement.step() {
-      let row = statement.integer(count + 1) != 0 ? Row(statement.values(from: 0, count: count)) : nil
-      images.append(
-        PreImage(generation: Generation(statement.integer(count)), stamp: Stamp(statement.integer(count + 2)), row: row))
+    return try database.using(table.imagesSQL) { statement in
+      try statement.bind(key.values)
+      var images: [PreImage] = []
+      while try statement.step() { images.append(image(statement, count)) }
+      return images
     }
-    return images
+  }
+
+  /// The pre-image in a statement's row: the columns, then generation, existed and stamp.
+  private static func image(_ statement: borrowing Statement, _ count: Int) -> PreImage {
+    let existed = statement.integer(count + 1) != 0
+    return PreImage(
+      generation: Generation(statement.integer(count)), stamp: Stamp(statement.integer(count + 2)),
+      row: existed ? Row(statement.values(from: 0, count: count)) : nil)
   }
 
   /// Puts other pre-images in the place of a row's own.
   public static func replace(_ images: [PreImage], of key: RowKey, in table: TrackedTable, database: borrowing Database) throws {
-    try database.prepare(table.forgetSQL).run(key.values)
-    let insert = try database.prepare(table.saveSQL)
+    try database.using(table.forgetSQL) { try $0.run(key.values) }
     for image in images {
       var values = image.row?.values ?? table.schema.columns.map { _ in .null }
       for (place, column) in table.schema.key.enumerated() { values[column] = key.values[place] }
       values += [.integer(image.generation.rawValue), .integer(image.row == nil ? 0 : 1), .integer(image.stamp.rawValue)]
-      try insert.run(values)
+      try database.using(table.saveSQL) { try $0.run(values) }
     }
   }
 
@@ -114,6 +113,7 @@ extension TrackedTable {
         \(table).\(quoted(key[0])), \(quotedList(schema.columns, prefix: table + "."))
       FROM \(before)
       LEFT JOIN \(table) ON \(key.map { "\(table).\(quoted($0)) = \(before).\(quoted($0))" }.joined(separator: " AND "))
+        AND \(key.map { "\(table).\(quoted($0)) = \(before).\(quoted($0)) COLLATE BINARY" }.joined(separator: " AND "))
       WHERE \(before).\(quoted(names.generation)) >= :first
       ORDER BY \(quotedList(key + [names.generation], prefix: before + "."))
       """

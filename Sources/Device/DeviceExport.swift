@@ -34,7 +34,7 @@ extension DeviceWorkspace {
         return (steps, try session.seal(steps, into: &draft, snapshot: snapshot, key: key))
       }
       if let sealed = record.sealed, ending == .keep { try session.publish(record, sealed) }
-      return session.report(record, steps: steps)
+      return try session.report(record, steps: steps)
     }
   }
 }
@@ -171,12 +171,10 @@ extension DeviceSession {
     }
   }
 
-  fileprivate func report(_ record: ExportRecord, steps: [Step]) -> ExportReport {
+  fileprivate func report(_ record: ExportRecord, steps: [Step]) throws -> ExportReport {
     let counts = tables.map { table in (table: table.name, count: steps.count { $0.table == table.name }) }
-    let inOutbox = Paths.join(folder.outbox, record.file)
-    let isThere = (try? platform.files.kind(inOutbox)) == .file
     return ExportReport(
-      sequence: record.sequence, file: isThere ? inOutbox : Paths.join(folder.sent, record.file),
+      sequence: record.sequence, file: try folder.place(ofOutgoing: record.file, platform.files),
       changes: counts.filter { $0.count > 0 },
       conflicts: Int(record.sealed?.manifest.conflicts ?? 0), isNew: record.sealed != nil)
   }

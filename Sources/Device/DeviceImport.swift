@@ -46,18 +46,26 @@ extension DeviceWorkspace {
 
   /// Checks a bundle from the hub, or one of this device's own, without importing it.
   public func verify(_ path: String) throws -> VerifiedBundle {
-    var keys = [try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files)]
-    let hub = folder.publicKey(of: Self.hubKeyName)
-    if try platform.files.kind(hub) != nil { keys.append(try WorkspaceKeys.publicKey(at: hub, files: platform.files)) }
-    return try BundleReader(platform: platform).read(path, trust: .keys(keys), staging: folder.inbox)
+    try BundleReader(platform: platform).read(path, trust: .keys([ownKey()] + [hubKey()].compactMap(\.self)), staging: folder.inbox)
+  }
+
+  private func ownKey() throws -> PublicKey { try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files) }
+
+  /// nil: this device does not know its hub yet.
+  private func hubKey() throws -> PublicKey? {
+    let path = folder.publicKey(of: Self.hubKeyName)
+    return try platform.files.kind(path) == nil ? nil : WorkspaceKeys.publicKey(at: path, files: platform.files)
   }
 
   private func read(_ path: String, fingerprint: String?) throws -> VerifiedBundle {
     let reader = BundleReader(platform: platform)
-    let keyFile = folder.publicKey(of: Self.hubKeyName)
-    if try platform.files.kind(keyFile) != nil {
-      let key = try WorkspaceKeys.publicKey(at: keyFile, files: platform.files)
-      return try reader.read(path, trust: .keys([key]), staging: folder.inbox)
+    if let hub = try hubKey() {
+      // A bundle of this device's own that comes back is refused for what it is.
+      let bundle = try reader.read(path, trust: .keys([hub, ownKey()]), staging: folder.inbox)
+      guard bundle.signer == hub || bundle.manifest.kind == .changes else {
+        throw Refusal("other-key", "It is signed by another than the hub.", keeping: .quarantine)
+      }
+      return bundle
     }
     let bundle = try reader.read(path, trust: .firstContact, staging: folder.inbox)
     let shown = bundle.signer.fingerprint
@@ -79,7 +87,8 @@ extension DeviceWorkspace {
   /// What must be right of any bundle from the hub, whatever the database holds.
   private func check(_ manifest: Manifest) throws -> Manifest.Scope {
     guard case .scope(let scope) = manifest.body else {
-      throw Refusal("wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a device imports those of kind scope.")
+      throw Refusal("wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a device imports those of kind scope.",
+        hint: "Carry it to the hub \(manifest.to.name).")
     }
     guard manifest.dataset == configuration.dataset else {
       throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this device has \(configuration.dataset).")
@@ -114,9 +123,14 @@ extension DeviceSession {
         hint: "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
     }
     let snapshot = try Snapshot.open(bundle, tables: tables)
-    return try database.writeTransaction(workspace.ending) {
+    // The hub's rows are taken as they are there, whatever got past a CHECK.
+    try database.execute("PRAGMA ignore_check_constraints = ON")
+    let report = try database.writeTransaction(workspace.ending) {
       try database.withoutTriggers { try apply(bundle, scope, snapshot) }
     }
+    // What the hub has needs no carrying any more.
+    if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
+    return report
   }
 
   private func apply(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ snapshot: Snapshot?) throws -> ImportReport {

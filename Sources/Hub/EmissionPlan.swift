@@ -39,11 +39,13 @@ struct EmissionPlan {
       var gone: [RowSet] = []
       for (place, now) in visible.enumerated() {
         // The device may stand on any of these by now, so what it holds is at least what all of them held, and at most what any did.
-        let heldByAll = emissions.dropFirst().reduce(emissions[0].sets[place]) { $0.intersection($1.sets[place]) }
+        // A row that it changed itself, it held when it was sent the emissions before that.
+        let held = emissions.map { $0.sets[place].union(changed[place].own(after: $0.cursor)) }
+        let heldByAll = held.dropFirst().reduce(held[0]) { $0.intersection($1) }
         let heldByAny = emissions.reduce(RowSet()) { $0.union($1.sets[place]) }
         rows.append(
           now.intersection(changed[place].news).union(now.subtracting(heldByAll)).union(now.intersection(owed.sets[place])))
-        gone.append(heldByAny.union(changed[place].own).union(owed.sets[place]).subtracting(now))
+        gone.append(heldByAny.union(changed[place].allOwn).union(owed.sets[place]).subtracting(now))
       }
       self.rows = rows
       self.gone = gone
@@ -66,12 +68,10 @@ struct EmissionPlan {
       && last.version == store.dataset.version && Name(last.user) == Name(user.name)
   }
 
-  /// - Parameter file: of the bundle that was written; nil where nothing was.
-  func report(outbox: String, written file: String?) -> EmitReport {
+  /// - Parameter file: the path of the bundle that was written, or, where nothing was, of the last one.
+  func report(file: String, isNew: Bool) -> EmitReport {
     EmitReport(
-      device: device.name, user: user.name, number: file == nil ? emissions.last?.number ?? .zero : number,
-      file: Paths.join(outbox, file ?? emissions.last?.file ?? ""), extent: extent,
-      rows: file == nil ? 0 : rows.reduce(0) { $0 + $1.count }, gone: file == nil ? 0 : gone.reduce(0) { $0 + $1.count },
-      isNew: file != nil)
+      device: device.name, user: user.name, number: isNew ? number : emissions.last?.number ?? .zero, file: file, extent: extent,
+      rows: isNew ? rows.reduce(0) { $0 + $1.count } : 0, gone: isNew ? gone.reduce(0) { $0 + $1.count } : 0, isNew: isNew)
   }
 }

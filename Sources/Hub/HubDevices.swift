@@ -80,3 +80,25 @@ extension HubWorkspace {
     WorkspaceError("no-device", "There is no device \(name).", hint: "`satchel-hub device list` shows them.")
   }
 }
+
+extension HubWorkspace {
+  /// Takes back an enrolment whose device never came to be.
+  public func withdraw(_ device: EnrolledDevice) throws {
+    try changing { store in
+      guard let known = try store.device(device.id), known.merged == .zero, known.proved == .zero else { return }
+      try store.remove(device.id)
+    }
+    try platform.files.removeIfThere(folder.publicKey(of: device.name))
+  }
+
+  /// Notes that a device stands on an emission because it was imported right here. Its file needs no carrying any more.
+  public func markDelivered(_ emission: EmitReport) throws {
+    try changing { store in
+      guard var device = try store.device(named: emission.device) else { throw Self.noDevice(emission.device) }
+      device.proved = emission.number
+      try store.save(device)
+      try store.prove(device.proved, by: device.id)
+    }
+    try platform.files.rename(emission.file, to: Paths.join(folder.sent, Paths.name(of: emission.file)))
+  }
+}

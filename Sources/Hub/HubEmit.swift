@@ -42,7 +42,8 @@ extension HubWorkspace {
         return try (plan: plan, sealed: plan.isNothingNew ? nil : write(plan, into: &draft, store, key))
       }
       if let sealed = made.sealed, ending == .keep { try publish(sealed, of: made.plan, store) }
-      return made.plan.report(outbox: folder.outbox, written: made.sealed?.manifest.fileName)
+      let name = made.sealed?.manifest.fileName ?? made.plan.emissions.last?.file ?? ""
+      return made.plan.report(file: try folder.place(ofOutgoing: name, platform.files), isNew: made.sealed != nil)
     }
   }
 

@@ -48,11 +48,13 @@ extension HubWorkspace {
 
   /// Checks a bundle of a device, or one of the hub's own, without importing it.
   public func verify(_ path: String) throws -> VerifiedBundle {
-    let own = try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files)
-    return try BundleReader(platform: platform).read(path, trust: .keys(try trustedKeys(store()) + [own]), staging: folder.inbox)
+    try BundleReader(platform: platform).read(path, trust: .keys(try trustedKeys(store())), staging: folder.inbox)
   }
 
-  private func trustedKeys(_ store: HubStore) throws -> [PublicKey] { try store.devices().map(\.key) }
+  /// The devices' keys and the hub's own: a bundle of the hub's that comes back is refused for what it is.
+  private func trustedKeys(_ store: HubStore) throws -> [PublicKey] {
+    try store.devices().map(\.key) + [WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files)]
+  }
 
   private func quarantine(_ path: String, because error: any ExplainedError, _ store: HubStore) throws {
     if ending == .takeBack { return }
@@ -69,7 +71,7 @@ extension HubWorkspace {
   /// What must be right of any device's bundle, whatever it carries.
   private func check(_ manifest: Manifest, signer: PublicKey, _ store: HubStore) throws -> Manifest.Changes {
     guard case .changes(let changes) = manifest.body else {
-      let hint = manifest.kind == .enrolment ? "Enrol the device: satchel-hub device enrol FILE --user USER" : nil
+      let hint = manifest.kind == .enrolment ? "Enrol the device: satchel-hub device enrol FILE --user USER" : "Carry it to the device \(manifest.to.name)."
       throw Refusal(
         "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a hub imports those of kind changes.", hint: hint)
     }

@@ -44,7 +44,7 @@ extension HubWorkspace {
     }
   }
 
-  static func noUser(_ name: String) -> WorkspaceError {
+  public static func noUser(_ name: String) -> WorkspaceError {
     WorkspaceError("no-user", "There is no user \(name).", hint: "`satchel-hub user list` shows them; `user add` makes one.")
   }
 

@@ -5,33 +5,33 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
   /// What was wrong, and where.
   public var message: String {
     switch self {
-    case .missing(let path): "\(path): there is no such file or folder"
-    case .exists(let path): "\(path): it is there already"
-    case .permissionDenied(let path): "\(path): permission denied"
-    case .noSpace(let path): "\(path): no space is left to write it"
-    case .readOnly(let path): "\(path): it lies on a medium that cannot be written"
-    case .notADirectory(let path): "\(path): this is no folder, or a part of its path is none"
-    case .isADirectory(let path): "\(path): this is a folder, not a file"
-    case .notAFile(let path): "\(path): this is a device, pipe or socket, not a file"
-    case .tooLarge(let path, let limit): "\(path): larger than \(limit) bytes"
-    case .tooManyFiles(let path): "\(path): too many files are open"
-    case .locked(let path): "\(path): another process holds this lock"
-    case .other(let operation, let path, let errno): "\(path): \(operation) failed: \(Self.words(for: errno))"
+    case .missing(let path): "\(path): there is no such file or folder."
+    case .exists(let path): "\(path): it is there already."
+    case .permissionDenied(let path): "\(path): permission denied."
+    case .noSpace(let path): "\(path): no space is left to write it."
+    case .readOnly(let path): "\(path): it lies on a medium that cannot be written."
+    case .notADirectory(let path): "\(path): this is no folder, or a part of its path is none."
+    case .isADirectory(let path): "\(path): this is a folder, not a file."
+    case .notAFile(let path): "\(path): this is a device, pipe or socket, not a file."
+    case .tooLarge(let path, let limit): "\(path): larger than \(limit) bytes."
+    case .tooManyFiles(let path): "\(path): too many files are open."
+    case .locked(let path): "\(path): another process holds this lock."
+    case .other(let operation, let path, let errno): "\(path): \(operation) failed: \(Self.words(for: errno))."
     }
   }
 
   /// What to do next; nil where nothing general can be said.
   public var hint: String? {
     switch self {
-    case .missing: "check the path"
-    case .exists: "choose another name, or move it out of the way"
-    case .permissionDenied: "check who owns it and the rights on the folders above it"
-    case .noSpace: "free some space there, or use another medium; then run the same command again"
-    case .readOnly: "check the stick's write switch, or how it is mounted"
-    case .notADirectory, .isADirectory, .notAFile: "check that the path is the one you meant"
+    case .missing: "Check the path."
+    case .exists: "Choose another name, or move it out of the way."
+    case .permissionDenied: "Check who owns it and the rights on the folders above it."
+    case .noSpace: "Free some space there, or use another medium; then run the same command again."
+    case .readOnly: "Check the stick's write switch, or how it is mounted."
+    case .notADirectory, .isADirectory, .notAFile: "Check that the path is the one you meant."
     case .tooLarge: nil
-    case .tooManyFiles: "close other programs, or raise the limit (ulimit -n)"
-    case .locked: "wait until the other command ends, then run this one again"
+    case .tooManyFiles: "Close other programs, or raise the limit (ulimit -n)."
+    case .locked: "Wait until the other command ends, then run this one again."
     case .other(_, _, let errno): Self.hint(for: errno)
     }
   }
@@ -40,11 +40,11 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
 
   private static func hint(for errno: Int32) -> String? {
     switch errno {
-    case EIO: "the medium or its reader may be failing: try again, then try another one"
-    case EFBIG: "the medium takes no file of this size: use another one, or smaller volumes"
-    case ENAMETOOLONG: "use a shorter name"
-    case EXDEV: "both names must be on one file system"
-    case EBUSY: "close what uses it, then try again"
+    case EIO: "The medium or its reader may be failing: try again, then try another one."
+    case EFBIG: "The medium takes no file of this size: use another one, or smaller volumes."
+    case ENAMETOOLONG: "Use a shorter name."
+    case EXDEV: "Both names must be on one file system."
+    case EBUSY: "Close what uses it, then try again."
     default: nil
     }
   }

@@ -5,6 +5,7 @@ import SatchelValues
 /// One connection to one SQLite database. It cannot be copied or shared between threads; the compiler sees to it.
 public struct Database: ~Copyable {
   let handle: OpaquePointer
+  private let cache = StatementCache()
 
   public enum Mode: Sendable {
     case readOnly
@@ -64,20 +65,18 @@ public struct Database: ~Copyable {
     return statement
   }
 
-  /// Runs one statement with named parameters to its end.
-  public func run(_ sql: String, _ parameters: KeyValuePairs<String, Value> = [:]) throws(SQLiteError) {
-    let statement = try prepare(sql)
-    for (name, value) in parameters { try statement.bind(value, to: name) }
-    while try statement.step() {}
+  // MARK: statements that are kept
+
+  /// Runs one statement with named parameters to its end. Its preparation is kept for the next time, as in all that follow.
+  public func run(_ sql: String, _ parameters: KeyValuePairs<String, Value> = [:]) throws {
+    try using(sql, parameters) { while try $0.step() {} }
   }
 
   /// Calls `body` for each row of a query.
   public func each(
     _ sql: String, _ parameters: KeyValuePairs<String, Value> = [:], _ body: (borrowing Statement) throws -> Void
   ) throws {
-    let statement = try prepare(sql)
-    for (name, value) in parameters { try statement.bind(value, to: name) }
-    while try statement.step() { try body(statement) }
+    try using(sql, parameters) { while try $0.step() { try body($0) } }
   }
 
   /// What `body` makes of each row of a query, in the query's order.
@@ -93,9 +92,22 @@ public struct Database: ~Copyable {
   public func first<T>(
     _ sql: String, _ parameters: KeyValuePairs<String, Value> = [:], _ body: (borrowing Statement) throws -> T
   ) throws -> T? {
-    let statement = try prepare(sql)
-    for (name, value) in parameters { try statement.bind(value, to: name) }
-    return try statement.step() ? body(statement) : nil
+    try using(sql, parameters) { try $0.step() ? body($0) : nil }
+  }
+
+  /// Calls `body` with the statement for this text, ready to step, and makes it ready for its next use.
+  public func using<T>(
+    _ sql: String, _ parameters: KeyValuePairs<String, Value> = [:], _ body: (borrowing Statement) throws -> T
+  ) throws -> T {
+    // Taken out while it is in use: the same text inside `body` gets a statement of its own.
+    let kept = try cache.take(sql) ?? KeptStatement(prepare(sql))
+    defer {
+      kept.statement.reset()
+      kept.statement.clearBindings()
+      cache.put(kept, sql)
+    }
+    for (name, value) in parameters { try kept.statement.bind(value, to: name) }
+    return try body(kept.statement)
   }
 
   /// How many rows the last INSERT, UPDATE or DELETE touched.

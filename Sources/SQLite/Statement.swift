@@ -58,6 +58,8 @@ public struct Statement: ~Copyable {
   /// Makes the statement ready to run again; bindings stay.
   public func reset() { sqlite3_reset(handle) }
 
+  func clearBindings() { sqlite3_clear_bindings(handle) }
+
   /// Runs a statement that returns no row, with these parameters, and makes it ready again.
   public func run(_ values: some Sequence<Value>) throws(SQLiteError) {
     defer { reset() }

@@ -154,8 +154,10 @@ public enum ConflictTable {
   }
 
   public static func markTold(_ ids: [ConflictID], by number: Int64, in database: borrowing Database) throws {
-    let statement = try database.prepare("UPDATE satchel_conflicts SET told = ? WHERE id = ?")
-    for id in ids { try statement.run([.integer(number), .string(id.text)]) }
+    for id in ids {
+      try database.run(
+        "UPDATE satchel_conflicts SET told = :number WHERE id = :id", ["number": .integer(number), "id": .string(id.text)])
+    }
   }
 
   /// Makes the other side be told of this conflict's new state.

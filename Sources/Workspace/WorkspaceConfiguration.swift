@@ -43,7 +43,7 @@ public struct WorkspaceConfiguration: Sendable {
     let tool = role == .hub ? "satchel-hub" : "satchel"
     guard try files.kind(folder.configuration) == .file else {
       throw WorkspaceError(
-        "no-workspace", "There is no Satchel workspace in \(folder.root).",
+        "no-workspace", "There is no Satchel workspace in \(folder.root == "." ? "this folder" : folder.root).",
         hint: "Go to the folder that has satchel.json in it, or name it: \(tool) -C DIR ...")
     }
     let bytes = try files.read(folder.configuration, limit: maximumBytes)

@@ -27,6 +27,13 @@ public struct WorkspaceFolder: Sendable {
   /// The public key of another replica.
   public func publicKey(of name: String) -> String { Paths.join(keys, "\(name).pub") }
 
+  /// Where a bundle that was made here lies: in the outbox, or among those that need no carrying any more.
+  public func place(ofOutgoing name: String, _ files: any FileSystem) throws -> String {
+    let kept = Paths.join(sent, name)
+    let waiting = Paths.join(outbox, name)
+    return try files.kind(waiting) == nil && files.kind(kept) != nil ? kept : waiting
+  }
+
   /// Makes the folders that every workspace has.
   public func create(_ files: any FileSystem, role: Role) throws {
     try files.makeDirectory(root, mode: 0o755)

@@ -1,1 +1,4 @@
+import Glibc
 import SatchelCommands
+
+exit(runHubTool())

@@ -93,7 +93,7 @@ private func withoutTrailingSpaces(_ line: String) -> String {
   return line
 }
 
-private func visible(_ cell: String) -> String {
+func visible(_ cell: String) -> String {
   String(String.UnicodeScalarView(cell.unicodeScalars.map { misleads($0) ? "\u{FFFD}" : $0 }))
 }
 

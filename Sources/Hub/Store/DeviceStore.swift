@@ -70,3 +70,14 @@ extension HubStore {
       proved: EmissionNumber(row.integer(7)), enrolled: row.integer(8), heard: row.optionalInteger(9), skew: row.integer(10))
   }
 }
+
+extension HubStore {
+  /// Forgets a device and everything that was made for it.
+  func remove(_ id: ReplicaID) throws {
+    let device: KeyValuePairs<String, Value> = ["device": .string(id.text)]
+    try database.run("DELETE FROM satchel_devices WHERE id = :device", device)
+    for table in ["satchel_emissions", "satchel_emission_sets", "satchel_owed"] {
+      try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", device)
+    }
+  }
+}

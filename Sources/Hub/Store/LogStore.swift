@@ -18,6 +18,18 @@ struct Origin: Sendable {
   let at: Int64
 }
 
+/// The rows of one table that were changed, as one device needs to know it.
+struct ChangedRows {
+  /// Changed by somebody whose change the device does not have, or may have rebased away.
+  var news = RowSet()
+  /// Changed by the device itself, whatever became of it there.
+  var allOwn = RowSet()
+  /// Changed by the device itself, and there as it was sent.
+  var own: [(cursor: Cursor, row: Int64)] = []
+
+  func own(after cursor: Cursor) -> RowSet { RowSet(own.lazy.filter { $0.cursor > cursor }.map(\.row)) }
+}
+
 extension HubStore {
   /// Writes one change of a row into the log: the hub's cursor grows by one. The row itself is written already.
   func log(_ change: Change, of key: RowKey, in place: Int, from origin: Origin) throws {
@@ -93,16 +105,18 @@ extension HubStore {
     return try? tables[place].schema.row(FieldsCoding.parse(bytes))
   }
 
-  /// The rows of each table that were changed after `cursor`: by somebody whose change `device` does not have, and by itself.
-  func changed(after cursor: Cursor, device: ReplicaID) throws -> [(news: RowSet, own: RowSet)] {
-    var result = tables.map { _ in (news: RowSet(), own: RowSet()) }
+  /// What was changed in each table after `cursor`, as one device needs to know it.
+  func changed(after cursor: Cursor, device: ReplicaID) throws -> [ChangedRows] {
+    var result = tables.map { _ in ChangedRows() }
     try database.each(
-      "SELECT table_name, row, device, echo FROM satchel_log WHERE cursor > :cursor", ["cursor": .integer(cursor.rawValue)]
+      "SELECT table_name, row, device, echo, cursor FROM satchel_log WHERE cursor > :cursor", ["cursor": .integer(cursor.rawValue)]
     ) {
       guard let place = place(of: Name($0.text(0))) else { return }
+      let row = $0.integer(1)
       let isOwn = $0.optionalText(2) == device.text
-      if isOwn { result[place].own.insert($0.integer(1)) }
-      if !isOwn || $0.integer(3) != 0 { result[place].news.insert($0.integer(1)) }
+      let isEcho = $0.integer(3) != 0
+      if isOwn { result[place].allOwn.insert(row) }
+      if isOwn && !isEcho { result[place].own.append((Cursor($0.integer(4)), row)) } else { result[place].news.insert(row) }
     }
     return result
   }

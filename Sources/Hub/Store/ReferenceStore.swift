@@ -11,9 +11,7 @@ extension HubStore {
       // A row may be its own parent.
       if key.parent == tables[place].name, try isOwnParent(row, key, in: place) { continue }
       let condition = key.parentColumns.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
-      let statement = try database.prepare("SELECT 1 FROM \(quoted(key.parent)) WHERE \(condition)")
-      try statement.bind(values)
-      if try !statement.step() { return key }
+      if try !exists("SELECT 1 FROM \(quoted(key.parent)) WHERE \(condition)", values) { return key }
     }
     return nil
   }
@@ -36,11 +34,17 @@ extension HubStore {
         let isItself =
           child.name == schema.name
           ? " AND NOT (\(schema.key.map { "\(quoted(schema.columns[$0])) IS ?" }.joined(separator: " AND ")))" : ""
-        let statement = try database.prepare("SELECT 1 FROM \(quoted(child.name)) WHERE \(condition)\(isItself)")
-        try statement.bind(values + (isItself.isEmpty ? [] : schema.key(of: row).values))
-        if try statement.step() { return child.name }
+        let own = isItself.isEmpty ? [] : schema.key(of: row).values
+        if try exists("SELECT 1 FROM \(quoted(child.name)) WHERE \(condition)\(isItself)", values + own) { return child.name }
       }
     }
     return nil
+  }
+
+  private func exists(_ sql: String, _ values: [Value]) throws -> Bool {
+    try database.using(sql) {
+      try $0.bind(values)
+      return try $0.step()
+    }
   }
 }

@@ -1,0 +1,50 @@
+import SatchelJSON
+import SatchelPlatform
+
+/// What a command has to say when it is done: words for people, and the same as one document for programs.
+struct Answer {
+  /// Members of the JSON document, behind `ok` and `command`.
+  var members: [JSONValue.Member]
+  /// For people; lines that end with a newline. Empty: nothing to say.
+  var text: String
+  /// For people on standard error, such as what was refused among several.
+  var warnings: String = ""
+  var code: ExitCode = .done
+
+  init(_ text: String, _ members: KeyValuePairs<String, JSONValue>, code: ExitCode = .done, warnings: String = "") {
+    self.text = text
+    self.members = members.map { JSONValue.Member(name: $0.key, value: $0.value) }
+    self.code = code
+    self.warnings = warnings
+  }
+}
+
+extension CommandSpec where Context == CommandContext {
+  /// A command that ends in one answer, printed as the command line asks for it.
+  init(
+    _ path: [String], summary: String, discussion: String, arguments: [ArgumentSpec] = [], options: [OptionSpec] = [],
+    examples: [Example] = [], changesData: Bool = false,
+    answer: @escaping @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> Answer
+  ) {
+    self.init(
+      path, summary: summary, discussion: discussion, arguments: arguments, options: options, examples: examples,
+      changesData: changesData
+    ) { command, context in
+      let answer = try answer(command, context)
+      if command.json {
+        let head: [JSONValue.Member] = [
+          .init(name: "ok", value: .bool(answer.code == .done)),
+          .init(name: "command", value: .string(command.path.joined(separator: " "))),
+        ]
+        let rehearsal: [JSONValue.Member] = command.dryRun ? [.init(name: "dry_run", value: true)] : []
+        context.console.out(String(decoding: JSONValue.object(head + rehearsal + answer.members).prettyBytes, as: UTF8.self))
+      } else {
+        if !command.quiet {
+          context.console.out((command.dryRun ? "A rehearsal: nothing of this was done.\n" : "") + answer.text)
+        }
+        context.console.error(answer.warnings)
+      }
+      return answer.code
+    }
+  }
+}

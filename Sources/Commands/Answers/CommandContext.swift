@@ -1,0 +1,14 @@
+import SatchelPlatform
+
+/// What every command of both tools works with: the doors to the world, and the person's terminal.
+struct CommandContext {
+  let platform: Platform
+  let console: any Console
+}
+
+typealias Command = CommandSpec<CommandContext>
+
+extension ParsedCommand {
+  /// A path as it was typed, seen from the folder that the command works in.
+  func path(_ typed: String) -> String { directory == "." ? typed : Paths.join(directory, typed) }
+}

@@ -1,0 +1,90 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelDataset
+import SatchelJSON
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// An error as it is told to a person or a program.
+struct Failure {
+  let reason: String
+  let message: String
+  let hint: String?
+  let code: ExitCode
+
+  /// The one place where errors of all rooms become words and exit codes.
+  init(_ error: any Error) {
+    switch error {
+    case let error as BundleError: self.init(error, .refused)
+    case let error as Refusal: self.init(error, .refused)
+    case let error as PlatformError:
+      if case .locked = error {
+        self.init(
+          reason: "busy", message: "Another command works on this workspace at the moment.", hint: "Try again when it is done.",
+          code: .busy)
+      } else {
+        self.init(error, .failed)
+      }
+    case let error as SQLiteError: self.init(error)
+    case let error as any ExplainedError: self.init(error, .failed)
+    case let error as UsageError:
+      self.init(reason: "usage", message: error.message, hint: error.hint, code: .usage)
+    default: self.init(reason: "other", message: "\(error)", hint: nil, code: .failed)
+    }
+  }
+
+  private init(_ error: any ExplainedError, _ code: ExitCode) {
+    self.init(reason: error.reason, message: error.message, hint: error.hint, code: code)
+  }
+
+  private init(_ error: SQLiteError) {
+    switch error.kind {
+    case .busy:
+      self.init(
+        reason: "busy", message: "Another program is writing to the database, and did not finish in time.",
+        hint: "Try again when it is done.", code: .busy)
+    case .notADatabase:
+      self.init(
+        reason: "not-a-database", message: "The file is no SQLite database, or it is encrypted.",
+        hint: "Name the SQLite file that your app writes.", code: .failed)
+    case .full:
+      self.init(reason: "no-space", message: "There is no room left for the database.", hint: "Make room, then try again.", code: .failed)
+    case .corrupt:
+      self.init(
+        reason: "corrupt", message: "The database is damaged: \(error.message).", hint: "Bring it back from a backup.", code: .failed)
+    default:
+      self.init(reason: "database", message: "The database said: \(error.message).", hint: nil, code: .failed)
+    }
+  }
+
+  init(reason: String, message: String, hint: String?, code: ExitCode) {
+    self.reason = reason
+    self.message = message
+    self.hint = hint
+    self.code = code
+  }
+
+  var text: String { "\(message)\n" + (hint.map { "\($0)\n" } ?? "") }
+
+  var json: JSONValue {
+    ["reason": .string(reason), "message": .string(message), "hint": hint.map { .string($0) } ?? .null]
+  }
+}
+
+/// Says what went wrong, and decides the exit code.
+func report(_ failure: CommandFailure, to console: any Console) -> ExitCode {
+  let told = Failure(failure.error)
+  if failure.json {
+    let document: JSONValue = [
+      "ok": false, "command": .string(failure.command.joined(separator: " ")), "error": told.json,
+    ]
+    console.out(String(decoding: document.prettyBytes, as: UTF8.self))
+  } else if let usage = failure.error as? UsageError {
+    console.error(usage.text(tool: failure.tool))
+  } else {
+    console.error("\(failure.tool): \(told.text)")
+  }
+  return told.code
+}

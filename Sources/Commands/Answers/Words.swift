@@ -1,0 +1,67 @@
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+/// How numbers, times and values read in answers to people.
+enum Words {
+  /// `1 change`, `12 changes`.
+  static func count(_ number: some BinaryInteger, _ one: String, _ many: String? = nil) -> String {
+    "\(number) \(number == 1 ? one : many ?? one + "s")"
+  }
+
+  /// How long ago something was, in the largest unit that says enough.
+  static func age(of time: Int64, now: Int64) -> String {
+    let seconds = max(0, (now - time) / 1000)
+    switch seconds {
+    case ..<90: return "just now"
+    case ..<5400: return "\((seconds + 30) / 60) minutes ago"
+    case ..<172_800: return "\((seconds + 1800) / 3600) hours ago"
+    default: return "\((seconds + 43_200) / 86_400) days ago"
+    }
+  }
+
+  static func age(of time: Int64?, now: Int64) -> String { time.map { age(of: $0, now: now) } ?? "never" }
+
+  /// A value as it stands in a table for people.
+  static func value(_ value: Value) -> String {
+    switch value {
+    case .null: return "NULL"
+    case .integer(let number): return String(number)
+    case .real(let number): return "\(number)"
+    case .text(let bytes): return String(decoding: bytes, as: UTF8.self)
+    case .blob(let bytes):
+      let start = bytes.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      return "x'\(start)\(bytes.count > 8 ? "..." : "")' (\(count(bytes.count, "byte")))"
+    }
+  }
+
+  static func key(_ key: RowKey) -> String { key.values.map(value).joined(separator: ", ") }
+
+  static func fields(_ fields: [Field]) -> String { fields.map { "\($0.name)=\(value($0.value))" }.joined(separator: " ") }
+
+  /// `reviews 10, photos 2`.
+  static func tables(_ counts: [(table: Name, count: Int)]) -> String {
+    counts.map { "\($0.table) \($0.count)" }.joined(separator: ", ")
+  }
+}
+
+extension JSONValue {
+  static func time(_ milliseconds: Int64?) -> JSONValue { milliseconds.map { .string(UTCTime.text(milliseconds: $0)) } ?? .null }
+
+  static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+  static func optional(_ number: Int64?) -> JSONValue { number.map { .integer($0) } ?? .null }
+
+  static func fields(_ fields: [Field]?) -> JSONValue {
+    guard let fields else { return .null }
+    return .object(fields.map { Member(name: $0.name.text, value: JSONValue($0.value)) })
+  }
+
+  static func tables(_ counts: [(table: Name, count: Int)]) -> JSONValue {
+    .object(counts.map { Member(name: $0.table.text, value: .integer(Int64($0.count))) })
+  }
+
+  static func strings(_ list: [String]) -> JSONValue { .array(list.map { .string($0) }) }
+
+  static func key(_ key: RowKey) -> JSONValue { .array(key.values.map { JSONValue($0) }) }
+}

@@ -1,0 +1,49 @@
+import SatchelDevice
+import SatchelJSON
+import SatchelPlatform
+
+extension DeviceTool {
+  static var export: Command {
+    Command(
+      ["export"], summary: "write what changed here as a bundle for the hub",
+      discussion: """
+        Writes everything that the hub has not acknowledged into one signed file in bundles/outbox. \
+        Losing the file costs nothing: the next export has everything again. Where nothing is new, nothing is written.
+        """,
+      options: [
+        OptionSpec("to", kind: .value("PATH"), help: "copy the bundle there too: a folder, such as a stick's, or a file"),
+        OptionSpec("snapshot", help: "carry the whole database along"),
+      ],
+      examples: [
+        Example("satchel export", "Into bundles/outbox."), Example("satchel export --to /media/stick", "And onto a stick."),
+      ], changesData: true
+    ) { command, context in
+      let report = try open(command, context).export(snapshot: command.flag("snapshot"))
+      let file = Paths.name(of: report.file)
+      let copy =
+        try command.dryRun ? nil : command.value("to").map { try context.platform.deliver(report.file, to: command.path($0)) }
+      let total = report.changes.reduce(0) { $0 + $1.count }
+      var text =
+        report.isNew
+        ? "Export \(report.sequence): \(Words.count(total, "change"))\(total > 0 ? " (\(Words.tables(report.changes)))" : "").\n"
+        : "Nothing is new since export \(report.sequence).\n"
+      text += "It is in \(copy ?? report.file): carry it to the hub.\n"
+      return Answer(
+        text,
+        [
+          "new": .bool(report.isNew), "sequence": .integer(report.sequence.rawValue), "file": .string(report.file),
+          "name": .string(file), "copy": .optional(copy), "changes": .tables(report.changes),
+          "conflicts": .integer(Int64(report.conflicts)),
+        ])
+    }
+  }
+}
+
+extension Platform {
+  /// Copies a bundle to where a person wants it: into a folder under its own name, or to a file. Returns the copy's path.
+  func deliver(_ file: String, to path: String) throws -> String {
+    let target = try files.kind(path) == .directory ? Paths.join(path, Paths.name(of: file)) : path
+    try files.copy(file, to: target, mode: 0o644)
+    return target
+  }
+}

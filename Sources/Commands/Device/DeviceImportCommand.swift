@@ -1,0 +1,43 @@
+import SatchelDevice
+import SatchelJSON
+import SatchelPlatform
+import SatchelWorkspace
+
+extension DeviceTool {
+  static var importBundles: Command {
+    Command(
+      ["import"], summary: "bring the database to what the hub's bundles say",
+      discussion: """
+        Verifies each file and applies it in one transaction, with this device's own changes on top. A bundle that was imported \
+        already changes nothing. The first bundle of a device that asked to join needs the fingerprint of the hub's key, \
+        as the hub's operator reads it out.
+        """,
+      arguments: [ArgumentSpec("FILE", .many, help: "bundles from the hub")],
+      options: [OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key; for the first bundle only")],
+      examples: [Example("satchel import /media/stick/survey-hub-tablet-1-4.satchel", "What the hub sent.")], changesData: true
+    ) { command, context in
+      let workspace = try open(command, context)
+      return try ImportRounds.run(command.arguments("FILE")) { file in
+        let report = try workspace.importBundle(command.path(file), fingerprint: command.value("fingerprint"))
+        return (text(report), json(report))
+      }
+    }
+  }
+
+  private static func text(_ report: ImportReport) -> String {
+    let number = report.manifest.number
+    guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
+    var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
+    if report.conflicts > 0 { text += "\(Words.count(report.conflicts, "change")) of yours met another one: satchel conflicts\n" }
+    if report.told > 0 { text += "The hub could not take \(Words.count(report.told, "change")) of yours as it was: satchel conflicts --all\n" }
+    return text
+  }
+
+  private static func json(_ report: ImportReport) -> JSONValue {
+    [
+      "verdict": .string(report.verdict.rawValue), "number": .integer(report.manifest.number),
+      "written": .integer(Int64(report.written)), "removed": .integer(Int64(report.removed)),
+      "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)),
+    ]
+  }
+}

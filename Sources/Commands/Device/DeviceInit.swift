@@ -1,0 +1,59 @@
+import SatchelDevice
+import SatchelJSON
+import SatchelPlatform
+
+extension DeviceTool {
+  static var initialize: Command {
+    Command(
+      ["init"], summary: "make a workspace for this device and a request for the hub",
+      discussion: """
+        Makes the folder DIR with keys of this device's own, and a request file. Carry the request to the hub, \
+        and let its operator compare the fingerprint with the one that is shown here. The hub's first bundle then brings the data.
+        """,
+      arguments: [ArgumentSpec("DIR", help: "the folder to make")],
+      options: [
+        OptionSpec("dataset", kind: .value("NAME"), help: "the dataset's name, as the hub's operator says", required: true),
+        OptionSpec("name", kind: .value("NAME"), help: "this device's name: a-z, 0-9, - and _", required: true),
+        OptionSpec("request", kind: .value("FILE"), help: "where to write the request", required: true),
+        OptionSpec("database", kind: .value("PATH"), help: "where the app has its database (data.sqlite in DIR)"),
+      ],
+      examples: [
+        Example(
+          "satchel init tablet-1 --dataset survey --name tablet-1 --request tablet-1.satchel", "A new device asks to join.")
+      ], changesData: true
+    ) { command, context in
+      let root = command.path(command.argument("DIR"))
+      let request = command.path(command.value("request") ?? "")
+      let workspace = try DeviceWorkspace.create(
+        root, dataset: command.value("dataset") ?? "", name: command.value("name") ?? "",
+        database: command.value("database") ?? "data.sqlite", platform: context.platform, ending: command.ending)
+      let name = workspace.configuration.name
+      if command.dryRun {
+        return Answer("\(root) would be made for the device \(name), and \(request) written.\n", ["workspace": .string(root)])
+      }
+      let fingerprint: String
+      do { fingerprint = try workspace.writeRequest(to: request) } catch {
+        // A workspace without a request would only be in the way of the next try.
+        try context.platform.files.removeTree(root)
+        throw error
+      }
+      let text = """
+        Made the workspace \(root) for the device \(name).
+        The request is in \(request): carry it to the hub.
+
+        The fingerprint of this device's key is
+
+            \(fingerprint)
+
+        The hub's operator types it there, as you read it out.
+
+        """
+      return Answer(
+        text,
+        [
+          "workspace": .string(root), "device": .string(name), "id": .string(workspace.configuration.id.text),
+          "request": .string(request), "fingerprint": .string(fingerprint),
+        ])
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import SatchelDevice
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+extension DeviceTool {
+  static var status: Command {
+    Command(
+      ["status"], summary: "show what is not delivered yet, and what to do next",
+      discussion: "Shows what the hub has not acknowledged, how old the last word from it is, and what waits for somebody here.",
+      examples: [Example("satchel status", "Where do I stand?")]
+    ) { command, context in
+      let status = try open(command, context).status()
+      let now = context.platform.clock.milliseconds()
+      return Answer(text(status, now), members(status))
+    }
+  }
+
+  private static func text(_ status: DeviceStatus, _ now: Int64) -> String {
+    let configuration = status.configuration
+    guard let current = status.current else {
+      return """
+        Device \(configuration.name) of the dataset \(configuration.dataset): it has no data yet.
+        Its key's fingerprint is \(status.fingerprint).
+        Next: import the hub's first bundle: satchel import FILE
+
+        """
+    }
+    let state = current.state
+    var table = TextTable(["", ""])
+    table.add(["Device", "\(configuration.name), for the user \(state.user)"])
+    table.add(["Dataset", "\(configuration.dataset), version \(current.version)"])
+    table.add(["Hub", "\(state.hubName): its bundle \(state.received) was imported \(Words.age(of: state.heard, now: now))"])
+    table.add(["Not delivered", notDelivered(current)])
+    table.add([
+      "Exports",
+      state.sequence == .zero
+        ? "none yet" : "the last was \(state.sequence), \(Words.age(of: current.lastExport, now: now)); the hub is known to have \(state.acknowledged)",
+    ])
+    if current.openConflicts + current.heldConflicts > 0 {
+      table.add(["Conflicts", "\(current.openConflicts) open, \(current.heldConflicts) held at the hub"])
+    }
+    if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
+    for name in current.missingTriggers.prefix(3) {
+      table.add(["Warning", "the trigger \(name) is not as Satchel made it: writes may go by unseen"])
+    }
+    for rows in current.namelessRows {
+      table.add(["Warning", "\(Words.count(rows.count, "row")) of \(rows.table) with NULL in the key: not kept in step"])
+    }
+    return table.text(width: nil) + "Next: \(next(status, current))\n"
+  }
+
+  private static func notDelivered(_ current: DeviceStatus.Current) -> String {
+    let total = current.pending.reduce(0) { $0 + $1.count }
+    if total == 0 { return "nothing: the hub has everything" }
+    let new = current.notExported == 0 ? "all in an export" : "\(current.notExported) in no export yet"
+    return "\(Words.count(total, "change")) (\(Words.tables(current.pending))), \(new)"
+  }
+
+  private static func next(_ status: DeviceStatus, _ current: DeviceStatus.Current) -> String {
+    if !current.missingTriggers.isEmpty { return "do not collect further data before somebody has looked at the triggers." }
+    if current.notExported > 0 { return "satchel export" }
+    if current.openConflicts > 0 { return "satchel conflicts" }
+    if let file = status.outbox.last { return "carry bundles/outbox/\(file) to the hub." }
+    return "nothing."
+  }
+
+  private static func members(_ status: DeviceStatus) -> KeyValuePairs<String, JSONValue> {
+    let configuration = status.configuration
+    guard let current = status.current else {
+      return [
+        "state": "initial", "device": .string(configuration.name), "id": .string(configuration.id.text),
+        "dataset": .string(configuration.dataset), "fingerprint": .string(status.fingerprint),
+      ]
+    }
+    let state = current.state
+    return [
+      "state": "current", "device": .string(configuration.name), "id": .string(configuration.id.text),
+      "dataset": .string(configuration.dataset), "version": .integer(current.version), "user": .string(state.user),
+      "hub": .string(state.hubName), "received": .integer(state.received.rawValue), "heard": .time(state.heard),
+      "sequence": .integer(state.sequence.rawValue), "acknowledged": .integer(state.acknowledged.rawValue),
+      "last_export": .time(current.lastExport), "pending": .tables(current.pending),
+      "not_exported": .integer(Int64(current.notExported)), "open_conflicts": .integer(current.openConflicts),
+      "held_conflicts": .integer(current.heldConflicts), "quarantined": .integer(Int64(status.quarantined)),
+      "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
+      "nameless_rows": .tables(current.namelessRows.map { (table: $0.table, count: Int($0.count)) }),
+      "fingerprint": .string(status.fingerprint),
+    ]
+  }
+}

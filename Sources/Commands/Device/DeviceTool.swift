@@ -1,0 +1,38 @@
+import SatchelDevice
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// `satchel`: the device's tool.
+enum DeviceTool {
+  static let name = "satchel"
+
+  static var spec: ToolSpec<CommandContext> {
+    ToolSpec(
+      name: name, summary: "keep this device's database in step with its hub, without a network", version: satchelVersion,
+      commands: [initialize, status, export, importBundles] + conflicts.all + [
+        LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
+        BundleCommands.verify(tool: name) { path, command, context in try open(command, context).verify(path) },
+        BundleCommands.inspect(tool: name) { path, command, context in try open(command, context).verify(path) },
+      ])
+  }
+
+  static func open(_ command: ParsedCommand, _ context: CommandContext) throws -> DeviceWorkspace {
+    try DeviceWorkspace.open(command.directory, platform: context.platform, ending: command.ending)
+  }
+
+  private static var conflicts: ConflictCommands {
+    ConflictCommands(
+      tool: name, list: { states, command, context in try open(command, context).conflicts(states) },
+      find: { id, command, context in
+        let workspace = try open(command, context)
+        let (conflict, row) = try workspace.conflict(id)
+        return (conflict, row, workspace.configuration.name)
+      },
+      resolve: { id, decision, note, command, context in try open(command, context).resolve(id, decision, note: note) })
+  }
+}
+
+extension ParsedCommand {
+  var ending: Ending { dryRun ? .takeBack : .keep }
+}

@@ -1,0 +1,144 @@
+import SatchelCrypto
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelWorkspace
+
+extension HubTool {
+  static var devices: [Command] { [provision, enrol, revoke, unflag, listDevices] }
+
+  private static let userOption = OptionSpec("user", short: "u", kind: .value("USER"), help: "for whom it works", required: true)
+
+  private static var provision: Command {
+    Command(
+      ["device", "provision"], summary: "make a ready device's folder",
+      discussion: """
+        Makes a workspace in DIR that has its keys, trusts this hub, and holds the rows that its user may see. \
+        Copy the folder to the device, and delete it here: two copies at work are two devices with one name.
+        """,
+      arguments: [ArgumentSpec("NAME", help: "the device's name: a-z, 0-9, - and _")],
+      options: [userOption, OptionSpec("into", kind: .value("DIR"), help: "the folder to make", required: true)],
+      examples: [Example("satchel-hub device provision tablet-1 --user ann --into /media/card/satchel", "A tablet for Ann.")],
+      changesData: true
+    ) { command, context in
+      let into = command.path(command.value("into") ?? "")
+      let made = try Provisioning(hub: open(command, context), platform: context.platform)
+        .provision(command.argument("NAME"), user: command.value("user") ?? "", into: into, ending: command.ending)
+      return Answer(
+        "Made the device \(made.name) for the user \(made.user) in \(into)\(made.rows.map { ", with \(Words.count($0, "row"))" } ?? "").\n",
+        ["device": json(made.device), "workspace": .string(into), "rows": .optional(made.rows.map { Int64($0) })])
+    }
+  }
+
+  private static var enrol: Command {
+    Command(
+      ["device", "enrol"], summary: "let a device in that asked with a request file",
+      discussion: """
+        Shows nothing of the request's fingerprint, so that it must come from the device itself: have it read out, and type it. \
+        The device's first bundle is then in bundles/outbox.
+        """,
+      arguments: [ArgumentSpec("FILE", help: "the request")],
+      options: [
+        userOption, OptionSpec("name", kind: .value("NAME"), help: "another name than the device asks for"),
+        OptionSpec("fingerprint", kind: .value("WORDS"), help: "as the device shows it; asked for where it is left out"),
+      ],
+      examples: [Example("satchel-hub device enrol tablet-1.satchel --user ann", "The ceremony at the hub's table.")], changesData: true
+    ) { command, context in
+      let hub = try open(command, context)
+      let request = try hub.readRequest(command.path(command.argument("FILE")))
+      try compare(request.fingerprint, command, context)
+      let device = try hub.enrol(
+        request.manifest.from.id, name: command.value("name") ?? request.manifest.from.name, user: command.value("user") ?? "",
+        key: request.enrolment.key, incarnation: request.enrolment.incarnation)
+      if command.dryRun { return Answer("The device \(device.name) would be enrolled for \(device.user).\n", ["device": json(device)]) }
+      let emitted = try hub.emit(to: device.name)
+      let fingerprint = try hub.fingerprint()
+      let text = """
+        Enrolled the device \(device.name) for the user \(device.user).
+        Its first bundle is in \(emitted.file): carry it to the device.
+
+        The fingerprint of the hub's key is
+
+            \(fingerprint)
+
+        The device asks for it at the first import.
+
+        """
+      return Answer(text, ["device": json(device), "file": .string(emitted.file), "fingerprint": .string(fingerprint)])
+    }
+  }
+
+  /// The ceremony: what the person types, read from the device, must be the fingerprint of the key in the request.
+  private static func compare(_ fingerprint: String, _ command: ParsedCommand, _ context: CommandContext) throws {
+    var typed = command.value("fingerprint")
+    if typed == nil, context.console.traits.interactive {
+      context.console.error("Type the fingerprint that the device shows: ")
+      typed = context.console.readLine()
+    }
+    guard let typed else {
+      throw WorkspaceError(
+        "fingerprint-needed", "The fingerprint that the device shows is needed, to know that the request is the device's own.",
+        hint: "Have it read out, then add: --fingerprint WORDS")
+    }
+    guard let normal = PublicKey.normalisedFingerprint(typed) else {
+      throw WorkspaceError(
+        "fingerprint-mistyped", "What was typed is no fingerprint: its last group does not fit the others.",
+        hint: "Have it read out again.")
+    }
+    guard normal == fingerprint else {
+      throw Refusal(
+        "other-fingerprint", "The request was made by another key than the device's: the fingerprints differ.",
+        hint: "Do not enrol it. Ask for a new request.")
+    }
+  }
+
+  private static var revoke: Command {
+    Command(
+      ["device", "revoke"], summary: "end a device's right to deliver and to receive",
+      discussion: "From now on nothing of the device is imported, and nothing is made for it. What it delivered stays.",
+      arguments: [ArgumentSpec("NAME", help: "the device's name")],
+      examples: [Example("satchel-hub device revoke tablet-1", "The tablet was stolen.")], changesData: true
+    ) { command, context in
+      let device = try open(command, context).revoke(command.argument("NAME"))
+      return Answer("Revoked the device \(device.name).\n", ["device": json(device)])
+    }
+  }
+
+  private static var unflag: Command {
+    Command(
+      ["device", "unflag"], summary: "trust a device again of which two copies were seen",
+      discussion: "A device is flagged when two different histories come in its name. Do this when only one copy of it is left.",
+      arguments: [ArgumentSpec("NAME", help: "the device's name")],
+      examples: [Example("satchel-hub device unflag tablet-1", "The copy was found and deleted.")], changesData: true
+    ) { command, context in
+      let device = try open(command, context).unflag(command.argument("NAME"))
+      return Answer("The device \(device.name) is trusted again.\n", ["device": json(device)])
+    }
+  }
+
+  private static var listDevices: Command {
+    Command(
+      ["device", "list"], summary: "list the devices", discussion: "Shows all devices, with when the hub heard of each last.",
+      examples: [Example("satchel-hub device list", "Which tablets have reported?")]
+    ) { command, context in
+      let devices = try open(command, context).devices()
+      let now = context.platform.clock.milliseconds()
+      var table = TextTable(["DEVICE", "USER", "STATE", "HEARD", .right("MERGED"), .right("PROVED")])
+      for device in devices {
+        table.add([
+          device.name, device.user, device.state.rawValue, Words.age(of: device.heard, now: now), "\(device.merged)", "\(device.proved)",
+        ])
+      }
+      let text = devices.isEmpty ? "There is no device yet: satchel-hub device provision NAME --user USER --into DIR\n" : table.text(width: nil)
+      return Answer(text, ["devices": .array(devices.map(json))])
+    }
+  }
+
+  static func json(_ device: EnrolledDevice) -> JSONValue {
+    [
+      "name": .string(device.name), "id": .string(device.id.text), "user": .string(device.user), "state": .string(device.state.rawValue),
+      "merged": .integer(device.merged.rawValue), "proved": .integer(device.proved.rawValue), "enrolled": .time(device.enrolled),
+      "heard": .time(device.heard), "clock_ahead_ms": .integer(device.skew), "fingerprint": .string(device.key.fingerprint),
+    ]
+  }
+}

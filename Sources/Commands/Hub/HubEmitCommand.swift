@@ -1,0 +1,65 @@
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+extension HubTool {
+  static var emit: Command {
+    Command(
+      ["emit"], summary: "write bundles for devices, each with its user's rows",
+      discussion: """
+        Writes, for each device that is meant, what its user may see and the device may not have yet, into bundles/outbox. \
+        Where nothing is new for a device, nothing is written for it.
+        """,
+      options: [
+        OptionSpec("all", help: "for every active device"), OptionSpec("device", kind: .value("NAME"), help: "for this device", repeatable: true),
+        OptionSpec("user", short: "u", kind: .value("USER"), help: "for all devices of this user"),
+        OptionSpec("full", help: "everything that the user may see, whatever the device has"),
+        OptionSpec("to", kind: .value("DIR"), help: "copy the bundles to this folder too, such as a stick's"),
+      ],
+      examples: [
+        Example("satchel-hub emit --all --to /media/stick", "For everybody, onto a stick."),
+        Example("satchel-hub emit --device tablet-1 --full", "The tablet lost its data."),
+      ], changesData: true
+    ) { command, context in
+      let hub = try open(command, context)
+      var reports: [(report: EmitReport, copy: String?)] = []
+      for name in try chosen(command, hub) {
+        let report = try hub.emit(to: name, full: command.flag("full"))
+        let copy = try command.dryRun ? nil : command.value("to").map { try context.platform.deliver(report.file, to: command.path($0)) }
+        reports.append((report, copy))
+      }
+      let words = reports.map { text($0.report, $0.copy) }.joined()
+      return Answer(
+        words.isEmpty ? "There is no active device.\n" : words, ["emissions": .array(reports.map { json($0.report, $0.copy) })])
+    }
+  }
+
+  private static func chosen(_ command: ParsedCommand, _ hub: HubWorkspace) throws -> [String] {
+    let names = command.values("device")
+    let user = command.value("user")
+    guard [command.flag("all"), !names.isEmpty, user != nil].count(where: { $0 }) == 1 else {
+      throw UsageError("say for whom: --all, --device NAME or --user USER")
+    }
+    if !names.isEmpty { return names }
+    let active = try hub.devices().filter { $0.state == .active }
+    guard let user else { return active.map(\.name) }
+    guard try hub.users().contains(where: { Name($0.name) == Name(user) }) else { throw HubWorkspace.noUser(user) }
+    return active.filter { Name($0.user) == Name(user) }.map(\.name)
+  }
+
+  private static func text(_ report: EmitReport, _ copy: String?) -> String {
+    let who = "\(report.device) (\(report.user))"
+    guard report.isNew else { return "\(who): nothing is new since bundle \(report.number), \(copy ?? report.file)\n" }
+    let extent = report.extent == .full ? "everything" : "what changed"
+    return "\(who): bundle \(report.number), \(extent): \(Words.count(report.rows, "row")), \(report.gone) gone -> \(copy ?? report.file)\n"
+  }
+
+  private static func json(_ report: EmitReport, _ copy: String?) -> JSONValue {
+    [
+      "device": .string(report.device), "user": .string(report.user), "new": .bool(report.isNew),
+      "number": .integer(report.number.rawValue), "extent": .string(report.extent.rawValue), "rows": .integer(Int64(report.rows)),
+      "gone": .integer(Int64(report.gone)), "file": .string(report.file), "copy": .optional(copy),
+    ]
+  }
+}

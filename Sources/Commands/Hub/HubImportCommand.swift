@@ -1,0 +1,53 @@
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelWorkspace
+
+extension HubTool {
+  static var importBundles: Command {
+    Command(
+      ["import"], summary: "merge what devices bring",
+      discussion: """
+        Verifies each file and merges it in one transaction. A bundle that was imported already changes nothing. What cannot be taken \
+        as it is becomes a conflict, and holds back its own row and no other. A refused file is copied to bundles/quarantine, \
+        with the reason beside it.
+        """,
+      arguments: [ArgumentSpec("FILE", .many, help: "bundles from devices")],
+      examples: [Example("satchel-hub import /media/stick/*.satchel", "Everything on the stick.")], changesData: true
+    ) { command, context in
+      let hub = try open(command, context)
+      var answer = try ImportRounds.run(command.arguments("FILE")) { file in
+        let report = try hub.importBundle(command.path(file))
+        return (text(report), json(report))
+      }
+      let open = try hub.conflicts([.open]).count
+      if open > 0, !command.dryRun { answer.text += "\(Words.count(open, "conflict")) to be decided: satchel-hub conflicts\n" }
+      return answer
+    }
+  }
+
+  private static func text(_ report: HubImportReport) -> String {
+    let name = "Bundle \(report.manifest.number) of \(report.manifest.from.name)"
+    switch report.verdict {
+    case .repeated: return "\(name) was imported before: nothing changed.\n"
+    case .stale: return "\(name) was overtaken by a newer one: nothing changed.\n"
+    default: break
+    }
+    var text = "\(name): \(Words.count(report.taken, "change")) taken"
+    if report.conflicts > 0 { text += ", \(Words.count(report.conflicts, "conflict"))" }
+    if report.resolved > 0 { text += ", \(Words.count(report.resolved, "conflict")) decided by its user" }
+    if report.released > 0 { text += ", \(Words.count(report.released, "row")) that had waited let in" }
+    text += ".\n"
+    if report.clamped > 0 { text += "Its clock runs ahead by \(report.clamped / 1000) s: its stamps were set back to the hub's time.\n" }
+    return text
+  }
+
+  private static func json(_ report: HubImportReport) -> JSONValue {
+    [
+      "verdict": .string(report.verdict.rawValue), "device": .string(report.manifest.from.name),
+      "sequence": .integer(report.manifest.number), "taken": .integer(Int64(report.taken)),
+      "conflicts": .integer(Int64(report.conflicts)), "resolved": .integer(Int64(report.resolved)),
+      "released": .integer(Int64(report.released)), "clock_ahead_ms": .integer(report.clamped),
+    ]
+  }
+}

@@ -1,0 +1,47 @@
+import SatchelDataset
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+
+extension HubTool {
+  static var initialize: Command {
+    Command(
+      ["init"], summary: "make a hub's workspace over an existing database",
+      discussion: """
+        Makes the folder DIR with the hub's keys, and adds to the database what captures every change. The database stays \
+        where it is, and its tables as they are; all that Satchel adds has names that begin with satchel_.
+        """,
+      arguments: [ArgumentSpec("DIR", help: "the folder to make")],
+      options: [
+        OptionSpec("dataset", kind: .value("FILE"), help: "the dataset's definition (JSON)", required: true),
+        OptionSpec("database", kind: .value("FILE"), help: "the SQLite database that the app writes", required: true),
+        OptionSpec("name", kind: .value("NAME"), help: "the hub's name: a-z, 0-9, - and _ (hub)"),
+      ],
+      examples: [Example("satchel-hub init hub --dataset survey.json --database survey.sqlite", "The beginning.")],
+      changesData: true
+    ) { command, context in
+      let root = command.path(command.argument("DIR"))
+      let definition = try context.platform.files.read(
+        command.path(command.value("dataset") ?? ""), limit: DatasetDefinition.maximumBytes)
+      let workspace = try HubWorkspace.create(
+        root, definition: definition, database: command.path(command.value("database") ?? ""), name: command.value("name") ?? "hub",
+        platform: context.platform, ending: command.ending)
+      if command.dryRun { return Answer("\(root) would be made; definition and database fit.\n", ["workspace": .string(root)]) }
+      let status = try workspace.status()
+      let rows = status.tables.reduce(0) { $0 + $1.rows }
+      let text = """
+        Made the hub's workspace \(root): the dataset \(workspace.configuration.dataset), \(Words.count(status.tables.count, "table")), \
+        \(Words.count(rows, "row")).
+        The fingerprint of the hub's key is \(status.fingerprint).
+        Next: satchel-hub -C \(root) user add NAME
+
+        """
+      return Answer(
+        text,
+        [
+          "workspace": .string(root), "dataset": .string(workspace.configuration.dataset), "id": .string(workspace.configuration.id.text),
+          "tables": .tables(status.tables.map { (table: $0.table, count: Int($0.rows)) }), "fingerprint": .string(status.fingerprint),
+        ])
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+extension HubTool {
+  static var status: Command {
+    Command(
+      ["status"], summary: "show who has reported, what waits, and what to do next",
+      discussion: "Shows tables, devices with their freshness, conflicts and refused files.",
+      examples: [Example("satchel-hub status", "How does it stand?")]
+    ) { command, context in
+      let status = try open(command, context).status()
+      return Answer(text(status, context.platform.clock.milliseconds()), members(status))
+    }
+  }
+
+  private static func text(_ status: HubStatus, _ now: Int64) -> String {
+    var table = TextTable(["", ""])
+    table.add(["Hub", "\(status.configuration.name) of the dataset \(status.configuration.dataset), version \(status.version)"])
+    table.add(["Fingerprint", status.fingerprint])
+    table.add(["Rows", status.tables.map { "\($0.table) \($0.rows)" }.joined(separator: ", ")])
+    table.add(["Changes", "\(status.cursor) since the beginning"])
+    table.add(["Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held"])
+    if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
+    for name in status.missingTriggers.prefix(3) {
+      table.add(["Warning", "the trigger \(name) is not as Satchel made it: writes may go by unseen"])
+    }
+    var text = table.text(width: nil)
+    if !status.devices.isEmpty {
+      var devices = TextTable(["DEVICE", "USER", "STATE", "HEARD", .right("MERGED"), .right("MADE FOR IT"), .right("IT HAS")])
+      for entry in status.devices {
+        let device = entry.device
+        devices.add([
+          device.name, device.user, device.state.rawValue, Words.age(of: device.heard, now: now), "\(device.merged)", "\(entry.emitted)",
+          "\(device.proved)",
+        ])
+      }
+      text += "\n" + devices.text(width: nil)
+    }
+    return text + "Next: \(next(status))\n"
+  }
+
+  private static func next(_ status: HubStatus) -> String {
+    if !status.missingTriggers.isEmpty { return "let nobody write to the database before somebody has looked at the triggers." }
+    if status.users == 0 { return "satchel-hub user add NAME" }
+    if status.devices.isEmpty { return "satchel-hub device provision NAME --user USER --into DIR" }
+    if let flagged = status.devices.first(where: { $0.device.state == .flagged }) {
+      return "find out which copies of \(flagged.device.name) are at work, then: satchel-hub device unflag \(flagged.device.name)"
+    }
+    if status.openConflicts > 0 { return "satchel-hub conflicts" }
+    return "satchel-hub import what the devices bring, satchel-hub emit --all for the way back."
+  }
+
+  private static func members(_ status: HubStatus) -> KeyValuePairs<String, JSONValue> {
+    [
+      "hub": .string(status.configuration.name), "id": .string(status.configuration.id.text),
+      "dataset": .string(status.configuration.dataset), "version": .integer(status.version), "epoch": .string(status.epoch.text),
+      "fingerprint": .string(status.fingerprint), "cursor": .integer(status.cursor.rawValue),
+      "tables": .tables(status.tables.map { (table: $0.table, count: Int($0.rows)) }), "users": .integer(Int64(status.users)),
+      "devices": .array(
+        status.devices.map { entry in
+          .object((json(entry.device).objectValue ?? []) + [.init(name: "emitted", value: .integer(entry.emitted.rawValue))])
+        }), "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
+      "quarantined": .integer(Int64(status.quarantined)), "outbox": .strings(status.outbox),
+      "missing_triggers": .strings(status.missingTriggers.map(\.text)),
+    ]
+  }
+}

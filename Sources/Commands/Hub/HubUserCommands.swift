@@ -1,0 +1,74 @@
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+extension HubTool {
+  static var users: [Command] { [add, set, remove, list] }
+
+  private static let attributesArgument = ArgumentSpec(
+    "ATTRIBUTE=VALUE", .zeroOrMore, help: "what rules ask of the user; the dataset says which there are")
+
+  private static var add: Command {
+    Command(
+      ["user", "add"], summary: "add a user",
+      discussion: "Adds somebody who works with the dataset's rows. What the user may see and write follows from the rules.",
+      arguments: [ArgumentSpec("NAME", help: "the user's name"), attributesArgument],
+      examples: [Example("satchel-hub user add ann region=north", "Ann works in the north.")], changesData: true
+    ) { command, context in
+      let user = try open(command, context).addUser(command.argument("NAME"), attributes: try attributes(command))
+      return Answer("Added the user \(words(user)).\n", ["user": json(user)])
+    }
+  }
+
+  private static var set: Command {
+    Command(
+      ["user", "set"], summary: "change a user's attributes",
+      discussion: "Changes the attributes that are named; the others stay. What that grants or takes away goes out with the next emit.",
+      arguments: [ArgumentSpec("NAME", help: "the user's name"), attributesArgument],
+      examples: [Example("satchel-hub user set ann region=south", "Ann moves to the south.")], changesData: true
+    ) { command, context in
+      let user = try open(command, context).setUser(command.argument("NAME"), attributes: try attributes(command))
+      return Answer("The user is now \(words(user)).\n", ["user": json(user)])
+    }
+  }
+
+  private static var remove: Command {
+    Command(
+      ["user", "remove"], summary: "remove a user who has no device",
+      discussion: "Removes a user. What the user did stays in the history.",
+      arguments: [ArgumentSpec("NAME", help: "the user's name")],
+      examples: [Example("satchel-hub user remove ann", "Ann has left.")], changesData: true
+    ) { command, context in
+      let name = command.argument("NAME")
+      try open(command, context).removeUser(name)
+      return Answer("Removed the user \(name).\n", ["user": .string(name)])
+    }
+  }
+
+  private static var list: Command {
+    Command(
+      ["user", "list"], summary: "list the users", discussion: "Shows all users with their attributes.",
+      examples: [Example("satchel-hub user list", "Who is there?")]
+    ) { command, context in
+      let users = try open(command, context).users()
+      var table = TextTable(["USER", "ATTRIBUTES"])
+      for user in users { table.add([user.name, Words.fields(user.attributes)]) }
+      let text = users.isEmpty ? "There is no user yet: satchel-hub user add NAME\n" : table.text(width: nil)
+      return Answer(text, ["users": .array(users.map(json))])
+    }
+  }
+
+  private static func attributes(_ command: ParsedCommand) throws -> [(name: String, value: String)] {
+    try command.arguments("ATTRIBUTE=VALUE").map { word in
+      guard let assignment = Assignment(word) else { throw UsageError("an attribute is given as NAME=VALUE, not as \"\(word)\"") }
+      return (assignment.name, assignment.value)
+    }
+  }
+
+  private static func words(_ user: User) -> String {
+    user.attributes.isEmpty ? user.name : "\(user.name) (\(Words.fields(user.attributes)))"
+  }
+
+  private static func json(_ user: User) -> JSONValue { ["name": .string(user.name), "attributes": .fields(user.attributes)] }
+}

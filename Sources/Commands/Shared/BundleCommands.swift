@@ -1,0 +1,48 @@
+import SatchelBundle
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+/// `verify` and `inspect`, which both tools have; they differ in whose keys they trust.
+enum BundleCommands {
+  typealias Verify = @Sendable (_ path: String, _ command: ParsedCommand, _ context: CommandContext) throws -> VerifiedBundle
+
+  static func verify(tool: String, _ verify: @escaping Verify) -> Command {
+    Command(
+      ["verify"], summary: "check that a bundle is whole and whose it is",
+      discussion: """
+        Checks the signature and every digest of a bundle, and imports nothing. The signature must be \
+        by a key that this workspace trusts.
+        """,
+      arguments: [ArgumentSpec("FILE", help: "the bundle")],
+      examples: [Example("\(tool) verify survey-hub-tablet-1-4.satchel", "Is this file what the hub wrote?")]
+    ) { command, context in
+      let file = command.argument("FILE")
+      let bundle = try verify(command.path(file), command, context)
+      let view = BundleView(bundle)
+      return Answer("\(file) is whole, and signed by a key that is trusted here.\n" + view.text, view.members)
+    }
+  }
+
+  static func inspect(tool: String, _ verify: @escaping Verify) -> Command {
+    Command(
+      ["inspect"], summary: "show what a bundle carries",
+      discussion: "Verifies a bundle, then shows from whom and for whom it is and what it changes, by table. Imports nothing.",
+      arguments: [ArgumentSpec("FILE", help: "the bundle")],
+      options: [OptionSpec("rows", help: "show each change too")],
+      examples: [Example("\(tool) inspect --rows survey-tablet-1-hub-3.satchel", "What did tablet-1 change?")]
+    ) { command, context in
+      let bundle = try verify(command.path(command.argument("FILE")), command, context)
+      let view = BundleView(bundle)
+      let content = try BundleContent(bundle, withRows: command.flag("rows"))
+      var answer = Answer(view.text + content.text, view.members)
+      answer.members.append(.init(name: "tables", value: content.json))
+      answer.members.append(
+        .init(
+          name: "entries",
+          value: .array(bundle.entryList.map { ["name": .string($0.name.rawValue), "bytes": .integer($0.bytes)] })))
+      if command.flag("rows") { answer.members.append(.init(name: "rows", value: .strings(content.rows))) }
+      return answer
+    }
+  }
+}

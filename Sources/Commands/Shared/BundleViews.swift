@@ -1,0 +1,107 @@
+import SatchelBundle
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+/// What a verified bundle is, for people and programs.
+struct BundleView {
+  let manifest: Manifest
+  let signer: String
+
+  init(_ bundle: borrowing VerifiedBundle) {
+    manifest = bundle.manifest
+    signer = bundle.signer.fingerprint
+  }
+
+  var lines: [(String, String)] {
+    var lines = [
+      ("Kind", manifest.kind.rawValue), ("Dataset", "\(manifest.dataset), version \(manifest.version)"),
+      ("From", "\(manifest.from.name) (\(manifest.from.id))"), ("To", "\(manifest.to.name) (\(manifest.to.id))"),
+    ]
+    if !manifest.user.isEmpty { lines.append(("User", manifest.user)) }
+    switch manifest.body {
+    case .changes(let changes):
+      lines.append(("Sequence", "\(changes.sequence), made on the hub's bundle \(changes.received)"))
+    case .scope(let scope):
+      let extent = scope.extent == .full ? "everything that the user may see" : "what changed since bundle \(scope.after)"
+      lines.append(("Number", "\(scope.number): \(extent)"))
+      lines.append(("Acknowledges", "the device's bundles up to \(scope.acknowledged)"))
+    case .enrolment: break
+    }
+    lines.append(("Made", manifest.created))
+    lines.append(("Signed by", signer))
+    return lines
+  }
+
+  var text: String {
+    var table = TextTable(["", ""])
+    for line in lines { table.add([line.0, line.1]) }
+    return table.text(width: nil)
+  }
+
+  var members: KeyValuePairs<String, JSONValue> {
+    [
+      "kind": .string(manifest.kind.rawValue), "bundle": .string(manifest.bundle.text), "dataset": .string(manifest.dataset),
+      "version": .integer(manifest.version), "from": .string(manifest.from.name), "to": .string(manifest.to.name),
+      "user": .string(manifest.user), "number": .integer(manifest.number), "created": .string(manifest.created),
+      "signer": .string(signer), "changes": .integer(manifest.changes), "conflicts": .integer(manifest.conflicts),
+      "resolutions": .integer(manifest.resolutions),
+    ]
+  }
+}
+
+/// The changes of a bundle, counted by table and by what they are, and shown one by one on request.
+struct BundleContent {
+  private var tables: [Name] = []
+  private var counts: [Name: [String: Int]] = [:]
+  private(set) var rows: [String] = []
+  private(set) var conflicts: [String] = []
+
+  init(_ bundle: borrowing VerifiedBundle, withRows: Bool) throws {
+    var content = (tables: [Name](), counts: [Name: [String: Int]](), rows: [String]())
+    try bundle.eachChange { line in
+      let (word, detail) = Self.words(line)
+      if content.counts[line.table] == nil { content.tables.append(line.table) }
+      content.counts[line.table, default: [:]][word, default: 0] += 1
+      if withRows { content.rows.append("\(word) \(line.table) [\(Words.key(line.key))] \(detail)") }
+    }
+    (tables, counts, rows) = content
+    var told: [String] = []
+    try bundle.eachConflict { told.append("\($0.id.text.prefix(8)) \($0.kind.rawValue) \($0.table) [\(Words.key($0.key))]") }
+    conflicts = told
+  }
+
+  private static func words(_ line: ChangeLine) -> (String, String) {
+    switch line.content {
+    case .insert(let fields): ("insert", Words.fields(fields))
+    case .delete(let was): ("delete", "was " + Words.fields(was))
+    case .update(let set, let was):
+      ("update", zip(set, was).map { "\($0.name): \(Words.value($1.value)) -> \(Words.value($0.value))" }.joined(separator: ", "))
+    case .row(let fields): ("row", Words.fields(fields))
+    case .gone: ("gone", "")
+    }
+  }
+
+  var text: String {
+    var text = ""
+    if !tables.isEmpty {
+      var table = TextTable(["TABLE", .right("INSERTS"), .right("UPDATES"), .right("DELETES"), .right("ROWS"), .right("GONE")])
+      for name in tables {
+        table.add([name.text] + ["insert", "update", "delete", "row", "gone"].map { counts[name]?[$0].map { String($0) } ?? "" })
+      }
+      text += "\n" + table.text(width: nil)
+    }
+    if !rows.isEmpty { text += "\n" + rows.map { visible($0) + "\n" }.joined() }
+    if !conflicts.isEmpty { text += "\nConflicts\n" + conflicts.map { "  \(visible($0))\n" }.joined() }
+    return text
+  }
+
+  var json: JSONValue {
+    .object(
+      tables.map { name in
+        .init(
+          name: name.text,
+          value: .object((counts[name] ?? [:]).sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .integer(Int64($0.value))) }))
+      })
+  }
+}

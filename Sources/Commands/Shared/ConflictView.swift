@@ -1,0 +1,100 @@
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// How one conflict is shown.
+struct ConflictView {
+  let conflict: StoredConflict
+  private var record: ConflictRecord { conflict.record }
+
+  static func list(_ conflicts: [StoredConflict], now: Int64, width: Int) -> String {
+    var table = TextTable(["ID", "STATE", "KIND", "USER", "NOTED", "ROW"])
+    for conflict in conflicts {
+      let record = conflict.record
+      table.add([
+        String(record.id.text.prefix(8)), record.state.rawValue, record.kind.rawValue, record.user,
+        Words.age(of: conflict.noted, now: now), "\(record.table) [\(Words.key(record.key))]",
+      ])
+    }
+    return table.text(width: width)
+  }
+
+  /// Base, hub and device side by side, column by column, with the row as it is now.
+  /// - Parameter device: whose change it is, by name where it is known.
+  func text(row: [Field]?, device: String, now: Int64, width: Int) -> String {
+    var text = "Conflict \(record.id)\n"
+    text += "\(record.table) [\(Words.key(record.key))]: \(Self.explain(record.kind))\n"
+    text += "Change by \(record.user) on \(device), \(UTCTime.text(milliseconds: record.stamp.milliseconds))\n"
+    text += "State: \(record.state.rawValue)"
+    if let decision = conflict.decision {
+      text += ", \(decision.made.rawValue) by \(decision.by), \(UTCTime.text(milliseconds: decision.at))"
+    }
+    text += "\n"
+    if let note = record.note { text += "Note: \(visible(note))\n" }
+    var table = TextTable(["COLUMN", "BEFORE", "HUB", "DEVICE", "STANDS", "ROW NOW"])
+    for name in columns(row) {
+      table.add(
+        [name.text] + [record.base, record.hub, record.mine].map { cell(name, $0) } + [stands(name), cell(name, row)])
+    }
+    text += "\n" + table.text(width: width)
+    if record.hub == nil, record.kind != .insertInsert { text += "The hub's row is gone, or not to be seen here.\n" }
+    if record.mine == nil { text += "The device deleted the row.\n" }
+    return text
+  }
+
+  /// The columns that the conflict is about; the whole row where it is about that.
+  private func columns(_ row: [Field]?) -> [Name] {
+    if !record.winners.isEmpty { return record.winners.map(\.name) }
+    if record.operation == .update, let mine = record.mine { return mine.map(\.name) }
+    return (record.mine ?? record.base ?? record.hub ?? row ?? []).map(\.name)
+  }
+
+  private func cell(_ name: Name, _ fields: [Field]?) -> String {
+    guard let fields else { return "-" }
+    return fields.first { $0.name == name }.map { Words.value($0.value) } ?? ""
+  }
+
+  private func stands(_ name: Name) -> String {
+    (record.winners.first { $0.name == name }?.winner ?? record.rowWinner).rawValue
+  }
+
+  static func explain(_ kind: ConflictKind) -> String {
+    switch kind {
+    case .updateUpdate: "both sides changed the same column to different values"
+    case .deleteUpdate: "the device deleted the row, and somebody else changed it"
+    case .updateDelete: "the device changed the row, and somebody else deleted it"
+    case .insertInsert: "both sides made a row with this key"
+    case .unique: "another row has a value that only one row may have"
+    case .foreignKey: "a row that it belongs to is not there, or rows that belong to it still are"
+    case .constraint: "the database does not allow a row like this"
+    case .forbidden: "the user may not make this change"
+    case .revoked: "the row is no longer to be seen by this user"
+    }
+  }
+
+  func json(row: [Field]?? = .none) -> JSONValue {
+    var members: [JSONValue.Member] = [
+      .init(name: "id", value: .string(record.id.text)), .init(name: "state", value: .string(record.state.rawValue)),
+      .init(name: "kind", value: .string(record.kind.rawValue)), .init(name: "device", value: .string(record.device.text)),
+      .init(name: "user", value: .string(record.user)), .init(name: "table", value: .string(record.table.text)),
+      .init(name: "key", value: .key(record.key)), .init(name: "operation", value: .string(record.operation.rawValue)),
+      .init(name: "generation", value: .integer(record.generation.rawValue)),
+      .init(name: "stamp", value: .string(record.stamp.hexadecimal)), .init(name: "base", value: .fields(record.base)),
+      .init(name: "hub", value: .fields(record.hub)), .init(name: "mine", value: .fields(record.mine)),
+      .init(
+        name: "winners",
+        value: .object(record.winners.map { .init(name: $0.name.text, value: .string($0.winner.rawValue)) })),
+      .init(name: "winner", value: .string(record.rowWinner.rawValue)), .init(name: "note", value: .optional(record.note)),
+      .init(name: "noted", value: .time(conflict.noted)), .init(name: "bundle", value: .optional(conflict.bundle?.text)),
+    ]
+    if let decision = conflict.decision {
+      members.append(
+        .init(
+          name: "decision",
+          value: ["made": .string(decision.made.rawValue), "by": .string(decision.by), "at": .time(decision.at)]))
+    }
+    if case .some(let row) = row { members.append(.init(name: "row", value: .fields(row))) }
+    return .object(members)
+  }
+}

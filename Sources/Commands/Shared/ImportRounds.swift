@@ -1,0 +1,57 @@
+import SatchelBundle
+import SatchelJSON
+import SatchelPlatform
+import SatchelWorkspace
+
+/// Imports several files: each by itself, so that a bad one holds up no other, and again those that only waited for another one.
+enum ImportRounds {
+  struct Result {
+    let file: String
+    let text: String
+    let json: JSONValue
+    let failure: Failure?
+  }
+
+  /// - Parameter body: imports one file and says in words and JSON what it did. What is no refusal ends everything.
+  static func run(_ files: [String], _ body: (_ file: String) throws -> (String, JSONValue)) throws -> Answer {
+    var results: [Result] = []
+    var waiting = files
+    var before = Int.max
+    while !waiting.isEmpty, waiting.count < before {
+      before = waiting.count
+      var gaps: [String] = []
+      for file in waiting {
+        do {
+          let (text, json) = try body(file)
+          results.append(Result(file: file, text: text, json: json, failure: nil))
+        } catch let error as Refusal where error.reason == "gap" && before > 1 {
+          gaps.append(file)
+        } catch {
+          let failure = Failure(error)
+          guard failure.code == .refused || files.count > 1 && failure.code == .failed else { throw error }
+          results.append(Result(file: file, text: "", json: .null, failure: failure))
+        }
+      }
+      waiting = gaps
+    }
+    for file in waiting {
+      do {
+        let (text, json) = try body(file)
+        results.append(Result(file: file, text: text, json: json, failure: nil))
+      } catch { results.append(Result(file: file, text: "", json: .null, failure: Failure(error))) }
+    }
+    return answer(results)
+  }
+
+  private static func answer(_ results: [Result]) -> Answer {
+    let text = results.filter { $0.failure == nil }.map(\.text).joined()
+    let warnings = results.compactMap { result in result.failure.map { "\(result.file): \($0.text)" } }.joined()
+    let documents = results.map { result -> JSONValue in
+      guard let failure = result.failure else { return .object([.init(name: "file", value: .string(result.file))] + (result.json.objectValue ?? [])) }
+      return ["file": .string(result.file), "verdict": "refused", "error": failure.json]
+    }
+    let failures = results.compactMap(\.failure)
+    let code = failures.contains { $0.code == .refused } ? ExitCode.refused : failures.isEmpty ? .done : .failed
+    return Answer(text, ["bundles": .array(documents)], code: code, warnings: warnings)
+  }
+}

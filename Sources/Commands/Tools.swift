@@ -1,0 +1,30 @@
+import SatchelPlatform
+
+/// The version of both tools.
+let satchelVersion = "0.1.0"
+
+/// Runs the device's tool with the words of a command line, without the tool's own name. Returns the exit code.
+public func runDeviceTool(_ words: [String], platform: Platform = .real, console: any Console) -> Int32 {
+  run(DeviceTool.spec, words, platform, console)
+}
+
+/// Runs the hub's tool with the words of a command line, without the tool's own name. Returns the exit code.
+public func runHubTool(_ words: [String], platform: Platform = .real, console: any Console) -> Int32 {
+  run(HubTool.spec, words, platform, console)
+}
+
+/// Runs a tool on the process's own terminal.
+public func runDeviceTool() -> Int32 { onTerminal { runDeviceTool($0, console: $1) } }
+public func runHubTool() -> Int32 { onTerminal { runHubTool($0, console: $1) } }
+
+private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Int32 {
+  let terminal = Terminal()
+  let code = body(Array(CommandLine.arguments.dropFirst()), terminal)
+  // What was done is done, but nobody could read of it.
+  return code == ExitCode.done.rawValue && terminal.failure != nil ? ExitCode.failed.rawValue : code
+}
+
+private func run(_ tool: ToolSpec<CommandContext>, _ words: [String], _ platform: Platform, _ console: any Console) -> Int32 {
+  var context = CommandContext(platform: platform, console: console)
+  return tool.run(words, context: &context, console: console) { failure, _ in report(failure, to: console) }.rawValue
+}

@@ -1,0 +1,122 @@
+import Foundation
+import SatchelCommands
+import SatchelJSON
+import SatchelPlatform
+import SatchelSQLite
+
+import Testing
+
+/// A folder of its own with a hub and devices in it, worked by the tools' commands as a person would.
+final class Camp {
+  let root: String
+
+  struct Outcome {
+    let code: Int32
+    let out: String
+    let error: String
+
+    /// The one document of a `--json` command.
+    var json: JSONValue {
+      get throws { try JSONValue.parse(Array(out.utf8)) }
+    }
+  }
+
+  static let definition = """
+    { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
+      "tables": {
+        "sites": { "visible": "tier <= :tier", "write": "none" },
+        "reviews": { "write": "author = :user", "conflict": "manual", "columns": { "stars": "newest" } } } }
+    """
+
+  init() throws {
+    let shared = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+    root = Paths.join(shared, "satchel-commands-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: root) }
+
+  func path(_ name: String) -> String { Paths.join(root, name) }
+
+  func write(_ name: String, _ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path(name))) }
+
+  func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path(name)))) }
+
+  /// Runs the hub's tool in the folder `hub`, or elsewhere where `-C` says so.
+  @discardableResult func hub(_ words: String..., answers: [String] = [], interactive: Bool = false) -> Outcome {
+    run(["-C", path("hub")] + words, answers, interactive) { runHubTool($0, console: $1) }
+  }
+
+  @discardableResult func hubAnywhere(_ words: String...) -> Outcome {
+    run(words, [], false) { runHubTool($0, console: $1) }
+  }
+
+  @discardableResult func device(_ name: String, _ words: String...) -> Outcome {
+    run(["-C", path(name)] + words, [], false) { runDeviceTool($0, console: $1) }
+  }
+
+  @discardableResult func deviceAnywhere(_ words: String...) -> Outcome {
+    run(words, [], false) { runDeviceTool($0, console: $1) }
+  }
+
+  private func run(
+    _ words: [String], _ answers: [String], _ interactive: Bool, _ tool: ([String], CollectingConsole) -> Int32
+  ) -> Outcome {
+    let console = CollectingConsole(answers: answers, traits: ConsoleTraits(width: 80, colour: false, interactive: interactive))
+    let code = tool(words, console)
+    return Outcome(code: code, out: console.outText, error: console.errorText)
+  }
+
+  /// Writes to a database as any program would.
+  func sql(_ database: String, _ text: String) throws {
+    try Database(path: path(database), mode: .create).execute(text)
+  }
+
+  /// The rows of a query, a line each.
+  func rows(_ database: String, _ query: String) throws -> String {
+    let connection = try Database(path: path(database), mode: .readOnly)
+    return try connection.all(query) { row in
+      (0..<row.columnCount).map { column in
+        switch row.value(column) {
+        case .null: "NULL"
+        case .integer(let number): String(number)
+        case .real(let number): "\(number)"
+        case .text(let bytes), .blob(let bytes): String(decoding: bytes, as: UTF8.self)
+        }
+      }.joined(separator: "|")
+    }.joined(separator: "\n")
+  }
+
+  /// The office's database with a hub over it, two users, and a device for each.
+  func open() throws {
+    try makeOffice()
+    try write("camp.json", Self.definition)
+    #expect(hubAnywhere("init", path("hub"), "--dataset", path("camp.json"), "--database", path("office.sqlite")).code == 0)
+    hub("user", "add", "ann", "tier=1")
+    hub("user", "add", "ben", "tier=2")
+    hub("device", "provision", "tablet", "--user", "ann", "--into", path("tablet"))
+    hub("device", "provision", "phone", "--user", "ben", "--into", path("phone"))
+  }
+
+  func makeOffice() throws {
+    try sql(
+      "office.sqlite",
+      """
+      CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT, tier INTEGER);
+      CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), author TEXT, stars INTEGER, words TEXT);
+      INSERT INTO sites VALUES ('lake', 'Lake', 1), ('hill', 'Hill', 1), ('cave', 'Cave', 2);
+      INSERT INTO reviews VALUES ('r1', 'lake', 'ann', 4, 'quiet'), ('r2', 'cave', 'ben', 5, 'dark');
+      """)
+  }
+
+  /// Every file below the folder with its size and content, but for what only a look leaves behind.
+  func everything() throws -> [String: Data] {
+    var files: [String: Data] = [:]
+    let list = FileManager.default.enumerator(atPath: root)
+    while let name = list?.nextObject() as? String {
+      if name.hasSuffix(".satchel.lock") { continue }
+      files[name] = FileManager.default.contents(atPath: path(name)) ?? Data()
+    }
+    return files
+  }
+}

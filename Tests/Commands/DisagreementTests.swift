@@ -1,0 +1,264 @@
+import SatchelJSON
+import Testing
+
+/// One table with a policy, a device that sees everything, and what the device and the office do to it before they meet.
+private struct Meeting {
+  let camp: Camp
+
+  /// - Parameter rules: members of the table's rules, such as `"conflict": "device"`.
+  init(_ rules: String) throws {
+    camp = try Camp()
+    try camp.sql(
+      "office.sqlite",
+      """
+      CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT UNIQUE);
+      CREATE TABLE guests (id TEXT PRIMARY KEY, room TEXT REFERENCES rooms (id), name TEXT NOT NULL, age INTEGER CHECK (age > 0));
+      INSERT INTO rooms VALUES ('r', 'Blue');
+      INSERT INTO guests VALUES ('g', 'r', 'Ada', 30);
+      """)
+    try camp.write(
+      "d.json", #"{ "dataset": "inn", "version": 1, "tables": { "rooms": { \#(rules) }, "guests": { \#(rules) } } }"#)
+    #expect(camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path("office.sqlite")).code == 0)
+    camp.hub("user", "add", "ann")
+    for name in ["tablet", "other"] { camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)) }
+  }
+
+  /// The device's bundle goes to the hub, and the hub's answer back.
+  func meet(_ device: String = "tablet") throws {
+    let file = try camp.device(device, "export", "--json").json["file"]?.stringValue ?? ""
+    #expect(camp.hub("import", file).code == 0)
+    try answer(device)
+  }
+
+  func answer(_ device: String) throws {
+    let emission = try camp.hub("emit", "--device", device, "--json").json["emissions"]?.arrayValue?.first
+    if emission?["new"] == true { #expect(camp.device(device, "import", emission?["file"]?.stringValue ?? "").code == 0) }
+  }
+
+  func conflicts() throws -> [String] {
+    try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.map {
+      "\($0["kind"]?.stringValue ?? "") \($0["state"]?.stringValue ?? "")"
+    } ?? []
+  }
+
+  func id() throws -> String {
+    try #require(try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+  }
+
+  func guests(_ database: String = "office.sqlite") throws -> String {
+    try camp.rows(database, "SELECT * FROM guests ORDER BY id")
+  }
+}
+
+@Suite("Disagreements, through the command line")
+struct DisagreementTests {
+  @Test(
+    "both changed one column: the policy decides, and both sides end with the same row",
+    arguments: [
+      (#""conflict": "manual""#, "open", "Office"), (#""conflict": "hub""#, "settled", "Office"),
+      (#""conflict": "device""#, "settled", "Tablet"), (#""conflict": "hub", "columns": { "name": "device" }"#, "settled", "Tablet"),
+    ])
+  func sameColumn(_ rules: String, state: String, name: String) throws {
+    let meeting = try Meeting(rules)
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET name = 'Tablet', age = 31 WHERE id = 'g'")
+    try meeting.camp.sql("office.sqlite", "UPDATE guests SET name = 'Office' WHERE id = 'g'")
+    try meeting.meet()
+    #expect(try meeting.conflicts() == ["update/update \(state)"])
+    #expect(try meeting.guests() == "g|r|\(name)|31")
+    #expect(try meeting.guests("tablet/data.sqlite") == "g|r|\(name)|31")
+  }
+
+  @Test("newest: the later change wins, whoever made it", arguments: [true, false])
+  func newest(deviceIsLater: Bool) throws {
+    let meeting = try Meeting(#""conflict": "newest""#)
+    let writes = [("office.sqlite", "Office"), ("tablet/data.sqlite", "Tablet")]
+    // The stamps of two writes in one millisecond are equal, so the later one is put behind by hand.
+    for (database, name) in deviceIsLater ? writes : writes.reversed() {
+      try meeting.camp.sql(database, "UPDATE guests SET name = '\(name)' WHERE id = 'g'")
+    }
+    let later = deviceIsLater ? "tablet/data.sqlite" : "office.sqlite"
+    try meeting.camp.sql(later, "UPDATE satchel_before_guests SET satchel_stamp = satchel_stamp + 65536")
+    try meeting.meet()
+    #expect(try meeting.conflicts() == ["update/update settled"])
+    #expect(try meeting.guests() == "g|r|\(deviceIsLater ? "Tablet" : "Office")|30")
+    #expect(try meeting.guests("tablet/data.sqlite") == meeting.guests())
+  }
+
+  @Test("different columns and equal changes are no disagreement")
+  func noDisagreement() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET name = 'Both', age = 31 WHERE id = 'g'")
+    try meeting.camp.sql("office.sqlite", "UPDATE guests SET name = 'Both', room = NULL WHERE id = 'g'")
+    try meeting.meet()
+    #expect(try meeting.conflicts() == [])
+    #expect(try meeting.guests() == "g|NULL|Both|31")
+    #expect(try meeting.guests("tablet/data.sqlite") == "g|NULL|Both|31")
+  }
+
+  @Test("\"merge\": \"row\" takes whole rows: different columns meet")
+  func wholeRows() throws {
+    let meeting = try Meeting(#""conflict": "hub", "merge": "row""#)
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET age = 31 WHERE id = 'g'")
+    try meeting.camp.sql("office.sqlite", "UPDATE guests SET name = 'Office' WHERE id = 'g'")
+    try meeting.meet()
+    #expect(try meeting.conflicts() == ["update/update settled"])
+    #expect(try meeting.guests() == "g|r|Office|30")
+  }
+
+  @Test("the device deleted what the office changed: the row stays until somebody decides")
+  func deleteMeetsUpdate() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "DELETE FROM guests")
+    try meeting.camp.sql("office.sqlite", "UPDATE guests SET name = 'Office'")
+    try meeting.meet()
+    #expect(try meeting.conflicts() == ["delete/update open"])
+    #expect(try meeting.guests("tablet/data.sqlite") == "g|r|Office|30")
+    #expect(meeting.camp.hub("conflicts", "resolve", try meeting.id(), "--keep", "device").code == 0)
+    try meeting.answer("tablet")
+    #expect(try meeting.guests("tablet/data.sqlite") == "")
+  }
+
+  @Test("the device changed what the office deleted: an update brings no row back, a decision does")
+  func updateMeetsDelete() throws {
+    let meeting = try Meeting(#""conflict": "device""#)
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET name = 'Tablet'")
+    try meeting.camp.sql("office.sqlite", "DELETE FROM guests")
+    try meeting.meet()
+    #expect(try meeting.conflicts() == ["update/delete open"])
+    #expect(try meeting.guests("tablet/data.sqlite") == "")
+    #expect(meeting.camp.hub("conflicts", "resolve", try meeting.id(), "--keep", "device").code == 0)
+    try meeting.answer("tablet")
+    #expect(try meeting.guests("tablet/data.sqlite") == "g|r|Tablet|30")
+  }
+
+  @Test("both made a row with one key: the hub's stays, the device's is kept and can be set column by column")
+  func insertMeetsInsert() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "INSERT INTO guests VALUES ('n', 'r', 'Tablet', 1)")
+    try meeting.camp.sql("office.sqlite", "INSERT INTO guests VALUES ('n', 'r', 'Office', 2)")
+    try meeting.meet()
+    #expect(try meeting.conflicts() == ["insert/insert open"])
+    #expect(try meeting.guests("tablet/data.sqlite") == "g|r|Ada|30\nn|r|Office|2")
+    #expect(meeting.camp.hub("conflicts", "resolve", try meeting.id(), "--set", "age=7").code == 0)
+    #expect(try meeting.camp.rows("office.sqlite", "SELECT name, age, typeof(age) FROM guests WHERE id = 'n'") == "Office|7|integer")
+  }
+
+  @Test("a row whose parent is not there waits, and enters by itself when the parent comes")
+  func held() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "INSERT INTO guests VALUES ('n', 'new', 'Early', 1)")
+    try meeting.meet()
+    #expect(try meeting.conflicts() == ["foreign key held"])
+    #expect(try meeting.guests() == "g|r|Ada|30")
+    #expect(try meeting.guests("tablet/data.sqlite") == "g|r|Ada|30")
+    try meeting.camp.sql("other/data.sqlite", "INSERT INTO rooms VALUES ('new', 'Green')")
+    try meeting.meet("other")
+    #expect(try meeting.conflicts() == ["foreign key settled"])
+    try meeting.answer("tablet")
+    #expect(try meeting.guests("tablet/data.sqlite") == "g|r|Ada|30\nn|new|Early|1")
+  }
+
+  @Test("within one bundle rows come in any order: parents and children, values that rows trade with each other")
+  func orderWithin() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql(
+      "tablet/data.sqlite",
+      """
+      INSERT INTO guests VALUES ('a', 'z', 'Child first', 1);
+      INSERT INTO rooms VALUES ('z', 'Zinc');
+      UPDATE guests SET room = 'z' WHERE id = 'g';
+      DELETE FROM rooms WHERE id = 'r';
+      """)
+    try meeting.meet()
+    #expect(try meeting.conflicts() == [])
+    #expect(try meeting.camp.rows("office.sqlite", "SELECT id FROM rooms") == "z")
+    #expect(try meeting.guests() == "a|z|Child first|1\ng|z|Ada|30")
+  }
+
+  @Test("a value that only one row may have: the hub's row keeps it, the other device's row is kept as a conflict")
+  func unique() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "INSERT INTO rooms VALUES ('t', 'Red')")
+    try meeting.camp.sql("other/data.sqlite", "INSERT INTO rooms VALUES ('o', 'Red')")
+    try meeting.meet("other")
+    try meeting.meet("tablet")
+    #expect(try meeting.conflicts() == ["unique open"])
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      #expect(try meeting.camp.rows(database, "SELECT id, name FROM rooms ORDER BY id") == "o|Red\nr|Blue")
+    }
+  }
+
+  @Test("on the device too: a row that came from the hub takes the value, the device's own pending row is kept as a conflict")
+  func uniqueOnTheDevice() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE rooms SET name = 'Red' WHERE id = 'r'")
+    try meeting.camp.sql("office.sqlite", "INSERT INTO rooms VALUES ('o', 'Red')")
+    try meeting.answer("tablet")
+    #expect(try meeting.camp.rows("tablet/data.sqlite", "SELECT id, name FROM rooms ORDER BY id") == "o|Red\nr|Blue")
+    try meeting.meet("tablet")
+    #expect(try meeting.conflicts() == ["unique open"])
+  }
+
+  @Test("a row that the hub's database does not allow is held, and the others of its bundle are taken")
+  func constraint() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql(
+      "tablet/data.sqlite", "PRAGMA ignore_check_constraints = ON; UPDATE guests SET age = -1; INSERT INTO guests VALUES ('n', 'r', 'Next', 5)")
+    try meeting.meet()
+    #expect(try meeting.conflicts() == ["constraint held"])
+    #expect(try meeting.guests() == "g|r|Ada|30\nn|r|Next|5")
+    #expect(try meeting.guests("tablet/data.sqlite") == "g|r|Ada|30\nn|r|Next|5")
+  }
+
+  @Test("a parent that the device deleted stays while others still have children of it")
+  func parentWithChildren() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "DELETE FROM guests; DELETE FROM rooms")
+    try meeting.camp.sql("office.sqlite", "INSERT INTO guests VALUES ('late', 'r', 'Late', 1)")
+    try meeting.meet()
+    #expect(try meeting.conflicts() == ["foreign key open"])
+    #expect(try meeting.guests("tablet/data.sqlite") == "late|r|Late|1")
+    #expect(try meeting.camp.rows("tablet/data.sqlite", "SELECT id FROM rooms") == "r")
+  }
+
+  @Test("after the device's changes are acknowledged a full bundle brings a lost device back, pending changes included")
+  func fullAgain() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET age = 31")
+    try meeting.meet()
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET name = 'Pending'")
+    try meeting.camp.sql("office.sqlite", "UPDATE guests SET room = NULL; INSERT INTO rooms VALUES ('x', 'Xylo')")
+    let file = try meeting.camp.hub("emit", "--device", "tablet", "--full", "--json").json["emissions"]?.arrayValue?.first?["file"]?.stringValue
+    #expect(meeting.camp.device("tablet", "import", file ?? "").code == 0)
+    #expect(try meeting.guests("tablet/data.sqlite") == "g|NULL|Pending|31")
+    #expect(try meeting.camp.device("tablet", "status", "--json").json["pending"]?["guests"] == 1)
+    try meeting.meet()
+    #expect(try meeting.guests() == "g|NULL|Pending|31")
+  }
+
+  @Test("an app that has made its empty database already gets the rows into it")
+  func existingDatabase() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    let camp = meeting.camp
+    let made = try camp.deviceAnywhere(
+      "init", camp.path("laptop"), "--dataset", "inn", "--name", "laptop", "--request", camp.path("ask.satchel"), "--json").json
+    try camp.sql(
+      "laptop/data.sqlite",
+      """
+      CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT UNIQUE);
+      CREATE TABLE guests (id TEXT PRIMARY KEY, room TEXT REFERENCES rooms (id), name TEXT NOT NULL, age INTEGER CHECK (age > 0));
+      CREATE TABLE settings (word TEXT); INSERT INTO settings VALUES ('mine');
+      INSERT INTO rooms VALUES ('stray', 'Stray');
+      """)
+    camp.hub("device", "enrol", camp.path("ask.satchel"), "--user", "ann", "--fingerprint", made["fingerprint"]?.stringValue ?? "")
+    let first = camp.path("hub/bundles/outbox/inn-hub-laptop-1.satchel")
+    let hub = try camp.hub("status", "--json").json["fingerprint"]?.stringValue ?? ""
+    let refused = try camp.device("laptop", "import", first, "--fingerprint", hub, "--json").json
+    #expect(refused["bundles"]?.arrayValue?.first?["error"]?["reason"] == "not-empty")
+    try camp.sql("laptop/data.sqlite", "DELETE FROM rooms")
+    #expect(camp.device("laptop", "import", first, "--fingerprint", hub).code == 0)
+    #expect(try camp.rows("laptop/data.sqlite", "SELECT * FROM settings") == "mine")
+    try camp.sql("laptop/data.sqlite", "UPDATE guests SET age = 40")
+    #expect(try camp.device("laptop", "status", "--json").json["pending"]?["guests"] == 1)
+  }
+}

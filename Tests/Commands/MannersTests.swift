@@ -1,0 +1,64 @@
+import Foundation
+import SatchelJSON
+import SatchelPlatform
+import Testing
+
+@testable import SatchelCommands
+
+@Suite("Manners of the command line")
+struct MannersTests {
+  private static var tools: [ToolSpec<CommandContext>] { [DeviceTool.spec, HubTool.spec] }
+
+  @Test("the tables of commands have no mistakes, and every command has an example")
+  func tables() {
+    for tool in Self.tools {
+      #expect(tool.faults == [])
+      for command in tool.commands { #expect(!command.examples.isEmpty, "\(tool.name) \(command.name)") }
+    }
+  }
+
+  @Test("help fits 80 columns, for each command, and tells its exit codes")
+  func help() {
+    for tool in Self.tools {
+      for text in [tool.help()] + tool.commands.map({ tool.help($0) }) {
+        for line in text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+      }
+      for command in tool.commands { #expect(tool.help(command).contains("a bundle was refused")) }
+    }
+  }
+
+  @Test("--json prints exactly one document, on failure too, for every command")
+  func oneDocument() throws {
+    for tool in Self.tools {
+      for command in tool.commands {
+        let console = CollectingConsole()
+        var context = CommandContext(platform: .real, console: console)
+        let words = command.path + ["--json", "-C", "/nowhere"] + command.arguments.map { _ in "x" }
+        let required = command.options.filter(\.required).flatMap { ["--\($0.long)", "x"] }
+        let code = tool.run(words + required, context: &context, console: console) { failure, _ in report(failure, to: console) }
+        #expect(code != .done, "\(command.name)")
+        let document = try JSONValue.parse(Array(console.outText.utf8))
+        #expect(document["ok"] == false)
+        #expect(document["error"]?["message"]?.stringValue?.isEmpty == false)
+        #expect(console.errorText.isEmpty)
+      }
+    }
+  }
+
+  @Test("the README's tour works as it is printed")
+  func tour() throws {
+    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    // The tools are built beside the tests.
+    let tools = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
+    process.arguments = [package.appendingPathComponent("scripts/tour.sh").path, tools]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0, "\(text)")
+  }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import SatchelJSON
+import SatchelPlatform
+import Testing
+
+@Suite("Bad input gives a clear error, the right exit code, and no change")
+struct RefusalTests {
+  /// Definitions and databases that do not fit, with the reason and the place that the error names.
+  @Test(
+    "init",
+    arguments: [
+      ("not JSON", "{", "dataset-definition", "not JSON"),
+      ("unknown member", #"{ "dataset": "d", "version": 1, "tabels": {} }"#, "dataset-definition", "tabels"),
+      ("unknown table", #"{ "dataset": "d", "version": 1, "tables": { "nix": {} } }"#, "dataset-definition", "tables.nix"),
+      ("no key", #"{ "dataset": "d", "version": 1, "tables": { "keyless": {} } }"#, "dataset-definition", "PRIMARY KEY"),
+      ("a view", #"{ "dataset": "d", "version": 1, "tables": { "seen": {} } }"#, "dataset-definition", "view"),
+      (
+        "unknown column", #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "region = 1" } } }"#, "dataset-definition",
+        "tables.t.visible"
+      ),
+      (
+        "unknown attribute", #"{ "dataset": "d", "version": 1, "tables": { "t": { "write": "a = :zone" } } }"#, "dataset-definition",
+        "zone"
+      ),
+      (
+        "a rule that breaks out", #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "1) OR (1" } } }"#,
+        "dataset-definition", "parenthesis"
+      ),
+      (
+        "a rule that reads elsewhere",
+        #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "a IN (SELECT a FROM keyless)" } } }"#, "dataset-definition",
+        "keyless"
+      ),
+      (
+        "a rule that is not decided by the row",
+        #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "random() > 0" } } }"#, "dataset-definition", "random"
+      ),
+      ("unknown policy", #"{ "dataset": "d", "version": 1, "tables": { "t": { "conflict": "mine" } } }"#, "dataset-definition", "mine"),
+      ("NULL in a key", #"{ "dataset": "d", "version": 1, "tables": { "old": {} } }"#, "dataset-definition", "NULL"),
+    ])
+  func initialise(_ what: String, definition: String, reason: String, word: String) throws {
+    let camp = try Camp()
+    try camp.sql(
+      "data.sqlite",
+      """
+      CREATE TABLE t (a TEXT PRIMARY KEY, b); CREATE TABLE keyless (a, b); CREATE VIEW seen AS SELECT * FROM t;
+      CREATE TABLE old (a TEXT PRIMARY KEY); INSERT INTO old VALUES (NULL);
+      """)
+    try camp.write("d.json", definition)
+    let before = try camp.everything()
+    let outcome = camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path("data.sqlite"), "--json")
+    #expect(outcome.code == 1, "\(what)")
+    let error = try outcome.json["error"]
+    #expect(error?["reason"]?.stringValue == reason)
+    #expect(error?["message"]?.stringValue?.contains(word) == true, "\(what): \(outcome.out)")
+    #expect(try camp.everything() == before, "\(what) left something behind")
+  }
+
+  @Test("init with a file that is missing or no database")
+  func notADatabase() throws {
+    let camp = try Camp()
+    try camp.write("d.json", #"{ "dataset": "d", "version": 1, "tables": { "t": {} } }"#)
+    try camp.write("text.sqlite", "this is no database, but a text that is long enough to look at its beginning")
+    for (database, reason) in [("missing.sqlite", "no-database"), ("text.sqlite", "not-a-database")] {
+      let outcome = camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path(database), "--json")
+      #expect(outcome.code == 1)
+      #expect(try outcome.json["error"]?["reason"]?.stringValue == reason)
+    }
+    let noDefinition = camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("x.json"), "--database", camp.path("text.sqlite"), "--json")
+    #expect(try noDefinition.json["error"]?["reason"]?.stringValue == "missing")
+    #expect(!FileManager.default.fileExists(atPath: camp.path("hub")))
+  }
+
+  @Test("a second init, over a workspace or over a captured database, is refused")
+  func twice() throws {
+    let camp = try Camp()
+    try camp.open()
+    let before = try camp.everything()
+    let again = camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    #expect(again.code == 1)
+    let beside = camp.hubAnywhere("init", camp.path("hub2"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    #expect(beside.code == 1)
+    #expect(try camp.everything() == before)
+  }
+
+  @Test("a bundle with a flipped byte, cut anywhere, or for somebody else is refused with exit code 3, and nothing changes")
+  func badBundles() throws {
+    let camp = try Camp()
+    try camp.open()
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    let good = try camp.read("tablet/bundles/outbox/camp-tablet-hub-1.satchel")
+    let rows = try camp.rows("office.sqlite", "SELECT * FROM reviews")
+    var refused = 0
+    for place in stride(from: 3, to: good.count, by: max(1, good.count / 40)) {
+      var bad = good
+      bad[place] ^= 0x10
+      try Data(bad).write(to: URL(fileURLWithPath: camp.path("bad.satchel")))
+      let outcome = camp.hub("import", camp.path("bad.satchel"), "--dry-run", "--json")
+      // A byte between two entries, which a tar fills up with zeros, carries nothing: then everything else is as it was signed.
+      if outcome.code == 3 { refused += 1 } else { #expect(outcome.out.contains(#""taken": 1"#), "byte \(place): \(outcome.out)") }
+      try Data(good[..<place]).write(to: URL(fileURLWithPath: camp.path("bad.satchel")))
+      #expect(camp.hub("import", camp.path("bad.satchel")).code == 3, "cut at \(place)")
+    }
+    #expect(refused > 35)
+    #expect(try camp.rows("office.sqlite", "SELECT * FROM reviews") == rows)
+    #expect(try camp.rows("office.sqlite", "SELECT merged FROM satchel_devices WHERE name = 'tablet'") == "0")
+
+    camp.hub("emit", "--all")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Lagoon' WHERE id = 'lake'")
+    camp.hub("emit", "--all")
+    let forPhone = camp.path("hub/bundles/outbox/camp-hub-phone-2.satchel")
+    let outcome = camp.device("tablet", "import", forPhone, "--json")
+    #expect(outcome.code == 3)
+    #expect(try outcome.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "not-for-us")
+    #expect(FileManager.default.fileExists(atPath: forPhone))
+    #expect(camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")).code == 0, "the good one is still taken")
+  }
+
+  @Test("a refused file is copied to quarantine with its reason, and noted in the ledger")
+  func quarantine() throws {
+    let camp = try Camp()
+    try camp.open()
+    try camp.write("junk.satchel", "junk")
+    #expect(camp.hub("import", camp.path("junk.satchel")).code == 3)
+    let files = try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/quarantine")).sorted()
+    #expect(files.count == 2)
+    #expect(files.last?.hasSuffix("junk.satchel.reason.txt") == true)
+    #expect(try camp.hub("log", "--json").json["entries"]?.arrayValue?.first?["verdict"] == "refused")
+    #expect(try camp.hub("status", "--json").json["quarantined"] == 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/inbox")).isEmpty)
+  }
+
+  @Test("one bad bundle among several holds up no other")
+  func several() throws {
+    let camp = try Camp()
+    try camp.open()
+    for name in ["tablet", "phone"] {
+      try camp.sql("\(name)/data.sqlite", "INSERT INTO reviews VALUES ('\(name)', 'lake', '\(name == "phone" ? "ben" : "ann")', 1, '')")
+      camp.device(name, "export")
+    }
+    try camp.write("junk.satchel", "junk")
+    let outcome = camp.hub(
+      "import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"), camp.path("junk.satchel"),
+      camp.path("phone/bundles/outbox/camp-phone-hub-1.satchel"))
+    #expect(outcome.code == 3)
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews") == "4")
+  }
+
+  @Test("two copies of one device at work: the second history is refused, and the device flagged until somebody decides")
+  func clone() throws {
+    let camp = try Camp()
+    try camp.open()
+    try FileManager.default.copyItem(atPath: camp.path("tablet"), toPath: camp.path("copy"))
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
+    try camp.sql("copy/data.sqlite", "UPDATE reviews SET words = 'two' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    camp.device("copy", "export")
+    #expect(camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")).code == 0)
+    let second = camp.hub("import", camp.path("copy/bundles/outbox/camp-tablet-hub-1.satchel"), "--json")
+    #expect(second.code == 3)
+    #expect(try second.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "fork")
+    #expect(try camp.rows("office.sqlite", "SELECT state FROM satchel_devices WHERE name = 'tablet'") == "flagged")
+    #expect(camp.hub("emit", "--device", "tablet").code == 1)
+    #expect(camp.hub("device", "unflag", "tablet").code == 0)
+    #expect(camp.hub("emit", "--device", "tablet").code == 0)
+  }
+
+  @Test("a revoked device delivers nothing any more")
+  func revoked() throws {
+    let camp = try Camp()
+    try camp.open()
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'late' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    #expect(camp.hub("device", "revoke", "tablet").code == 0)
+    #expect(camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")).code == 3)
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "quiet")
+  }
+
+  @Test("a provisioning that fails leaves neither folder nor device")
+  func halfProvisioned() throws {
+    let camp = try Camp()
+    try camp.open()
+    for words in [["tablet", "ann"], ["new", "nobody"], ["Bad Name", "ann"]] {
+      let outcome = camp.hub("device", "provision", words[0], "--user", words[1], "--into", camp.path("made"))
+      #expect(outcome.code == 1)
+      #expect(!FileManager.default.fileExists(atPath: camp.path("made")))
+    }
+    #expect(try camp.hub("device", "list", "--json").json["devices"]?.arrayValue?.count == 2)
+  }
+
+  @Test("a secret key that others can read is not used")
+  func openKey() throws {
+    let camp = try Camp()
+    try camp.open()
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: camp.path("tablet/keys/own.key"))
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")
+    #expect(try camp.device("tablet", "export", "--json").json["error"]?["reason"] == "open-key")
+  }
+
+  @Test("a rehearsal says what would happen and changes nothing: all files are as before, byte for byte")
+  func rehearsals() throws {
+    let camp = try Camp()
+    try camp.open()
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    let bundle = camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")
+    camp.hub("import", bundle)
+    camp.hub("emit", "--all")
+    let id = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try camp.write("junk.satchel", "junk")
+    let before = try camp.everything()
+    let outcomes = [
+      camp.device("tablet", "export", "--dry-run"),
+      camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"), "--dry-run"),
+      camp.hub("emit", "--all", "--full", "--dry-run"), camp.hub("conflicts", "resolve", id, "--keep", "device", "--dry-run"),
+      camp.hub("user", "add", "zoe", "--dry-run"), camp.hub("user", "set", "ann", "tier=9", "--dry-run"),
+      camp.hub("device", "revoke", "tablet", "--dry-run"),
+      camp.hub("device", "provision", "new", "--user", "ann", "--into", camp.path("new"), "--dry-run"),
+    ]
+    for outcome in outcomes { #expect(outcome.code == 0, "\(outcome.error)") }
+    #expect(camp.hub("import", camp.path("junk.satchel"), "--dry-run").code == 3)
+    let after = try camp.everything()
+    for name in Set(before.keys).union(after.keys).sorted() { #expect(before[name] == after[name], "\(name)") }
+  }
+
+  @Test("while another command works on the workspace, the answer is exit code 4")
+  func busy() throws {
+    let camp = try Camp()
+    try camp.open()
+    let lock = try FileLock(path: camp.path("tablet/.satchel.lock"), files: HostFileSystem())
+    let outcome = camp.device("tablet", "export", "--json")
+    #expect(outcome.code == 4)
+    #expect(try outcome.json["error"]?["reason"] == "busy")
+    _ = lock.path
+  }
+}
