@@ -13,15 +13,17 @@ public func runHubTool(_ words: [String], platform: Platform = .real, console: a
   run(HubTool.spec, words, platform, console)
 }
 
-/// Runs a tool on the process's own terminal.
-public func runDeviceTool() -> Int32 { onTerminal { runDeviceTool($0, console: $1) } }
-public func runHubTool() -> Int32 { onTerminal { runHubTool($0, console: $1) } }
+/// The device's tool as a process, with its command line and terminal.
+public func deviceToolMain() -> Never { onTerminal { runDeviceTool($0, console: $1) } }
 
-private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Int32 {
+/// The hub's tool as a process, with its command line and terminal.
+public func hubToolMain() -> Never { onTerminal { runHubTool($0, console: $1) } }
+
+private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Never {
   let terminal = Terminal()
   let code = body(Array(CommandLine.arguments.dropFirst()), terminal)
   // What was done is done, but nobody could read of it.
-  return code == ExitCode.done.rawValue && terminal.failure != nil ? ExitCode.failed.rawValue : code
+  endProcess(code == ExitCode.done.rawValue && terminal.failure != nil ? ExitCode.failed.rawValue : code)
 }
 
 private func run(_ tool: ToolSpec<CommandContext>, _ words: [String], _ platform: Platform, _ console: any Console) -> Int32 {

@@ -46,7 +46,8 @@ extension DeviceWorkspace {
 
   /// Checks a bundle from the hub, or one of this device's own, without importing it.
   public func verify(_ path: String) throws -> VerifiedBundle {
-    try BundleReader(platform: platform).read(path, trust: .keys([ownKey()] + [hubKey()].compactMap(\.self)), staging: folder.inbox)
+    try BundleReader(platform: platform).read(
+      path, trust: .keys([ownKey()] + [hubKey()].compactMap(\.self)), staging: folder.inbox)
   }
 
   private func ownKey() throws -> PublicKey { try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files) }
@@ -87,7 +88,8 @@ extension DeviceWorkspace {
   /// What must be right of any bundle from the hub, whatever the database holds.
   private func check(_ manifest: Manifest) throws -> Manifest.Scope {
     guard case .scope(let scope) = manifest.body else {
-      throw Refusal("wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a device imports those of kind scope.",
+      throw Refusal(
+        "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a device imports those of kind scope.",
         hint: "Carry it to the hub \(manifest.to.name).")
     }
     guard manifest.dataset == configuration.dataset else {

@@ -63,7 +63,7 @@ struct EmissionWriter {
   /// The keys of these rows with their numbers, in the order of the keys' bytes: the numbers tell of rows that this user may not see.
   private func keys(_ set: RowSet, in place: Int) throws -> [(number: Int64, key: RowKey)] {
     var found: [(number: Int64, key: RowKey, order: [UInt8])] = []
-    try set.forEach { number in
+    for number in set {
       if let key = try store.numbers[place].key(of: number) { found.append((number, key, canonicalKey(key))) }
     }
     return found.sorted { $0.order.lexicographicallyPrecedes($1.order) }.map { ($0.number, $0.key) }

@@ -71,7 +71,9 @@ extension HubWorkspace {
   /// What must be right of any device's bundle, whatever it carries.
   private func check(_ manifest: Manifest, signer: PublicKey, _ store: HubStore) throws -> Manifest.Changes {
     guard case .changes(let changes) = manifest.body else {
-      let hint = manifest.kind == .enrolment ? "Enrol the device: satchel-hub device enrol FILE --user USER" : "Carry it to the device \(manifest.to.name)."
+      let hint =
+        manifest.kind == .enrolment
+        ? "Enrol the device: satchel-hub device enrol FILE --user USER" : "Carry it to the device \(manifest.to.name)."
       throw Refusal(
         "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a hub imports those of kind changes.", hint: hint)
     }

@@ -1,5 +1,5 @@
 /// A set of stable row numbers, a bit each. Row numbers begin at 0 and are dense.
-public struct RowSet: Hashable, Sendable {
+public struct RowSet: Hashable, Sequence, Sendable {
   private var words: [UInt64] = []
 
   public init() {}
@@ -32,20 +32,9 @@ public struct RowSet: Hashable, Sendable {
   public func intersection(_ other: RowSet) -> RowSet { combine(other) { $0 & $1 } }
   public func subtracting(_ other: RowSet) -> RowSet { combine(other) { $0 & ~$1 } }
 
-  /// Calls `body` with each number, in ascending order.
-  public func forEach(_ body: (Int64) throws -> Void) rethrows {
-    for (place, word) in words.enumerated() {
-      var rest = word
-      while rest != 0 {
-        try body(Int64(place) << 6 | Int64(rest.trailingZeroBitCount))
-        rest &= rest - 1
-      }
-    }
-  }
-
   private func combine(_ other: RowSet, _ body: (UInt64, UInt64) -> UInt64) -> RowSet {
     var result = RowSet()
-    result.words = (0..<max(words.count, other.words.count)).map { place in
+    result.words = (0..<Swift.max(words.count, other.words.count)).map { place in
       body(place < words.count ? words[place] : 0, place < other.words.count ? other.words[place] : 0)
     }
     result.trim()
@@ -58,6 +47,27 @@ public struct RowSet: Hashable, Sendable {
   }
 }
 
+extension RowSet {
+  /// Goes through the numbers in ascending order.
+  public struct Iterator: IteratorProtocol {
+    fileprivate let words: [UInt64]
+    fileprivate var place = 0
+    fileprivate var rest: UInt64
+
+    public mutating func next() -> Int64? {
+      while rest == 0 {
+        place += 1
+        if place >= words.count { return nil }
+        rest = words[place]
+      }
+      defer { rest &= rest - 1 }
+      return Int64(place) << 6 | Int64(rest.trailingZeroBitCount)
+    }
+  }
+
+  public func makeIterator() -> Iterator { Iterator(words: words, rest: words.first ?? 0) }
+}
+
 /// The compact form in which a set is stored: blocks of 65,536 numbers, each as a bit map or as the gaps between its runs,
 /// whichever is shorter. The idea of choosing a form a block is that of Roaring bitmaps (Chambi, Lemire, Kaser, Godin, 2016).
 extension RowSet {
@@ -68,7 +78,7 @@ extension RowSet {
   public var encoded: [UInt8] {
     var bytes: [UInt8] = []
     for start in stride(from: 0, to: words.count, by: Self.blockWords) {
-      let block = words[start..<min(start + Self.blockWords, words.count)]
+      let block = words[start..<Swift.min(start + Self.blockWords, words.count)]
       var gaps: [UInt8] = []
       var last = -1
       for (place, word) in block.enumerated() {
@@ -113,7 +123,7 @@ extension RowSet {
         }
       case Self.asBits:
         guard length % 8 == 0, length <= Self.blockWords * 8 else { return nil }
-        words.append(contentsOf: repeatElement(0, count: max(0, first - words.count)))
+        words.append(contentsOf: repeatElement(0, count: Swift.max(0, first - words.count)))
         while index < end {
           words.append((0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[index + $1]) << UInt64(8 * $1) })
           index += 8

@@ -24,8 +24,8 @@ public struct SQLiteError: Error, CustomStringConvertible {
 
   public var kind: Kind {
     switch code {
-    case SQLITE_CONSTRAINT_UNIQUE, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_ROWID: return .unique
-    case SQLITE_CONSTRAINT_FOREIGNKEY: return .foreignKey
+    case uniqueConstraint, primaryKeyConstraint, rowidConstraint: return .unique
+    case foreignKeyConstraint: return .foreignKey
     default: break
     }
     switch code & 0xff {
@@ -43,8 +43,8 @@ public struct SQLiteError: Error, CustomStringConvertible {
   }
 }
 
-// The importer leaves out macros that are expressions; these are SQLite's documented values.
-let SQLITE_CONSTRAINT_UNIQUE: Int32 = 19 | 8 << 8
-let SQLITE_CONSTRAINT_PRIMARYKEY: Int32 = 19 | 6 << 8
-let SQLITE_CONSTRAINT_ROWID: Int32 = 19 | 10 << 8
-let SQLITE_CONSTRAINT_FOREIGNKEY: Int32 = 19 | 3 << 8
+// Extended result codes: the importer leaves out macros that are expressions.
+private let uniqueConstraint: Int32 = 19 | 8 << 8
+private let primaryKeyConstraint: Int32 = 19 | 6 << 8
+private let rowidConstraint: Int32 = 19 | 10 << 8
+private let foreignKeyConstraint: Int32 = 19 | 3 << 8

@@ -1,4 +1,3 @@
-import Glibc
 import SatchelCommands
 
-exit(runDeviceTool())
+deviceToolMain()

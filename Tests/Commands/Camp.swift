@@ -3,7 +3,6 @@ import SatchelCommands
 import SatchelJSON
 import SatchelPlatform
 import SatchelSQLite
-
 import Testing
 
 /// A folder of its own with a hub and devices in it, worked by the tools' commands as a person would.

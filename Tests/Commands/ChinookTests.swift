@@ -27,7 +27,8 @@ struct ChinookTests {
     try FileManager.default.copyItem(atPath: chinook.appendingPathComponent(file).path, toPath: camp.path("office.sqlite"))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: camp.path("office.sqlite"))
     try camp.write("chinook.json", Self.definition)
-    let made = camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("chinook.json"), "--database", camp.path("office.sqlite"))
+    let made = camp.hubAnywhere(
+      "init", camp.path("hub"), "--dataset", camp.path("chinook.json"), "--database", camp.path("office.sqlite"))
     #expect(made.code == 0, "\(made.error)")
     for agent in Self.agents {
       camp.hub("user", "add", agent.name, "employee=\(agent.employee)")
@@ -61,11 +62,14 @@ struct ChinookTests {
   }
 
   private func check(_ camp: Camp) throws {
-    let tables = try camp.rows("office.sqlite", "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'satchel%' AND name NOT LIKE 'sqlite%'")
+    let tables = try camp.rows(
+      "office.sqlite",
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'satchel%' AND name NOT LIKE 'sqlite%'")
     for agent in Self.agents {
       for table in tables.split(separator: "\n").map(String.init) {
         let found = try camp.rows("\(agent.name)/data.sqlite", "SELECT * FROM \(table) ORDER BY 1, 2")
-        let wanted = try camp.rows("office.sqlite", "SELECT * FROM \(table) WHERE \(expected(table, agent.employee)) ORDER BY 1, 2")
+        let wanted = try camp.rows(
+          "office.sqlite", "SELECT * FROM \(table) WHERE \(expected(table, agent.employee)) ORDER BY 1, 2")
         #expect(found == wanted, "\(agent.name): \(table)")
       }
       #expect(try camp.rows("\(agent.name)/data.sqlite", "PRAGMA foreign_key_check").isEmpty)
@@ -99,7 +103,9 @@ struct ChinookTests {
       DELETE FROM InvoiceLine WHERE InvoiceId = 2;
       DELETE FROM Invoice WHERE InvoiceId = 2;
       """)
-    try camp.sql("steve/data.sqlite", "UPDATE Customer SET City = 'Ulm', Fax = '1' WHERE CustomerId = 2; DELETE FROM PlaylistTrack WHERE PlaylistId = 17")
+    try camp.sql(
+      "steve/data.sqlite",
+      "UPDATE Customer SET City = 'Ulm', Fax = '1' WHERE CustomerId = 2; DELETE FROM PlaylistTrack WHERE PlaylistId = 17")
     // Meanwhile at the office: the same email, another phone, another fax, and a customer who gets another agent.
     try camp.sql(
       "office.sqlite",

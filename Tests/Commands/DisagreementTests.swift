@@ -18,7 +18,9 @@ private struct Meeting {
       """)
     try camp.write(
       "d.json", #"{ "dataset": "inn", "version": 1, "tables": { "rooms": { \#(rules) }, "guests": { \#(rules) } } }"#)
-    #expect(camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path("office.sqlite")).code == 0)
+    #expect(
+      camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path("office.sqlite")).code
+        == 0)
     camp.hub("user", "add", "ann")
     for name in ["tablet", "other"] { camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)) }
   }
@@ -56,7 +58,8 @@ struct DisagreementTests {
     "both changed one column: the policy decides, and both sides end with the same row",
     arguments: [
       (#""conflict": "manual""#, "open", "Office"), (#""conflict": "hub""#, "settled", "Office"),
-      (#""conflict": "device""#, "settled", "Tablet"), (#""conflict": "hub", "columns": { "name": "device" }"#, "settled", "Tablet"),
+      (#""conflict": "device""#, "settled", "Tablet"),
+      (#""conflict": "hub", "columns": { "name": "device" }"#, "settled", "Tablet"),
     ])
   func sameColumn(_ rules: String, state: String, name: String) throws {
     let meeting = try Meeting(rules)
@@ -140,7 +143,8 @@ struct DisagreementTests {
     #expect(try meeting.conflicts() == ["insert/insert open"])
     #expect(try meeting.guests("tablet/data.sqlite") == "g|r|Ada|30\nn|r|Office|2")
     #expect(meeting.camp.hub("conflicts", "resolve", try meeting.id(), "--set", "age=7").code == 0)
-    #expect(try meeting.camp.rows("office.sqlite", "SELECT name, age, typeof(age) FROM guests WHERE id = 'n'") == "Office|7|integer")
+    #expect(
+      try meeting.camp.rows("office.sqlite", "SELECT name, age, typeof(age) FROM guests WHERE id = 'n'") == "Office|7|integer")
   }
 
   @Test("a row whose parent is not there waits, and enters by itself when the parent comes")
@@ -203,7 +207,8 @@ struct DisagreementTests {
   func constraint() throws {
     let meeting = try Meeting(#""conflict": "manual""#)
     try meeting.camp.sql(
-      "tablet/data.sqlite", "PRAGMA ignore_check_constraints = ON; UPDATE guests SET age = -1; INSERT INTO guests VALUES ('n', 'r', 'Next', 5)")
+      "tablet/data.sqlite",
+      "PRAGMA ignore_check_constraints = ON; UPDATE guests SET age = -1; INSERT INTO guests VALUES ('n', 'r', 'Next', 5)")
     try meeting.meet()
     #expect(try meeting.conflicts() == ["constraint held"])
     #expect(try meeting.guests() == "g|r|Ada|30\nn|r|Next|5")
@@ -228,7 +233,8 @@ struct DisagreementTests {
     try meeting.meet()
     try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET name = 'Pending'")
     try meeting.camp.sql("office.sqlite", "UPDATE guests SET room = NULL; INSERT INTO rooms VALUES ('x', 'Xylo')")
-    let file = try meeting.camp.hub("emit", "--device", "tablet", "--full", "--json").json["emissions"]?.arrayValue?.first?["file"]?.stringValue
+    let file = try meeting.camp.hub("emit", "--device", "tablet", "--full", "--json").json["emissions"]?.arrayValue?.first?[
+      "file"]?.stringValue
     #expect(meeting.camp.device("tablet", "import", file ?? "").code == 0)
     #expect(try meeting.guests("tablet/data.sqlite") == "g|NULL|Pending|31")
     #expect(try meeting.camp.device("tablet", "status", "--json").json["pending"]?["guests"] == 1)
@@ -241,7 +247,8 @@ struct DisagreementTests {
     let meeting = try Meeting(#""conflict": "manual""#)
     let camp = meeting.camp
     let made = try camp.deviceAnywhere(
-      "init", camp.path("laptop"), "--dataset", "inn", "--name", "laptop", "--request", camp.path("ask.satchel"), "--json").json
+      "init", camp.path("laptop"), "--dataset", "inn", "--name", "laptop", "--request", camp.path("ask.satchel"), "--json"
+    ).json
     try camp.sql(
       "laptop/data.sqlite",
       """
@@ -250,7 +257,8 @@ struct DisagreementTests {
       CREATE TABLE settings (word TEXT); INSERT INTO settings VALUES ('mine');
       INSERT INTO rooms VALUES ('stray', 'Stray');
       """)
-    camp.hub("device", "enrol", camp.path("ask.satchel"), "--user", "ann", "--fingerprint", made["fingerprint"]?.stringValue ?? "")
+    camp.hub(
+      "device", "enrol", camp.path("ask.satchel"), "--user", "ann", "--fingerprint", made["fingerprint"]?.stringValue ?? "")
     let first = camp.path("hub/bundles/outbox/inn-hub-laptop-1.satchel")
     let hub = try camp.hub("status", "--json").json["fingerprint"]?.stringValue ?? ""
     let refused = try camp.device("laptop", "import", first, "--fingerprint", hub, "--json").json

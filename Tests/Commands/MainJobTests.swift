@@ -32,7 +32,8 @@ struct MainJobTests {
     let camp = try Camp()
     try camp.open()
     try camp.sql(
-      "tablet/data.sqlite", "INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'steep'); UPDATE reviews SET stars = 2 WHERE id = 'r1'")
+      "tablet/data.sqlite",
+      "INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'steep'); UPDATE reviews SET stars = 2 WHERE id = 'r1'")
     camp.device("tablet", "export")
     camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
     let emitted = try camp.hub("emit", "--device", "tablet", "--json").json
@@ -123,7 +124,9 @@ struct MainJobTests {
   func forbidden() throws {
     let camp = try Camp()
     try camp.open()
-    try camp.sql("phone/data.sqlite", "UPDATE reviews SET words = 'forged' WHERE id = 'r1'; UPDATE sites SET name = 'Mine' WHERE id = 'lake'")
+    try camp.sql(
+      "phone/data.sqlite", "UPDATE reviews SET words = 'forged' WHERE id = 'r1'; UPDATE sites SET name = 'Mine' WHERE id = 'lake'"
+    )
     camp.device("phone", "export")
     camp.hub("import", camp.path("phone/bundles/outbox/camp-phone-hub-1.satchel"))
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "quiet")

@@ -47,7 +47,8 @@ struct MannersTests {
 
   @Test("the README's tour works as it is printed")
   func tour() throws {
-    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/bash")
     // The tools are built beside the tests.

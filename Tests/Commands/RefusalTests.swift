@@ -15,11 +15,13 @@ struct RefusalTests {
       ("no key", #"{ "dataset": "d", "version": 1, "tables": { "keyless": {} } }"#, "dataset-definition", "PRIMARY KEY"),
       ("a view", #"{ "dataset": "d", "version": 1, "tables": { "seen": {} } }"#, "dataset-definition", "view"),
       (
-        "unknown column", #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "region = 1" } } }"#, "dataset-definition",
+        "unknown column", #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "region = 1" } } }"#,
+        "dataset-definition",
         "tables.t.visible"
       ),
       (
-        "unknown attribute", #"{ "dataset": "d", "version": 1, "tables": { "t": { "write": "a = :zone" } } }"#, "dataset-definition",
+        "unknown attribute", #"{ "dataset": "d", "version": 1, "tables": { "t": { "write": "a = :zone" } } }"#,
+        "dataset-definition",
         "zone"
       ),
       (
@@ -28,14 +30,18 @@ struct RefusalTests {
       ),
       (
         "a rule that reads elsewhere",
-        #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "a IN (SELECT a FROM keyless)" } } }"#, "dataset-definition",
+        #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "a IN (SELECT a FROM keyless)" } } }"#,
+        "dataset-definition",
         "keyless"
       ),
       (
         "a rule that is not decided by the row",
         #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "random() > 0" } } }"#, "dataset-definition", "random"
       ),
-      ("unknown policy", #"{ "dataset": "d", "version": 1, "tables": { "t": { "conflict": "mine" } } }"#, "dataset-definition", "mine"),
+      (
+        "unknown policy", #"{ "dataset": "d", "version": 1, "tables": { "t": { "conflict": "mine" } } }"#, "dataset-definition",
+        "mine"
+      ),
       ("NULL in a key", #"{ "dataset": "d", "version": 1, "tables": { "old": {} } }"#, "dataset-definition", "NULL"),
     ])
   func initialise(_ what: String, definition: String, reason: String, word: String) throws {
@@ -48,7 +54,8 @@ struct RefusalTests {
       """)
     try camp.write("d.json", definition)
     let before = try camp.everything()
-    let outcome = camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path("data.sqlite"), "--json")
+    let outcome = camp.hubAnywhere(
+      "init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path("data.sqlite"), "--json")
     #expect(outcome.code == 1, "\(what)")
     let error = try outcome.json["error"]
     #expect(error?["reason"]?.stringValue == reason)
@@ -62,11 +69,13 @@ struct RefusalTests {
     try camp.write("d.json", #"{ "dataset": "d", "version": 1, "tables": { "t": {} } }"#)
     try camp.write("text.sqlite", "this is no database, but a text that is long enough to look at its beginning")
     for (database, reason) in [("missing.sqlite", "no-database"), ("text.sqlite", "not-a-database")] {
-      let outcome = camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path(database), "--json")
+      let outcome = camp.hubAnywhere(
+        "init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path(database), "--json")
       #expect(outcome.code == 1)
       #expect(try outcome.json["error"]?["reason"]?.stringValue == reason)
     }
-    let noDefinition = camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("x.json"), "--database", camp.path("text.sqlite"), "--json")
+    let noDefinition = camp.hubAnywhere(
+      "init", camp.path("hub"), "--dataset", camp.path("x.json"), "--database", camp.path("text.sqlite"), "--json")
     #expect(try noDefinition.json["error"]?["reason"]?.stringValue == "missing")
     #expect(!FileManager.default.fileExists(atPath: camp.path("hub")))
   }
@@ -76,9 +85,11 @@ struct RefusalTests {
     let camp = try Camp()
     try camp.open()
     let before = try camp.everything()
-    let again = camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    let again = camp.hubAnywhere(
+      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     #expect(again.code == 1)
-    let beside = camp.hubAnywhere("init", camp.path("hub2"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    let beside = camp.hubAnywhere(
+      "init", camp.path("hub2"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     #expect(beside.code == 1)
     #expect(try camp.everything() == before)
   }
@@ -98,7 +109,11 @@ struct RefusalTests {
       try Data(bad).write(to: URL(fileURLWithPath: camp.path("bad.satchel")))
       let outcome = camp.hub("import", camp.path("bad.satchel"), "--dry-run", "--json")
       // A byte between two entries, which a tar fills up with zeros, carries nothing: then everything else is as it was signed.
-      if outcome.code == 3 { refused += 1 } else { #expect(outcome.out.contains(#""taken": 1"#), "byte \(place): \(outcome.out)") }
+      if outcome.code == 3 {
+        refused += 1
+      } else {
+        #expect(outcome.out.contains(#""taken": 1"#), "byte \(place): \(outcome.out)")
+      }
       try Data(good[..<place]).write(to: URL(fileURLWithPath: camp.path("bad.satchel")))
       #expect(camp.hub("import", camp.path("bad.satchel")).code == 3, "cut at \(place)")
     }
@@ -114,7 +129,8 @@ struct RefusalTests {
     #expect(outcome.code == 3)
     #expect(try outcome.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "not-for-us")
     #expect(FileManager.default.fileExists(atPath: forPhone))
-    #expect(camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")).code == 0, "the good one is still taken")
+    #expect(
+      camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")).code == 0, "the good one is still taken")
   }
 
   @Test("a refused file is copied to quarantine with its reason, and noted in the ledger")
@@ -136,7 +152,8 @@ struct RefusalTests {
     let camp = try Camp()
     try camp.open()
     for name in ["tablet", "phone"] {
-      try camp.sql("\(name)/data.sqlite", "INSERT INTO reviews VALUES ('\(name)', 'lake', '\(name == "phone" ? "ben" : "ann")', 1, '')")
+      try camp.sql(
+        "\(name)/data.sqlite", "INSERT INTO reviews VALUES ('\(name)', 'lake', '\(name == "phone" ? "ben" : "ann")', 1, '')")
       camp.device(name, "export")
     }
     try camp.write("junk.satchel", "junk")

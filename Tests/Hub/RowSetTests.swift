@@ -41,9 +41,7 @@ import Testing
   private func check(_ numbers: Set<Int64>, _ name: String) {
     let set = RowSet(numbers)
     #expect(set.count == numbers.count, "\(name)")
-    var listed: [Int64] = []
-    set.forEach { listed.append($0) }
-    #expect(listed == numbers.sorted(), "\(name)")
+    #expect(Array(set) == numbers.sorted(), "\(name)")
     #expect(RowSet(encoded: set.encoded) == set, "\(name)")
   }
 

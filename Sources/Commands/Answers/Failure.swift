@@ -50,10 +50,12 @@ struct Failure {
         reason: "not-a-database", message: "The file is no SQLite database, or it is encrypted.",
         hint: "Name the SQLite file that your app writes.", code: .failed)
     case .full:
-      self.init(reason: "no-space", message: "There is no room left for the database.", hint: "Make room, then try again.", code: .failed)
+      self.init(
+        reason: "no-space", message: "There is no room left for the database.", hint: "Make room, then try again.", code: .failed)
     case .corrupt:
       self.init(
-        reason: "corrupt", message: "The database is damaged: \(error.message).", hint: "Bring it back from a backup.", code: .failed)
+        reason: "corrupt", message: "The database is damaged: \(error.message).", hint: "Bring it back from a backup.",
+        code: .failed)
     default:
       self.init(reason: "database", message: "The database said: \(error.message).", hint: nil, code: .failed)
     }

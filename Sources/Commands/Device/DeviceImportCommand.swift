@@ -29,7 +29,9 @@ extension DeviceTool {
     guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
     if report.conflicts > 0 { text += "\(Words.count(report.conflicts, "change")) of yours met another one: satchel conflicts\n" }
-    if report.told > 0 { text += "The hub could not take \(Words.count(report.told, "change")) of yours as it was: satchel conflicts --all\n" }
+    if report.told > 0 {
+      text += "The hub could not take \(Words.count(report.told, "change")) of yours as it was: satchel conflicts --all\n"
+    }
     return text
   }
 

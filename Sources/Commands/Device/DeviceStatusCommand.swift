@@ -35,7 +35,8 @@ extension DeviceTool {
     table.add([
       "Exports",
       state.sequence == .zero
-        ? "none yet" : "the last was \(state.sequence), \(Words.age(of: current.lastExport, now: now)); the hub is known to have \(state.acknowledged)",
+        ? "none yet"
+        : "the last was \(state.sequence), \(Words.age(of: current.lastExport, now: now)); the hub is known to have \(state.acknowledged)",
     ])
     if current.openConflicts + current.heldConflicts > 0 {
       table.add(["Conflicts", "\(current.openConflicts) open, \(current.heldConflicts) held at the hub"])

@@ -42,7 +42,8 @@ extension HubTool {
         userOption, OptionSpec("name", kind: .value("NAME"), help: "another name than the device asks for"),
         OptionSpec("fingerprint", kind: .value("WORDS"), help: "as the device shows it; asked for where it is left out"),
       ],
-      examples: [Example("satchel-hub device enrol tablet-1.satchel --user ann", "The ceremony at the hub's table.")], changesData: true
+      examples: [Example("satchel-hub device enrol tablet-1.satchel --user ann", "The ceremony at the hub's table.")],
+      changesData: true
     ) { command, context in
       let hub = try open(command, context)
       let request = try hub.readRequest(command.path(command.argument("FILE")))
@@ -50,7 +51,9 @@ extension HubTool {
       let device = try hub.enrol(
         request.manifest.from.id, name: command.value("name") ?? request.manifest.from.name, user: command.value("user") ?? "",
         key: request.enrolment.key, incarnation: request.enrolment.incarnation)
-      if command.dryRun { return Answer("The device \(device.name) would be enrolled for \(device.user).\n", ["device": json(device)]) }
+      if command.dryRun {
+        return Answer("The device \(device.name) would be enrolled for \(device.user).\n", ["device": json(device)])
+      }
       let emitted = try hub.emit(to: device.name)
       let fingerprint = try hub.fingerprint()
       let text = """
@@ -126,17 +129,21 @@ extension HubTool {
       var table = TextTable(["DEVICE", "USER", "STATE", "HEARD", .right("MERGED"), .right("PROVED")])
       for device in devices {
         table.add([
-          device.name, device.user, device.state.rawValue, Words.age(of: device.heard, now: now), "\(device.merged)", "\(device.proved)",
+          device.name, device.user, device.state.rawValue, Words.age(of: device.heard, now: now), "\(device.merged)",
+          "\(device.proved)",
         ])
       }
-      let text = devices.isEmpty ? "There is no device yet: satchel-hub device provision NAME --user USER --into DIR\n" : table.text(width: nil)
+      let text =
+        devices.isEmpty
+        ? "There is no device yet: satchel-hub device provision NAME --user USER --into DIR\n" : table.text(width: nil)
       return Answer(text, ["devices": .array(devices.map(json))])
     }
   }
 
   static func json(_ device: EnrolledDevice) -> JSONValue {
     [
-      "name": .string(device.name), "id": .string(device.id.text), "user": .string(device.user), "state": .string(device.state.rawValue),
+      "name": .string(device.name), "id": .string(device.id.text), "user": .string(device.user),
+      "state": .string(device.state.rawValue),
       "merged": .integer(device.merged.rawValue), "proved": .integer(device.proved.rawValue), "enrolled": .time(device.enrolled),
       "heard": .time(device.heard), "clock_ahead_ms": .integer(device.skew), "fingerprint": .string(device.key.fingerprint),
     ]

@@ -12,7 +12,8 @@ extension HubTool {
         Where nothing is new for a device, nothing is written for it.
         """,
       options: [
-        OptionSpec("all", help: "for every active device"), OptionSpec("device", kind: .value("NAME"), help: "for this device", repeatable: true),
+        OptionSpec("all", help: "for every active device"),
+        OptionSpec("device", kind: .value("NAME"), help: "for this device", repeatable: true),
         OptionSpec("user", short: "u", kind: .value("USER"), help: "for all devices of this user"),
         OptionSpec("full", help: "everything that the user may see, whatever the device has"),
         OptionSpec("to", kind: .value("DIR"), help: "copy the bundles to this folder too, such as a stick's"),
@@ -26,7 +27,8 @@ extension HubTool {
       var reports: [(report: EmitReport, copy: String?)] = []
       for name in try chosen(command, hub) {
         let report = try hub.emit(to: name, full: command.flag("full"))
-        let copy = try command.dryRun ? nil : command.value("to").map { try context.platform.deliver(report.file, to: command.path($0)) }
+        let copy =
+          try command.dryRun ? nil : command.value("to").map { try context.platform.deliver(report.file, to: command.path($0)) }
         reports.append((report, copy))
       }
       let words = reports.map { text($0.report, $0.copy) }.joined()
@@ -52,7 +54,8 @@ extension HubTool {
     let who = "\(report.device) (\(report.user))"
     guard report.isNew else { return "\(who): nothing is new since bundle \(report.number), \(copy ?? report.file)\n" }
     let extent = report.extent == .full ? "everything" : "what changed"
-    return "\(who): bundle \(report.number), \(extent): \(Words.count(report.rows, "row")), \(report.gone) gone -> \(copy ?? report.file)\n"
+    return
+      "\(who): bundle \(report.number), \(extent): \(Words.count(report.rows, "row")), \(report.gone) gone -> \(copy ?? report.file)\n"
   }
 
   private static func json(_ report: EmitReport, _ copy: String?) -> JSONValue {

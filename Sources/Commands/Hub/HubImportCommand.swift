@@ -38,7 +38,9 @@ extension HubTool {
     if report.resolved > 0 { text += ", \(Words.count(report.resolved, "conflict")) decided by its user" }
     if report.released > 0 { text += ", \(Words.count(report.released, "row")) that had waited let in" }
     text += ".\n"
-    if report.clamped > 0 { text += "Its clock runs ahead by \(report.clamped / 1000) s: its stamps were set back to the hub's time.\n" }
+    if report.clamped > 0 {
+      text += "Its clock runs ahead by \(report.clamped / 1000) s: its stamps were set back to the hub's time.\n"
+    }
     return text
   }
 

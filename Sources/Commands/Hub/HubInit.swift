@@ -24,7 +24,8 @@ extension HubTool {
       let definition = try context.platform.files.read(
         command.path(command.value("dataset") ?? ""), limit: DatasetDefinition.maximumBytes)
       let workspace = try HubWorkspace.create(
-        root, definition: definition, database: command.path(command.value("database") ?? ""), name: command.value("name") ?? "hub",
+        root, definition: definition, database: command.path(command.value("database") ?? ""),
+        name: command.value("name") ?? "hub",
         platform: context.platform, ending: command.ending)
       if command.dryRun { return Answer("\(root) would be made; definition and database fit.\n", ["workspace": .string(root)]) }
       let status = try workspace.status()
@@ -39,8 +40,10 @@ extension HubTool {
       return Answer(
         text,
         [
-          "workspace": .string(root), "dataset": .string(workspace.configuration.dataset), "id": .string(workspace.configuration.id.text),
-          "tables": .tables(status.tables.map { (table: $0.table, count: Int($0.rows)) }), "fingerprint": .string(status.fingerprint),
+          "workspace": .string(root), "dataset": .string(workspace.configuration.dataset),
+          "id": .string(workspace.configuration.id.text),
+          "tables": .tables(status.tables.map { (table: $0.table, count: Int($0.rows)) }),
+          "fingerprint": .string(status.fingerprint),
         ])
     }
   }

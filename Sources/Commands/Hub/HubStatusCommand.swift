@@ -32,7 +32,8 @@ extension HubTool {
       for entry in status.devices {
         let device = entry.device
         devices.add([
-          device.name, device.user, device.state.rawValue, Words.age(of: device.heard, now: now), "\(device.merged)", "\(entry.emitted)",
+          device.name, device.user, device.state.rawValue, Words.age(of: device.heard, now: now), "\(device.merged)",
+          "\(entry.emitted)",
           "\(device.proved)",
         ])
       }

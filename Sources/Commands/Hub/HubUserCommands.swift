@@ -24,7 +24,8 @@ extension HubTool {
   private static var set: Command {
     Command(
       ["user", "set"], summary: "change a user's attributes",
-      discussion: "Changes the attributes that are named; the others stay. What that grants or takes away goes out with the next emit.",
+      discussion:
+        "Changes the attributes that are named; the others stay. What that grants or takes away goes out with the next emit.",
       arguments: [ArgumentSpec("NAME", help: "the user's name"), attributesArgument],
       examples: [Example("satchel-hub user set ann region=south", "Ann moves to the south.")], changesData: true
     ) { command, context in

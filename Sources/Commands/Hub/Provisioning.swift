@@ -37,7 +37,9 @@ struct Provisioning {
 
   private func fill(_ device: DeviceWorkspace, _ name: String, _ user: String) throws -> Made {
     let files = platform.files
-    guard let incarnation = device.configuration.incarnation else { throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.") }
+    guard let incarnation = device.configuration.incarnation else {
+      throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
+    }
     let enrolled = try hub.enrol(
       device.configuration.id, name: name, user: user,
       key: try WorkspaceKeys.publicKey(at: device.folder.publicKey, files: files), incarnation: incarnation)

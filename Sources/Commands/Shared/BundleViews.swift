@@ -101,7 +101,8 @@ struct BundleContent {
       tables.map { name in
         .init(
           name: name.text,
-          value: .object((counts[name] ?? [:]).sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .integer(Int64($0.value))) }))
+          value: .object(
+            (counts[name] ?? [:]).sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .integer(Int64($0.value))) }))
       })
   }
 }

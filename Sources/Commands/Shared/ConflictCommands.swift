@@ -7,9 +7,9 @@ import SatchelWorkspace
 struct ConflictCommands: Sendable {
   let tool: String
   let list: @Sendable (_ states: [ConflictState], ParsedCommand, CommandContext) throws -> [StoredConflict]
-  let find: @Sendable (_ id: String, ParsedCommand, CommandContext) throws -> (conflict: StoredConflict, row: [Field]?, device: String)
-  let resolve:
-    @Sendable (_ id: String, ConflictDecision, _ note: String?, ParsedCommand, CommandContext) throws -> StoredConflict
+  let find:
+    @Sendable (_ id: String, ParsedCommand, CommandContext) throws -> (conflict: StoredConflict, row: [Field]?, device: String)
+  let resolve: @Sendable (_ id: String, ConflictDecision, _ note: String?, ParsedCommand, CommandContext) throws -> StoredConflict
 
   var all: [Command] { [listing(["conflicts"]), listing(["conflicts", "list"]), show, resolution] }
 

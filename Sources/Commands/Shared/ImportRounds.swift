@@ -47,7 +47,9 @@ enum ImportRounds {
     let text = results.filter { $0.failure == nil }.map(\.text).joined()
     let warnings = results.compactMap { result in result.failure.map { "\(result.file): \($0.text)" } }.joined()
     let documents = results.map { result -> JSONValue in
-      guard let failure = result.failure else { return .object([.init(name: "file", value: .string(result.file))] + (result.json.objectValue ?? [])) }
+      guard let failure = result.failure else {
+        return .object([.init(name: "file", value: .string(result.file))] + (result.json.objectValue ?? []))
+      }
       return ["file": .string(result.file), "verdict": "refused", "error": failure.json]
     }
     let failures = results.compactMap(\.failure)

@@ -6,7 +6,8 @@ import SatchelWorkspace
 /// `log`, which both tools have: every bundle that was made or seen here.
 enum LedgerCommand {
   static func log(
-    tool: String, _ list: @escaping @Sendable (_ limit: Int64, _ command: ParsedCommand, _ context: CommandContext) throws -> [LedgerEntry]
+    tool: String,
+    _ list: @escaping @Sendable (_ limit: Int64, _ command: ParsedCommand, _ context: CommandContext) throws -> [LedgerEntry]
   ) -> Command {
     Command(
       ["log"], summary: "list the bundles that were made and seen here",
@@ -18,7 +19,9 @@ enum LedgerCommand {
         throw UsageError("--limit takes a whole number from 1 on")
       }
       let entries = try list(limit, command, context)
-      var table = TextTable(["TIME", "WAY", "KIND", "PEER", .right("NUMBER"), "VERDICT", .right("CHANGES"), .right("CONFLICTS"), "DETAIL"])
+      var table = TextTable([
+        "TIME", "WAY", "KIND", "PEER", .right("NUMBER"), "VERDICT", .right("CHANGES"), .right("CONFLICTS"), "DETAIL",
+      ])
       for entry in entries {
         table.add([
           UTCTime.text(milliseconds: entry.at), entry.direction.rawValue, entry.kind, entry.peer ?? "",
@@ -26,7 +29,9 @@ enum LedgerCommand {
           entry.detail ?? "",
         ])
       }
-      let text = entries.isEmpty ? "No bundle was made or seen here yet.\n" : table.text(width: context.console.traits.width, overflow: .wrap)
+      let text =
+        entries.isEmpty
+        ? "No bundle was made or seen here yet.\n" : table.text(width: context.console.traits.width, overflow: .wrap)
       return Answer(text, ["entries": .array(entries.map(json))])
     }
   }

@@ -109,7 +109,8 @@ extension HubStore {
   func changed(after cursor: Cursor, device: ReplicaID) throws -> [ChangedRows] {
     var result = tables.map { _ in ChangedRows() }
     try database.each(
-      "SELECT table_name, row, device, echo, cursor FROM satchel_log WHERE cursor > :cursor", ["cursor": .integer(cursor.rawValue)]
+      "SELECT table_name, row, device, echo, cursor FROM satchel_log WHERE cursor > :cursor",
+      ["cursor": .integer(cursor.rawValue)]
     ) {
       guard let place = place(of: Name($0.text(0))) else { return }
       let row = $0.integer(1)
