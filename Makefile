@@ -33,9 +33,10 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
 
-# Random histories of a hub and its devices, in an optimised build, for as long as you like.
+# Random histories of a hub and its devices, in an optimised build, for as long as you like. Other tests look inside the modules,
+# which an optimised build allows only when it is told to.
 soak: deps
-	SATCHEL_HISTORIES='$(HISTORIES)' $(if $(SEED),SATCHEL_SEED='$(SEED)') $(SWIFT) test -c release --filter ProtocolTests
+	SATCHEL_HISTORIES='$(HISTORIES)' $(if $(SEED),SATCHEL_SEED='$(SEED)') $(SWIFT) test -c release -Xswiftc -enable-testing --filter ProtocolTests
 
 clean:
 	rm -rf .build

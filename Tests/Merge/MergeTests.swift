@@ -1,4 +1,152 @@
+import SatchelDataset
 import SatchelMerge
+import SatchelValues
 import Testing
 
-@Test func placeholder() {}
+/// `merge`, told as orderings: what the device saw, what the hub made of it, what the device made of it, and what stands then.
+@Suite struct MergeTests {
+  static let orderings: [Ordering] = [
+    // Nobody disagrees.
+    Ordering("the device changes a", .manual, base: r(1, 2), hub: r(1, 2), mine: r(7, 2), gives: r(7, 2)),
+    Ordering("the hub changes a, the device b", .manual, base: r(1, 2), hub: r(9, 2), mine: r(1, 7), gives: r(9, 7)),
+    Ordering("both change a alike", .manual, base: r(1, 2), hub: r(9, 2), mine: r(9, 2), gives: r(9, 2)),
+    Ordering("the device inserts", .manual, base: nil, hub: nil, mine: r(1, 2), gives: r(1, 2)),
+    Ordering("both insert alike", .manual, base: nil, hub: r(1, 2), mine: r(1, 2), gives: r(1, 2)),
+    Ordering("the device deletes", .manual, base: r(1, 2), hub: r(1, 2), mine: nil, gives: nil),
+    Ordering("both delete", .manual, base: r(1, 2), hub: nil, mine: nil, gives: nil),
+
+    // Both change one column.
+    Ordering(
+      "the hub changes a, the device a; people decide", .manual, base: r(1, 2), hub: r(9, 2), mine: r(7, 2), gives: r(9, 2),
+      (.updateUpdate, .open), "a hub"),
+    Ordering(
+      "the hub changes a, the device a; the hub wins", .hub, base: r(1, 2), hub: r(9, 2), mine: r(7, 2), gives: r(9, 2),
+      (.updateUpdate, .settled), "a hub"),
+    Ordering(
+      "the hub changes a, the device a; the device wins", .device, base: r(1, 2), hub: r(9, 2), mine: r(7, 2), gives: r(7, 2),
+      (.updateUpdate, .settled), "a device"),
+    Ordering(
+      "the hub changes a at 10, the device a at 20; the newest wins", .newest, base: r(1, 2), hub: r(9, 2), at: 10, mine: r(7, 2),
+      at: 20, gives: r(7, 2), (.updateUpdate, .settled), "a device"),
+    Ordering(
+      "the device changes a at 20, the hub a at 30; the newest wins", .newest, base: r(1, 2), hub: r(9, 2), at: 30,
+      mine: r(7, 2), at: 20, gives: r(9, 2), (.updateUpdate, .settled), "a hub"),
+    Ordering(
+      "both change a at 20; with equal stamps the hub wins", .newest, base: r(1, 2), hub: r(9, 2), at: 20, mine: r(7, 2),
+      at: 20, gives: r(9, 2), (.updateUpdate, .settled), "a hub"),
+    Ordering(
+      "the hub changes a, the device a and b: b is taken", .manual, base: r(1, 2), hub: r(9, 2), mine: r(7, 8), gives: r(9, 8),
+      (.updateUpdate, .open), "a hub"),
+    Ordering(
+      "both change both, one of them alike", .manual, base: r(1, 2), hub: r(9, 8), mine: r(7, 8), gives: r(9, 8),
+      (.updateUpdate, .open), "a hub"),
+    Ordering(
+      "both change both; a's own policy is the device's", .manual, rest: #", "columns": { "a": "device" }"#, base: r(1, 2),
+      hub: r(9, 8), mine: r(5, 6), gives: r(5, 8), (.updateUpdate, .open), "a device, b hub"),
+    Ordering(
+      "both change both; each column's own policy settles it", .manual, rest: #", "columns": { "a": "device", "b": "hub" }"#,
+      base: r(1, 2), hub: r(9, 8), mine: r(5, 6), gives: r(5, 8), (.updateUpdate, .settled), "a device, b hub"),
+
+    // Whole rows.
+    Ordering(
+      "the hub changes a, the device b; the row counts as a whole", .manual, rest: #", "merge": "row""#, base: r(1, 2),
+      hub: r(9, 2), mine: r(1, 7), gives: r(9, 2), (.updateUpdate, .open), "b hub"),
+    Ordering(
+      "the hub changes a, the device b; the row counts as a whole, and the device wins", .device, rest: #", "merge": "row""#,
+      base: r(1, 2), hub: r(9, 2), mine: r(1, 7), gives: r(9, 7), (.updateUpdate, .settled), "b device"),
+    Ordering(
+      "the device changes b alone; the row counts as a whole", .manual, rest: #", "merge": "row""#, base: r(1, 2),
+      hub: r(1, 2), mine: r(1, 7), gives: r(1, 7)),
+
+    // One deletes, the other changes.
+    Ordering(
+      "the hub changes a, the device deletes; people decide", .manual, base: r(1, 2), hub: r(9, 2), mine: nil, gives: r(9, 2),
+      (.deleteUpdate, .open), "row hub"),
+    Ordering(
+      "the hub changes a, the device deletes; the hub wins", .hub, base: r(1, 2), hub: r(9, 2), mine: nil, gives: r(9, 2),
+      (.deleteUpdate, .settled), "row hub"),
+    Ordering(
+      "the hub changes a, the device deletes; the device wins", .device, base: r(1, 2), hub: r(9, 2), mine: nil, gives: nil,
+      (.deleteUpdate, .settled), "row device"),
+    Ordering(
+      "the device deletes at 20, the hub changes a at 30; the newest wins", .newest, base: r(1, 2), hub: r(9, 2), at: 30,
+      mine: nil, at: 20, gives: r(9, 2), (.deleteUpdate, .settled), "row hub"),
+    Ordering(
+      "the hub changes a at 10, the device deletes at 20; the newest wins", .newest, base: r(1, 2), hub: r(9, 2), at: 10,
+      mine: nil, at: 20, gives: nil, (.deleteUpdate, .settled), "row device"),
+    Ordering(
+      "the hub deletes, the device changes a; people decide", .manual, base: r(1, 2), hub: nil, mine: r(7, 2), gives: nil,
+      (.updateDelete, .open), "row hub"),
+    Ordering(
+      "the hub deletes, the device changes a; the hub wins", .hub, base: r(1, 2), hub: nil, mine: r(7, 2), gives: nil,
+      (.updateDelete, .settled), "row hub"),
+    Ordering(
+      "the hub deletes, the device changes a; an update brings nothing back, so people decide", .device, base: r(1, 2), hub: nil,
+      mine: r(7, 2), gives: nil, (.updateDelete, .open), "row hub"),
+    Ordering(
+      "the hub deletes at 10, the device changes a at 20; newest, and people decide", .newest, base: r(1, 2), hub: nil, at: 10,
+      mine: r(7, 2), at: 20, gives: nil, (.updateDelete, .open), "row hub"),
+    Ordering(
+      "the device changes a at 20, the hub deletes at 30; newest", .newest, base: r(1, 2), hub: nil, at: 30, mine: r(7, 2),
+      at: 20, gives: nil, (.updateDelete, .settled), "row hub"),
+
+    // Both insert one key.
+    Ordering(
+      "both insert; people decide", .manual, base: nil, hub: r(9, 2), mine: r(7, 2), gives: r(9, 2), (.insertInsert, .open),
+      "a hub"),
+    Ordering(
+      "both insert; the hub wins", .hub, base: nil, hub: r(9, 8), mine: r(7, 6), gives: r(9, 8), (.insertInsert, .settled),
+      "a hub, b hub"),
+    Ordering(
+      "both insert; the device wins", .device, base: nil, hub: r(9, 8), mine: r(7, 6), gives: r(7, 6), (.insertInsert, .settled),
+      "a device, b device"),
+    Ordering(
+      "the hub inserts at 10, the device at 20; the newest wins", .newest, base: nil, hub: r(9, 8), at: 10, mine: r(7, 6),
+      at: 20, gives: r(7, 6), (.insertInsert, .settled), "a device, b device"),
+    Ordering(
+      "the device inserts at 20, the hub at 30; the newest wins", .newest, base: nil, hub: r(9, 8), at: 30, mine: r(7, 6),
+      at: 20, gives: r(9, 8), (.insertInsert, .settled), "a hub, b hub"),
+  ]
+
+  @Test("who wrote what before whom decides what stands", arguments: orderings)
+  func ordering(_ ordering: Ordering) throws {
+    let change = try #require(Change(from: ordering.base, to: ordering.mine))
+    let result = merge(
+      change, at: Stamp(ordering.mineAt), onto: ordering.hub, others: ordering.others, by: rules(ordering.policy, ordering.rest))
+    #expect(result.row == ordering.row)
+    #expect(result.disagreement?.kind == ordering.conflict?.kind)
+    #expect(result.disagreement?.state == ordering.conflict?.state)
+    #expect(result.disagreement.map { Ordering.described($0) } ?? "" == ordering.winners)
+  }
+
+  @Test("a change that the device itself had made there before disagrees with nobody")
+  func ownChanges() {
+    // The hub's row differs from what the device started from, but nobody else has touched it.
+    let result = merge(
+      .update([ColumnChange(column: 1, was: .integer(1), value: .integer(7))]), at: Stamp(20), onto: r(5, 2),
+      others: OthersChanges(newest: Stamp(30)), by: rules(.manual))
+    #expect(result == MergeResult(row: r(7, 2)))
+  }
+
+  @Test("a row that went and came back has been changed in all its columns")
+  func presence() {
+    let others = OthersChanges(columns: [0: Stamp(5), 1: Stamp(5), 2: Stamp(5)], presence: true, newest: Stamp(5))
+    let result = merge(.delete(was: r(1, 2)), at: Stamp(20), onto: r(1, 2), others: others, by: rules(.manual))
+    #expect(result.row == r(1, 2))
+    #expect(result.disagreement == Disagreement(kind: .deleteUpdate, state: .open))
+  }
+
+  @Test(
+    "a policy decides, and between equal stamps the hub wins",
+    arguments: [
+      (Policy.hub, 20, 10, Winner.hub, ConflictState.settled), (.hub, 10, 20, .hub, .settled),
+      (.device, 10, 20, .device, .settled), (.device, 20, 10, .device, .settled),
+      (.newest, 20, 10, .device, .settled), (.newest, 10, 20, .hub, .settled), (.newest, 20, 20, .hub, .settled),
+      (.manual, 20, 10, .hub, .open), (.manual, 10, 20, .hub, .open),
+    ] as [(Policy, Int64, Int64, Winner, ConflictState)])
+  func deciding(policy: Policy, device: Int64, hub: Int64, winner: Winner, state: ConflictState) {
+    let verdict = decide(policy, device: Stamp(device), hub: Stamp(hub))
+    #expect(verdict.winner == winner)
+    #expect(verdict.state == state)
+  }
+}
