@@ -70,5 +70,6 @@ let package = Package(
     check("CommandEngine", ["Platform", "Commands"]),
     check("JSON", ["JSON", "Values"]),
     check("Crypto", ["Crypto"]),
+    check("Dataset", ["Values", "Dataset"]),
   ]
 )
