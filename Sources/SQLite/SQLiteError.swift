@@ -24,8 +24,8 @@ public struct SQLiteError: Error, CustomStringConvertible {
 
   public var kind: Kind {
     switch code {
-    case SQLITE_CONSTRAINT_UNIQUE, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_ROWID: return .unique
-    case SQLITE_CONSTRAINT_FOREIGNKEY: return .foreignKey
+    case ExtendedCode.unique, ExtendedCode.primaryKey, ExtendedCode.rowid: return .unique
+    case ExtendedCode.foreignKey: return .foreignKey
     default: break
     }
     switch code & 0xff {
@@ -43,8 +43,10 @@ public struct SQLiteError: Error, CustomStringConvertible {
   }
 }
 
-// The importer leaves out macros that are expressions; these are SQLite's documented values.
-let SQLITE_CONSTRAINT_UNIQUE: Int32 = 19 | 8 << 8
-let SQLITE_CONSTRAINT_PRIMARYKEY: Int32 = 19 | 6 << 8
-let SQLITE_CONSTRAINT_ROWID: Int32 = 19 | 10 << 8
-let SQLITE_CONSTRAINT_FOREIGNKEY: Int32 = 19 | 3 << 8
+// The importer leaves out macros that are expressions; these are the documented values of SQLITE_CONSTRAINT_UNIQUE and so on.
+private enum ExtendedCode {
+  static let unique: Int32 = 19 | 8 << 8
+  static let primaryKey: Int32 = 19 | 6 << 8
+  static let rowid: Int32 = 19 | 10 << 8
+  static let foreignKey: Int32 = 19 | 3 << 8
+}
