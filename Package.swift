@@ -71,5 +71,6 @@ let package = Package(
     check("JSON", ["JSON", "Values"]),
     check("Crypto", ["Crypto"]),
     check("Dataset", ["Values", "Dataset"]),
+    check("SQLite", ["Values", "SQLite"]),
   ]
 )
