@@ -72,5 +72,6 @@ let package = Package(
     check("Crypto", ["Crypto"]),
     check("Dataset", ["Values", "Dataset"]),
     check("SQLite", ["Values", "SQLite"]),
+    check("Capture", ["Values", "SQLite", "Dataset", "Capture"]),
   ]
 )
