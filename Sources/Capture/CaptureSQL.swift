@@ -116,12 +116,15 @@ struct CaptureSQL {
   private var bornKeys: String {
     guard let alias = info.rowidAlias else { return newKey }
     let column = quoted(columns[alias])
-    var next = "SELECT coalesce(max(\(column)) + 1, 1) FROM \(table)"
+    var next = ["SELECT coalesce(max(\(column)) + 1, 1) FROM \(table)"]
     if info.isAutoincrement {
-      next =
-        "SELECT max((\(next)), coalesce((SELECT seq + 1 FROM sqlite_sequence WHERE name = \(quotedText(info.schema.name.text))), 1))"
+      let sequence = "SELECT coalesce(max(seq) + 1, 1) FROM sqlite_sequence WHERE name = \(quotedText(info.schema.name.text))"
+      next = ["SELECT max((\(next[0])), (\(sequence)))"]
+      // A row that OR IGNORE leaves out uses up a key, and the sequence says so only when the statement is done.
+      next.append("SELECT max((\(next[0])), (SELECT coalesce(max(\(column)) + 1, 1) FROM \(before)))")
     }
-    return "SELECT NEW.\(column) AS \(column) UNION ALL SELECT (\(next)) WHERE NEW.\(column) IS -1"
+    let born = next.map { "SELECT (\($0)) WHERE NEW.\(column) IS -1" }
+    return (["SELECT NEW.\(column) AS \(column)"] + born).joined(separator: " UNION ALL ")
   }
 
   /// A key that SQLite makes, or that a default does, is known for certain only afterwards.

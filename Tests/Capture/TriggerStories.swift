@@ -30,6 +30,15 @@ let triggerStories: [Story] = [
       "INSERT INTO t (n) VALUES (5), (6)",
     ], steps: ["insert t 10, 6", "insert t 11, 7"]),
   Story(
+    "a trigger on a row with an AUTOINCREMENT key, behind rows that are left out",
+    setUp: [
+      "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, n INT NOT NULL)", "INSERT INTO t VALUES (9, 0)", "DELETE FROM t",
+    ],
+    writes: [
+      "CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END",
+      "INSERT OR IGNORE INTO t (n) VALUES (NULL), (5), (NULL), (NULL), (6)", "INSERT INTO t (n) VALUES (7)",
+    ], steps: ["insert t 11, 6", "insert t 14, 7", "insert t 15, 8"]),
+  Story(
     "a trigger that gives the new row another key", setUp: table,
     writes: [
       "CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET id = NEW.id + 100 WHERE id = NEW.id; END",
