@@ -88,5 +88,8 @@ let package = Package(
     check("Merge", ["Values", "Dataset", "Merge"]),
     check("Hub", ["Hub"]),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle"]),
+    check("Dataset", ["Values", "Dataset"]),
+    check("SQLite", ["Values", "SQLite"]),
+    check("Capture", ["Values", "SQLite", "Dataset", "Capture"]),
   ]
 )

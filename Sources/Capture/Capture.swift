@@ -28,8 +28,8 @@ public enum Capture {
       for trigger in table.captureSQL.triggers {
         let sql = try database.first(
           "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = :name", ["name": .string(trigger.name.text)]
-        ) { $0.text(0) }
-        if sql != trigger.sql { missing.append(trigger.name) }
+        ) { Name($0.text(0)) }
+        if sql != Name(trigger.sql) { missing.append(trigger.name) }
       }
     }
     return missing

@@ -9,23 +9,44 @@ public enum PreImageStore {
     _ table: TrackedTable, since first: Generation, in database: borrowing Database,
     _ body: (RowKey, [PreImage], Row?) throws -> Void
   ) throws {
-    let count = table.schema.columns.count
-    var key: RowKey?
-    var images: [PreImage] = []
-    var current: Row?
-    try database.each(table.pendingSQL, ["first": .integer(first.rawValue)]) { statement in
-      let thisKey = RowKey(table.schema.key.map { statement.value($0) })
-      if thisKey != key {
-        if let key { try body(key, images, current) }
-        key = thisKey
-        images = []
-        current = statement.isNull(count + 3) ? nil : Row(statement.values(from: count + 4, count: count))
-        // The column's collation found the row; only the same bytes are the same key.
-        if let found = current, table.schema.key(of: found) != thisKey { current = nil }
-      }
-      images.append(image(statement, count))
+    let pending = try database.prepare(table.pendingSQL)
+    try pending.bind(.integer(first.rawValue), to: "first")
+    let current = try database.prepare(table.currentSQL)
+    var group: [SavedRow] = []
+    func finishGroup() throws {
+      guard let key = group.first?.key else { return }
+      try eachKey(of: group, current: try row(key, of: table, by: current), of: table, body)
+      group = []
     }
-    if let key { try body(key, images, current) }
+    while try pending.step() {
+      let saved = SavedRow(pending, of: table)
+      if let last = group.last, !last.key.isEqualInSQL(to: saved.key) { try finishGroup() }
+      group.append(saved)
+    }
+    try finishGroup()
+  }
+
+  /// Numbers of one size, such as 1 and 1.0, are one key to SQLite. To us they are two, so that a row that goes from one to the
+  /// other is a delete and an insert.
+  private static func eachKey(
+    of group: [SavedRow], current: Row?, of table: TrackedTable, _ body: (RowKey, [PreImage], Row?) throws -> Void
+  ) throws {
+    var keys: [RowKey] = []
+    for key in group.map(\.key) + [current.map(table.schema.key)].compactMap(\.self) where !keys.contains(key) {
+      keys.append(key)
+    }
+    for key in keys {
+      try body(key, group.map { $0.image(of: key) }, current.flatMap { table.schema.key(of: $0) == key ? $0 : nil })
+    }
+  }
+
+  private static func row(_ key: RowKey, of table: TrackedTable, by statement: borrowing Statement) throws -> Row? {
+    defer { statement.reset() }
+    try statement.bind(key.values)
+    guard try statement.step() else { return nil }
+    let row = Row(statement.values(from: 0, count: table.schema.columns.count))
+    // The column's collation found the row; that may be another one.
+    return table.schema.key(of: row).isEqualInSQL(to: key) ? row : nil
   }
 
   /// Every step since generation `first`, in an order in which they can be applied: by generation, rows that go before rows that
@@ -50,21 +71,12 @@ public enum PreImageStore {
 
   /// The pre-images of one row, oldest first.
   public static func images(of key: RowKey, in table: TrackedTable, database: borrowing Database) throws -> [PreImage] {
-    let count = table.schema.columns.count
-    return try database.using(table.imagesSQL) { statement in
+    try database.using(table.imagesSQL) { statement in
       try statement.bind(key.values)
       var images: [PreImage] = []
-      while try statement.step() { images.append(image(statement, count)) }
+      while try statement.step() { images.append(SavedRow(statement, of: table).image(of: key)) }
       return images
     }
-  }
-
-  /// The pre-image in a statement's row: the columns, then generation, existed and stamp.
-  private static func image(_ statement: borrowing Statement, _ count: Int) -> PreImage {
-    let existed = statement.integer(count + 1) != 0
-    return PreImage(
-      generation: Generation(statement.integer(count)), stamp: Stamp(statement.integer(count + 2)),
-      row: existed ? Row(statement.values(from: 0, count: count)) : nil)
   }
 
   /// Puts other pre-images in the place of a row's own.
@@ -100,24 +112,57 @@ public enum PreImageStore {
   }
 }
 
+/// One row of a table of pre-images.
+private struct SavedRow {
+  let key: RowKey
+  private let row: Row
+  private let existed: Bool
+  private let generation: Generation
+  private let stamp: Stamp
+
+  /// Reads the saved columns, the generation, whether the row existed, and the stamp.
+  init(_ statement: borrowing Statement, of table: TrackedTable) {
+    let count = table.schema.columns.count
+    row = Row(statement.values(from: 0, count: count))
+    key = table.schema.key(of: row)
+    generation = Generation(statement.integer(count))
+    existed = statement.integer(count + 1) != 0
+    stamp = Stamp(statement.integer(count + 2))
+  }
+
+  func image(of wanted: RowKey) -> PreImage {
+    PreImage(generation: generation, stamp: stamp, row: existed && key == wanted ? row : nil)
+  }
+}
+
+extension RowKey {
+  fileprivate func isEqualInSQL(to other: RowKey) -> Bool {
+    zip(values, other.values).allSatisfy { a, b in
+      switch (a, b) {
+      case (.integer(let whole), .real(let real)), (.real(let real), .integer(let whole)): Int64(exactly: real) == whole
+      case (.real(let a), .real(let b)): a == b
+      default: a == b
+      }
+    }
+  }
+}
+
 extension TrackedTable {
   private var before: String { quoted(names.before) }
   private var key: [Name] { schema.key.map { schema.columns[$0] } }
   private var controls: [Name] { [names.generation, names.existed, names.stamp] }
 
-  /// The saved columns, generation, existed, stamp, whether the row is there now, and its columns.
   fileprivate var pendingSQL: String {
-    let table = quoted(name)
-    return """
-      SELECT \(quotedList(schema.columns + controls, prefix: before + ".")),
-        \(table).\(quoted(key[0])), \(quotedList(schema.columns, prefix: table + "."))
-      FROM \(before)
-      LEFT JOIN \(table) ON \(key.map { "\(table).\(quoted($0)) = \(before).\(quoted($0))" }.joined(separator: " AND "))
-        AND \(key.map { "\(table).\(quoted($0)) = \(before).\(quoted($0)) COLLATE BINARY" }.joined(separator: " AND "))
-      WHERE \(before).\(quoted(names.generation)) >= :first
-      ORDER BY \(quotedList(key + [names.generation], prefix: before + "."))
-      """
+    """
+    SELECT \(quotedList(schema.columns + controls))
+    FROM \(before)
+    WHERE \(quoted(names.generation)) >= :first
+    ORDER BY \(quotedList(key + [names.generation]))
+    """
   }
+
+  /// A statement of its own: a join with the pre-images would have more columns than SQLite allows.
+  fileprivate var currentSQL: String { "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) WHERE \(isKeySQL)" }
 
   fileprivate var imagesSQL: String {
     """

@@ -79,6 +79,15 @@ public struct TrackedTable: Sendable {
 }
 
 extension TrackedTable {
+  /// The condition that finds a row by its key's values, `?1`, `?2` and so on: by the column's collation, for which there is an
+  /// index, and among what that finds by the bytes.
+  public var isKeySQL: String {
+    schema.key.enumerated().map { place, column in
+      let name = quoted(schema.columns[column])
+      return "\(name) = ?\(place + 1) AND \(name) = ?\(place + 1) COLLATE BINARY"
+    }.joined(separator: " AND ")
+  }
+
   /// All rows with all columns, in the order of their keys.
   public var allRowsSQL: String {
     "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) ORDER BY \(quotedList(schema.key.map { schema.columns[$0] }))"

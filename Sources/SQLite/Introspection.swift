@@ -15,6 +15,14 @@ public struct UniqueIndex: Hashable, Sendable {
 
   public let name: String
   public let parts: [Part]
+  /// Which rows are in the index, as SQL over the table's columns; nil: all.
+  public let condition: String?
+
+  public init(name: String, parts: [Part], condition: String?) {
+    self.name = name
+    self.parts = parts
+    self.condition = condition
+  }
 }
 
 /// Everything about one table that writing triggers and rows for it needs.
@@ -27,6 +35,14 @@ public struct TableInfo: Sendable {
   public let expressionIndexes: [String]
   /// The position of the INTEGER PRIMARY KEY, for which SQLite makes a value when none is given.
   public let rowidAlias: Int?
+  /// Whether the key that SQLite makes is greater than every one before, also of rows that are gone.
+  public let isAutoincrement: Bool
+  /// A name by which SQL reaches the rowid; nil where there is none, or where columns have taken all its names.
+  public let rowid: String?
+  /// Whether a column has a value when a statement names none, in the order of the schema's columns.
+  public let hasDefault: [Bool]
+  /// What OR REPLACE puts in the place of a NULL, as SQL, by the position of the NOT NULL column.
+  public let replacements: [Int: String]
   public let isVirtual: Bool
   public let isView: Bool
 }
@@ -55,10 +71,18 @@ extension Database {
     var columns: [Name] = []
     var types: [String] = []
     var keyPlaces: [(place: Int64, column: Int)] = []
-    try each("SELECT name, type, pk, hidden FROM pragma_table_xinfo(:name)", ["name": .string(name.text)]) {
+    var hasDefault: [Bool] = []
+    var replacements: [Int: String] = [:]
+    var names: Set<[UInt8]> = []
+    try each(
+      "SELECT name, type, pk, hidden, \"notnull\", dflt_value FROM pragma_table_xinfo(:name)", ["name": .string(name.text)]
+    ) {
+      names.insert(Array($0.text(0).utf8).asciiLowercased)
       // 2 and 3 are generated columns: they follow from the others; 1 belongs to virtual tables.
       guard $0.integer(3) == 0 else { return }
       if $0.integer(2) > 0 { keyPlaces.append(($0.integer(2), columns.count)) }
+      hasDefault.append(!$0.isNull(5))
+      if $0.integer(4) != 0 { replacements[columns.count] = $0.optionalText(5).flatMap(defaultExpression) }
       columns.append(Name($0.text(0)))
       types.append($0.text(1))
     }
@@ -71,7 +95,22 @@ extension Database {
     return TableInfo(
       schema: TableSchema(name: name, columns: columns, key: key, foreignKeys: try foreignKeys(of: name, columns: columns)),
       types: types, uniqueIndexes: indexes.byColumn, expressionIndexes: indexes.byExpression,
-      rowidAlias: isAlias ? key[0] : nil, isVirtual: kind.type == "virtual" || kind.type == "shadow", isView: kind.type == "view")
+      rowidAlias: isAlias ? key[0] : nil, isAutoincrement: try isAlias && mayBeAutoincrement(name),
+      rowid: kind.withoutRowid ? nil : ["rowid", "_rowid_", "oid"].first { !names.contains(Array($0.utf8)) },
+      hasDefault: hasDefault, replacements: replacements, isVirtual: kind.type == "virtual" || kind.type == "shadow",
+      isView: kind.type == "view")
+  }
+
+  /// True for every table with AUTOINCREMENT, and for one that only mentions it: the count of such a table is not there.
+  private func mayBeAutoincrement(_ table: Name) throws -> Bool {
+    try first(
+      """
+      SELECT 1
+      FROM sqlite_schema
+      WHERE type = 'table' AND name = :name AND sql LIKE '%autoincrement%'
+        AND EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence')
+      """, ["name": .string(table.text)]
+    ) { _ in true } ?? false
   }
 
   private func foreignKeys(of table: Name, columns: [Name]) throws -> [ForeignKey] {
@@ -118,8 +157,13 @@ extension Database {
   private func uniqueIndexes(of table: Name, columns: [Name]) throws -> Indexes {
     var result = Indexes()
     let list = try all(
-      "SELECT name, origin FROM pragma_index_list(:name) WHERE \"unique\" ORDER BY name", ["name": .string(table.text)]
-    ) { (name: $0.text(0), origin: $0.text(1)) }
+      """
+      SELECT list.name, origin, CASE WHEN partial THEN sql END
+      FROM pragma_index_list(:name) AS list LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = list.name
+      WHERE "unique"
+      ORDER BY list.name
+      """, ["name": .string(table.text)]
+    ) { (name: $0.text(0), origin: $0.text(1), partial: $0.optionalText(2)) }
     for index in list {
       let parts = try all(
         "SELECT name, coll FROM pragma_index_xinfo(:name) WHERE key ORDER BY seqno", ["name": .string(index.name)]
@@ -129,13 +173,74 @@ extension Database {
         part.column.flatMap { columns.firstIndex(of: $0) }.map { UniqueIndex.Part(column: $0, collation: part.collation) }
       }
       if known.count == parts.count {
-        result.byColumn.append(UniqueIndex(name: index.name, parts: known))
+        result.byColumn.append(UniqueIndex(name: index.name, parts: known, condition: index.partial.flatMap(condition)))
       } else {
         result.byExpression.append(index.name)
       }
     }
     return result
   }
+}
+
+/// What stands behind WHERE in the statement that made a partial index.
+private func condition(ofIndex sql: String) -> String? {
+  let bytes = Array(sql.utf8)
+  var depth = 0
+  var i = 0
+  /// The place behind the next `end`; quotes that are doubled inside a name look like the end of one and the beginning of another.
+  func place(behind end: String, from start: Int) -> Int {
+    let end = Array(end.utf8)
+    var place = start
+    while place + end.count <= bytes.count, !bytes[place...].starts(with: end) { place += 1 }
+    return min(place + end.count, bytes.count)
+  }
+  while i < bytes.count {
+    switch bytes[i] {
+    case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
+      i = place(behind: String(UnicodeScalar(bytes[i])), from: i + 1)
+      continue
+    case UInt8(ascii: "["):
+      i = place(behind: "]", from: i)
+      continue
+    case UInt8(ascii: "-") where bytes[i...].starts(with: "--".utf8):
+      i = place(behind: "\n", from: i)
+      continue
+    case UInt8(ascii: "/") where bytes[i...].starts(with: "/*".utf8):
+      i = place(behind: "*/", from: i + 2)
+      continue
+    case UInt8(ascii: "("): depth += 1
+    case UInt8(ascii: ")"): depth -= 1
+    // A name of this spelling would need quotes.
+    default:
+      if depth == 0, bytes[i] & 0xdf == UInt8(ascii: "W"), Array(bytes[i...].prefix(5)).asciiLowercased == Array("where".utf8),
+        !isWord(bytes[i - 1]), i + 5 < bytes.count, !isWord(bytes[i + 5])
+      {
+        return String(decoding: bytes[(i + 5)...], as: UTF8.self)
+      }
+    }
+    i += 1
+  }
+  return nil
+}
+
+private func isWord(_ byte: UInt8) -> Bool {
+  (97...122).contains(byte | 0x20) || (48...57).contains(byte) || byte == 95 || byte == 36 || byte > 127
+}
+
+/// A column's default as an expression that may stand anywhere; nil where it is NULL.
+///
+/// A default may be a word without quotes, or in double ones: there it is a text, elsewhere it would be a column's name.
+private func defaultExpression(_ declared: String) -> String? {
+  var bytes = Array(declared.utf8)
+  if bytes.first == UInt8(ascii: "\""), bytes.count > 1 {
+    let inside = String(decoding: bytes[1..<bytes.count - 1], as: UTF8.self)
+    return quotedText(inside.replacing("\"\"", with: "\""))
+  }
+  bytes = bytes.asciiLowercased
+  if bytes == Array("null".utf8) { return nil }
+  let isName = bytes.allSatisfy(isWord) && !(bytes.first.map { (48...57).contains($0) } ?? true)
+  let isConstant = ["true", "false", "current_date", "current_time", "current_timestamp"].contains { Array($0.utf8) == bytes }
+  return isName && !isConstant ? quotedText(declared) : "(\(declared))"
 }
 
 extension Database {

@@ -10,6 +10,16 @@ public func quoted(_ identifier: String) -> String {
   return result + "\""
 }
 
+/// A text as an SQL literal.
+public func quotedText(_ text: String) -> String {
+  var result = "'"
+  for scalar in text.unicodeScalars {
+    if scalar == "'" { result += "'" }
+    result.unicodeScalars.append(scalar)
+  }
+  return result + "'"
+}
+
 public func quoted(_ name: Name) -> String { quoted(name.text) }
 
 /// Quoted names with a comma between them, each behind `prefix`, for example `"T"."a", "T"."b"`.

@@ -24,8 +24,8 @@ public struct SQLiteError: Error, CustomStringConvertible {
 
   public var kind: Kind {
     switch code {
-    case uniqueConstraint, primaryKeyConstraint, rowidConstraint: return .unique
-    case foreignKeyConstraint: return .foreignKey
+    case ExtendedCode.unique, ExtendedCode.primaryKey, ExtendedCode.rowid: return .unique
+    case ExtendedCode.foreignKey: return .foreignKey
     default: break
     }
     switch code & 0xff {
@@ -43,8 +43,10 @@ public struct SQLiteError: Error, CustomStringConvertible {
   }
 }
 
-// Extended result codes: the importer leaves out macros that are expressions.
-private let uniqueConstraint: Int32 = 19 | 8 << 8
-private let primaryKeyConstraint: Int32 = 19 | 6 << 8
-private let rowidConstraint: Int32 = 19 | 10 << 8
-private let foreignKeyConstraint: Int32 = 19 | 3 << 8
+// The importer leaves out macros that are expressions; these are the documented values of SQLITE_CONSTRAINT_UNIQUE and so on.
+private enum ExtendedCode {
+  static let unique: Int32 = 19 | 8 << 8
+  static let primaryKey: Int32 = 19 | 6 << 8
+  static let rowid: Int32 = 19 | 10 << 8
+  static let foreignKey: Int32 = 19 | 3 << 8
+}

@@ -17,17 +17,15 @@ public final class RowTable {
   public init(_ table: TrackedTable, in database: borrowing Database) throws {
     let schema = table.schema
     let name = quoted(schema.name)
-    let isKey = schema.key.map { "\(quoted(schema.columns[$0])) = ?" }.joined(separator: " AND ")
-    let others = schema.columns.indices.filter { !schema.key.contains($0) }.map { schema.columns[$0] }
+    let others = schema.columns.indices.filter { !schema.key.contains($0) }.map { quoted(schema.columns[$0]) }
+    // Behind the key's own parameters.
+    let assignments = others.enumerated().map { "\($1) = ?\(schema.key.count + $0 + 1)" }.joined(separator: ", ")
     self.table = table
-    select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(name) WHERE \(isKey)")
+    select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(name) WHERE \(table.isKeySQL)")
     insertion = try database.prepare(
       "INSERT INTO \(name) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))")
-    change =
-      others.isEmpty
-      ? nil
-      : try database.prepare("UPDATE \(name) SET \(others.map { "\(quoted($0)) = ?" }.joined(separator: ", ")) WHERE \(isKey)")
-    deletion = try database.prepare("DELETE FROM \(name) WHERE \(isKey)")
+    change = others.isEmpty ? nil : try database.prepare("UPDATE \(name) SET \(assignments) WHERE \(table.isKeySQL)")
+    deletion = try database.prepare("DELETE FROM \(name) WHERE \(table.isKeySQL)")
   }
 
   /// The row with this key; nil where there is none.
@@ -47,7 +45,7 @@ public final class RowTable {
     case (let before?, let after?):
       if before == after { return }
       let others = schema.columns.indices.filter { !schema.key.contains($0) }.map { after[$0] }
-      try change?.run(others + key.values)
+      try change?.run(key.values + others)
     }
   }
 }

@@ -1,0 +1,115 @@
+import Foundation
+import SatchelCapture
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+import Testing
+
+/// What somebody who never heard of Satchel writes into a captured database, and the steps that follow from it.
+struct Story: Sendable, CustomTestStringConvertible {
+  let name: String
+  /// The tables that are captured.
+  let tables: [String]
+  /// The database before capture is put there.
+  let setUp: [String]
+  /// One statement each. `FAILS ` in front of one says that SQLite refuses it.
+  let writes: [String]
+  let steps: [String]
+
+  init(_ name: String, tables: [String] = ["t"], setUp: [String], writes: [String], steps: [String]) {
+    self.name = name
+    self.tables = tables
+    self.setUp = setUp
+    self.writes = writes
+    self.steps = steps
+  }
+
+  var testDescription: String { name }
+}
+
+enum Writer: String, Sendable, CaseIterable { case shell, connection }
+
+/// A captured database, and what it held when its current generation began.
+final class CapturedDatabase {
+  let scratch: Scratch
+  let path: String
+  let tables: [TrackedTable]
+  private var atBeginning: [Generation: Contents] = [:]
+
+  /// `attempts` are statements of the set-up that SQLite may refuse.
+  init(_ tableNames: [String], setUp: [String], attempts: [String] = []) throws {
+    scratch = try Scratch()
+    path = scratch("data.sqlite")
+    let database = try Database(path: path, mode: .create)
+    for statement in setUp { try database.execute(statement) }
+    for statement in attempts { try? database.execute(statement) }
+    tables = try TrackedTable.find(definition(tableNames), in: database)
+    let tables = tables
+    try database.writeTransaction { try Capture.install(in: database, tables: tables) }
+    atBeginning[.zero] = try Contents(of: tables, in: database)
+  }
+
+  func open() throws -> Database { try Database(path: path, mode: .readWrite) }
+
+  func write(_ statements: String...) throws { try write(statements, by: .connection) }
+
+  func write(_ statements: [String], by writer: Writer) throws {
+    let mayFail = statements.map { $0.hasPrefix("FAILS ") ? (String($0.dropFirst(6)), true) : ($0, false) }
+    switch writer {
+    case .shell: try scratch.shell(path, mayFail.map { $0.0 + ";\n" }.joined())
+    case .connection:
+      let database = try open()
+      for (statement, fails) in mayFail {
+        let error = refusal(of: statement, by: database)
+        #expect(fails == (error != nil), "\(statement): \(error?.message ?? "was to fail")")
+      }
+    }
+  }
+
+  private func refusal(of statement: String, by database: borrowing Database) -> SQLiteError? {
+    do { try database.execute(statement) } catch { return error }
+    return nil
+  }
+
+  func begin(_ generation: Generation) throws {
+    let database = try open()
+    atBeginning[generation] = try Contents(of: tables, in: database)
+    try Capture.begin(generation, in: database)
+  }
+
+  func forget(before generation: Generation) throws {
+    let database = try open()
+    try PreImageStore.forget(before: generation, tables, in: database)
+  }
+
+  /// The steps since a generation, as text.
+  func steps(since first: Generation = .zero) throws -> [String] {
+    let database = try open()
+    return try PreImageStore.steps(tables, since: first, in: database).map { text($0, tables) }
+  }
+
+  /// What is wrong with the steps: each must change what was there, and together they must lead from what the database held at
+  /// the beginning of each generation to what it held at the next one's, and to what it holds now.
+  func faults(since first: Generation = .zero) throws -> [String] {
+    let database = try open()
+    let now = try Contents(of: tables, in: database)
+    let steps = try PreImageStore.steps(tables, since: first, in: database)
+    let generations = atBeginning.keys.filter { $0 >= first }.sorted()
+    guard var contents = atBeginning[first] else { return ["no such generation"] }
+    var faults: [String] = []
+    for (i, generation) in generations.enumerated() {
+      for step in steps where step.generation == generation {
+        if let fault = contents.apply(step) { faults.append("\(text(step, tables)): \(fault)") }
+      }
+      let expected = i + 1 < generations.count ? atBeginning[generations[i + 1]] : now
+      faults += contents.differences(from: expected ?? now).map { "at the end of generation \(generation), \($0)" }
+    }
+    return faults
+  }
+}
+
+/// A dataset of these tables, with the rules that are so where none is given.
+func definition(_ tables: [String]) throws -> DatasetDefinition {
+  let names = try tables.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + ": {}" }
+  return try DatasetDefinition(json: Array("{\"dataset\":\"d\",\"version\":1,\"tables\":{\(names.joined(separator: ","))}}".utf8))
+}

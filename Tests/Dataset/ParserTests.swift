@@ -1,0 +1,168 @@
+import SatchelDataset
+import SatchelValues
+import Testing
+
+private func read(_ json: String) throws -> DatasetDefinition { try DatasetDefinition(json: Array(json.utf8)) }
+
+/// A definition of one table, `t`, with these members.
+private func table(_ members: String) -> String { #"{ "dataset": "d", "version": 1, "tables": { "t": { \#(members) } } }"# }
+
+@Test("everything has a default but the dataset's name, its version and the tables' names")
+func defaults() throws {
+  let json = table("")
+  let dataset = try read(json)
+  #expect(dataset.name == "d" && dataset.version == 1 && dataset.snapshot == .first && dataset.attributes.isEmpty)
+  #expect(dataset.source == Array(json.utf8))
+  let rules = try #require(dataset.rules(for: "t"))
+  #expect(rules.parents == nil && rules.visible == nil && rules.write == .visible)
+  #expect(rules.conflict == .manual && rules.merge == .column && rules.columns.isEmpty)
+  #expect(rules.policy(of: "a") == .manual)
+  #expect(dataset.rules(for: "T") == nil && dataset.attribute("x") == nil)
+}
+
+@Test("every member is read")
+func everything() throws {
+  let dataset = try read(
+    #"""
+    { "dataset": "camp-grounds_2", "version": 7, "snapshot": 3, "attributes": { "tier": "integer", "Region_2": "text", "share": "real" },
+      "tables": {
+        "z": { "visible": "tier <= :tier", "write": "none", "conflict": "hub" },
+        "a": { "parents": ["z"], "write": "author = :user", "conflict": "newest", "merge": "row",
+               "columns": { "x": "device", "y": "manual" }, "unique": "policy", "delete": "hard", "keys": "as-is" },
+        "e\u0301": { "parents": [] }, "\u00e9": {} } }
+    """#)
+  #expect(dataset.name == "camp-grounds_2" && dataset.version == 7 && dataset.snapshot == .every(3))
+  #expect(dataset.attributes.map(\.name) == ["tier", "Region_2", "share"])
+  #expect(dataset.attributes.map(\.kind) == [.integer, .text, .real])
+  #expect(dataset.tables.map(\.name) == ["z", "a", "e\u{301}", "\u{e9}"])
+  let z = try #require(dataset.rules(for: "z"))
+  #expect(z.visible == "tier <= :tier" && z.write == .none && z.conflict == .hub)
+  let a = try #require(dataset.rules(for: "a"))
+  #expect(a.parents == ["z"] && a.write == .expression("author = :user") && a.merge == .row)
+  #expect(a.policy(of: "x") == .device && a.policy(of: "y") == .manual && a.policy(of: "other") == .newest)
+  #expect(dataset.rules(for: "e\u{301}")?.parents == [])
+  #expect(dataset.rules(for: "\u{e9}")?.parents == nil)
+}
+
+@Test(
+  "an attribute takes what fits its kind",
+  arguments: [
+    ("integer", "12", Value.integer(12)), ("integer", "-9223372036854775808", .integer(.min)), ("integer", "1.5", nil),
+    ("integer", "", nil),
+    ("integer", "9223372036854775808", nil), ("real", "1.5", .real(1.5)), ("real", "1", .real(1)), ("real", "inf", nil),
+    ("real", "nan", nil),
+    ("real", "x", nil), ("text", "", .string("")), ("text", "12", .string("12")),
+  ] as [(String, String, Value?)])
+func attributeValues(kind: String, text: String, value: Value?) throws {
+  let dataset = try read(#"{ "dataset": "d", "version": 1, "attributes": { "x": "\#(kind)" }, "tables": { "t": {} } }"#)
+  #expect(dataset.attribute("x")?.value(of: text) == value)
+}
+
+@Test("a snapshot rule says which exports carry one")
+func snapshots() {
+  func exports(_ rule: SnapshotRule) -> [Int64] { (1...7).filter { rule.applies(to: SequenceNumber($0)) } }
+  #expect(exports(.first) == [1])
+  #expect(exports(.always) == [1, 2, 3, 4, 5, 6, 7])
+  #expect(exports(.never) == [])
+  #expect(exports(.every(1)) == [1, 2, 3, 4, 5, 6, 7])
+  #expect(exports(.every(3)) == [1, 4, 7])
+}
+
+/// A definition that is wrong, the place at which it is, and a part of what is said about it.
+private let wrong: [(json: String, place: String, problem: String, hint: String?)] = [
+  ("", "", "it is not JSON", nil),
+  ("{ \"dataset\": \"d\", }", "", "at byte", nil),
+  (#"{ "dataset": "d", "dataset": "e", "version": 1, "tables": { "t": {} } }"#, "", "it is not JSON", nil),
+  ("[]", "", "it must be an object", nil),
+  (#"{ "version": 1, "tables": { "t": {} } }"#, "dataset", "it is missing", nil),
+  (#"{ "dataset": 5, "version": 1, "tables": { "t": {} } }"#, "dataset", "it must be a text", nil),
+  (
+    #"{ "dataset": "A b", "version": 1, "tables": { "t": {} } }"#, "dataset", "\"A b\" cannot be part of a file name",
+    safeNameHint
+  ),
+  (#"{ "dataset": "", "version": 1, "tables": { "t": {} } }"#, "dataset", "cannot be part of a file name", safeNameHint),
+  (#"{ "dataset": "d", "tables": { "t": {} } }"#, "version", "it is missing", nil),
+  (#"{ "dataset": "d", "version": "1", "tables": { "t": {} } }"#, "version", "it must be a whole number", nil),
+  (#"{ "dataset": "d", "version": 1.5, "tables": { "t": {} } }"#, "version", "it must be a whole number", nil),
+  (#"{ "dataset": "d", "version": 0, "tables": { "t": {} } }"#, "version", "it must be a whole number from 1 on", nil),
+  (#"{ "dataset": "d", "version": 1 }"#, "tables", "at least one table must be named", nil),
+  (#"{ "dataset": "d", "version": 1, "tables": {} }"#, "tables", "at least one table must be named", nil),
+  (#"{ "dataset": "d", "version": 1, "tables": [] }"#, "tables", "it must be an object", nil),
+  (
+    #"{ "dataset": "d", "version": 1, "table": {}, "tables": { "t": {} } }"#, "table", "knows no such member",
+    "Here may stand: dataset, version, snapshot, attributes, tables."
+  ),
+  (
+    #"{ "dataset": "d", "version": 1, "snapshot": "often", "tables": { "t": {} } }"#, "snapshot",
+    "\"always\", \"never\" or a whole number", nil
+  ),
+  (#"{ "dataset": "d", "version": 1, "snapshot": 0, "tables": { "t": {} } }"#, "snapshot", "a whole number from 1 on", nil),
+  (#"{ "dataset": "d", "version": 1, "attributes": [], "tables": { "t": {} } }"#, "attributes", "it must be an object", nil),
+  (
+    #"{ "dataset": "d", "version": 1, "attributes": { "x": "blob" }, "tables": { "t": {} } }"#, "attributes.x",
+    "integer, real, text", nil
+  ),
+  (
+    #"{ "dataset": "d", "version": 1, "attributes": { "x": 1 }, "tables": { "t": {} } }"#, "attributes.x", "integer, real, text",
+    nil
+  ),
+  (
+    #"{ "dataset": "d", "version": 1, "attributes": { "user": "text" }, "tables": { "t": {} } }"#, "attributes.user",
+    "the user's name already", nil
+  ),
+  (
+    #"{ "dataset": "d", "version": 1, "attributes": { "1x": "text" }, "tables": { "t": {} } }"#, "attributes.1x",
+    "begins with a letter", nil
+  ),
+  (
+    #"{ "dataset": "d", "version": 1, "attributes": { "x-y": "text" }, "tables": { "t": {} } }"#, "attributes.x-y",
+    "letters, digits and _", nil
+  ),
+  (
+    #"{ "dataset": "d", "version": 1, "attributes": { "": "text" }, "tables": { "t": {} } }"#, "attributes.",
+    "begins with a letter", nil
+  ),
+  (#"{ "dataset": "d", "version": 1, "tables": { "t": 5 } }"#, "tables.t", "it must be an object", nil),
+  (#"{ "dataset": "d", "version": 1, "tables": { "Satchel_t": {} } }"#, "tables.Satchel_t", "belong to Satchel and SQLite", nil),
+  (
+    #"{ "dataset": "d", "version": 1, "tables": { "sqlite_stat1": {} } }"#, "tables.sqlite_stat1", "belong to Satchel and SQLite",
+    nil
+  ),
+  (
+    table(#""colour": 1"#), "tables.t.colour", "knows no such member",
+    "Here may stand: parents, visible, write, conflict, merge, columns, unique, delete, keys."
+  ),
+  (table(#""parents": "p""#), "tables.t.parents", "it must be a list of tables", nil),
+  (table(#""parents": [1]"#), "tables.t.parents", "it must be a list of tables", nil),
+  (table(#""parents": ["p"]"#), "tables.t.parents", "\"p\" is not a table of this dataset", nil),
+  (table(#""parents": ["T"]"#), "tables.t.parents", "\"T\" is not a table of this dataset", nil),
+  (table(#""visible": true"#), "tables.t.visible", "it must be a text", nil),
+  (table(#""write": null"#), "tables.t.write", "it must be a text", nil),
+  (table(#""conflict": "client""#), "tables.t.conflict", "\"client\" is not hub, device, newest, manual", nil),
+  (table(#""merge": "cell""#), "tables.t.merge", "\"cell\" is not column, row", nil),
+  (table(#""columns": []"#), "tables.t.columns", "it must be an object", nil),
+  (table(#""columns": { "a": "most" }"#), "tables.t.columns.a", "a policy is hub, device, newest, manual", nil),
+  (table(#""columns": { "a": 1 }"#), "tables.t.columns.a", "a policy is hub, device, newest, manual", nil),
+  (table(#""unique": "fold""#), "tables.t.unique", "knows only \"policy\"", nil),
+  (table(#""delete": "soft""#), "tables.t.delete", "knows only \"hard\"", nil),
+  (table(#""keys": "rekey""#), "tables.t.keys", "knows only \"as-is\"", nil),
+]
+
+@Test("what is wrong is said, with its place and what to do", arguments: wrong.indices)
+func errors(index: Int) throws {
+  let (json, place, problem, hint) = wrong[index]
+  do {
+    _ = try read(json)
+    Issue.record("taken: \(json)")
+  } catch let error as DatasetError {
+    #expect(error.place == place, "\(json)")
+    #expect(error.problem.contains(problem), "\(json): \(error.problem)")
+    #expect(error.hint == hint, "\(json)")
+    #expect(error.reason == "dataset-definition")
+    let start = place.isEmpty ? "The dataset's definition: " : "The dataset's definition, at \(place): "
+    #expect(error.message == start + error.problem + ".")
+  }
+}
+
+@Test("a definition of a megabyte is no definition that people wrote")
+func size() { #expect(DatasetDefinition.maximumBytes == 1_048_576) }

@@ -1,0 +1,147 @@
+import SatchelSQLite
+import SatchelValues
+import Testing
+
+private func info(_ declaration: String, _ more: String..., table: Name = "t") throws -> TableInfo {
+  let database = try memory(declaration)
+  for sql in more { try database.execute(sql) }
+  return try #require(try database.tableInfo(table))
+}
+
+@Test(
+  "only a column that stands for the rowid is its alias",
+  arguments: [
+    ("t (id INTEGER PRIMARY KEY)", true), ("t (id integer primary key asc)", true), ("t (a, id InTeGeR, PRIMARY KEY (id))", true),
+    ("t (id INTEGER, PRIMARY KEY (id DESC))", true), ("t (id INTEGER PRIMARY KEY AUTOINCREMENT)", true),
+    ("t (id INTEGER PRIMARY KEY DESC)", false), ("t (id INT PRIMARY KEY)", false),
+    ("t (id INTEGER PRIMARY KEY) WITHOUT ROWID", false),
+    ("t (id INTEGER, a, PRIMARY KEY (id, a))", false), ("t (id BIGINT PRIMARY KEY)", false),
+    ("t (id UNSIGNED INTEGER PRIMARY KEY)", false),
+    ("t (id INTEGER(8) PRIMARY KEY)", false), ("t (id PRIMARY KEY)", false), ("t (id \"INTEGER\" PRIMARY KEY)", nil),
+    ("t (id [INTEGER] PRIMARY KEY)", nil),
+    ("t (id 'INTEGER' PRIMARY KEY)", nil),
+  ])
+func rowidAlias(declaration: String, isAlias: Bool?) throws {
+  let info = try info("CREATE TABLE \(declaration)")
+  // SQLite itself says so: it makes a value for the alias and for no other column.
+  let database = try memory("CREATE TABLE \(declaration)")
+  try? database.execute("INSERT INTO t DEFAULT VALUES")
+  let isMade = try database.first("SELECT id IS NOT NULL FROM t") { $0.integer(0) != 0 } ?? false
+  #expect((info.rowidAlias != nil) == isMade)
+  if let isAlias { #expect(isMade == isAlias) }
+}
+
+@Test("columns that are stored, in their order, and the key in its own")
+func columns() throws {
+  let info = try info("CREATE TABLE t (c, a TEXT, g AS (a) STORED, b INT DEFAULT 1 NOT NULL, v AS (b), PRIMARY KEY (b, a))")
+  #expect(info.schema.columns == ["c", "a", "b"])
+  #expect(info.schema.key == [2, 1])
+  #expect(info.types == ["", "TEXT", "INT"])
+  #expect(info.hasDefault == [false, false, true])
+  #expect(info.schema.position(of: "v") == nil)
+  #expect(try memory().tableInfo("t") == nil)
+}
+
+@Test("what kind of table it is")
+func kinds() throws {
+  #expect(try info("CREATE VIEW t AS SELECT 1").isView)
+  #expect(try info("CREATE VIRTUAL TABLE t USING fts5(a)").isVirtual)
+  #expect(try info("CREATE VIRTUAL TABLE t USING fts5(a)", table: "t_data").isVirtual)
+  let plain = try info("CREATE TABLE t (a)")
+  #expect(!plain.isView && !plain.isVirtual && plain.schema.key.isEmpty)
+  let database = try memory(
+    "CREATE TABLE b (a); CREATE TABLE a (a); CREATE VIEW v AS SELECT 1; CREATE TABLE Satchel_x (a); CREATE TABLE satchelx (a)")
+  #expect(try database.tableNames() == ["a", "b", "satchelx"])
+  #expect(try database.hasTable("a") && !database.hasTable("v") && !database.hasTable("A"))
+}
+
+@Test("the rowid has a name that no column has")
+func rowidNames() throws {
+  #expect(try info("CREATE TABLE t (a)").rowid == "rowid")
+  #expect(try info("CREATE TABLE t (RowID)").rowid == "_rowid_")
+  #expect(try info("CREATE TABLE t (oid, rowid AS (1), _rowid_)").rowid == nil)
+  #expect(try info("CREATE TABLE t (a PRIMARY KEY) WITHOUT ROWID").rowid == nil)
+}
+
+@Test("AUTOINCREMENT is seen")
+func autoincrement() throws {
+  #expect(try info("CREATE TABLE t (id INTEGER PRIMARY KEY AutoIncrement)").isAutoincrement)
+  #expect(try !info("CREATE TABLE t (id INTEGER PRIMARY KEY)").isAutoincrement)
+  #expect(try !info("CREATE TABLE t (id INTEGER PRIMARY KEY) /* no autoincrement */").isAutoincrement)
+}
+
+@Test(
+  "what OR REPLACE puts in the place of NULL",
+  arguments: [
+    ("1", "1"), ("-1.5", "-1.5"), ("'x'", "'x'"), ("\"x\"\"y'z\"", "'x\"y''z'"), ("x", "'x'"), ("NULL", nil), ("TRUE", "1"),
+    ("(1 + 1)", "2"), ("x'00'", "x'00'"),
+    ("CURRENT_DATE", "CURRENT_DATE"), ("(lower('ABC') || \"\")", "'abc'"),
+  ] as [(String, String?)])
+func replacements(declared: String, expected: String?) throws {
+  // A default in double quotes within parentheses is refused by SQLite itself.
+  if declared.contains("\"\")") { return }
+  let info = try info("CREATE TABLE t (id INTEGER PRIMARY KEY, a NOT NULL DEFAULT \(declared), b DEFAULT \(declared))")
+  #expect(info.replacements[2] == nil)
+  let replacement = info.replacements[1]
+  #expect((replacement == nil) == (expected == nil))
+  guard let replacement, let expected else { return }
+  #expect(
+    try memory().first("SELECT \(replacement) IS \(expected) AND typeof(\(replacement)) = typeof(\(expected))") { $0.integer(0) }
+      == 1)
+}
+
+@Test("foreign keys, with the parent's key where none is named and in the parent's own spelling")
+func foreignKeys() throws {
+  let info = try info(
+    """
+    CREATE TABLE t (id INTEGER PRIMARY KEY, a REFERENCES P, b, c, D REFERENCES q (X), e REFERENCES nowhere, f REFERENCES nowhere (y),
+      FOREIGN KEY (c, B) REFERENCES r, FOREIGN KEY (b) REFERENCES t);
+    CREATE TABLE p (k TEXT PRIMARY KEY);
+    CREATE TABLE q (x UNIQUE);
+    CREATE TABLE r (m, n, PRIMARY KEY (n, m));
+    """)
+  let expected = [
+    ForeignKey(columns: [1], parent: "p", parentColumns: ["k"]),
+    ForeignKey(columns: [4], parent: "q", parentColumns: ["X"]),
+    ForeignKey(columns: [6], parent: "nowhere", parentColumns: ["y"]),
+    ForeignKey(columns: [3, 2], parent: "r", parentColumns: ["n", "m"]),
+    ForeignKey(columns: [2], parent: "t", parentColumns: ["id"]),
+  ]
+  #expect(Set(info.schema.foreignKeys) == Set(expected))
+}
+
+@Test("UNIQUE indexes, with each part's collation and the condition of a partial one")
+func uniqueIndexes() throws {
+  let info = try info(
+    "CREATE TABLE t (k TEXT COLLATE NOCASE PRIMARY KEY, a UNIQUE, b TEXT COLLATE RTRIM, c, g AS (c), UNIQUE (b, c))",
+    "CREATE UNIQUE INDEX i ON t (b COLLATE NOCASE DESC) WHERE c > 1", "CREATE INDEX plain ON t (c)",
+    "CREATE UNIQUE INDEX e ON t (lower(b))",
+    "CREATE UNIQUE INDEX h ON t (g)")
+  let indexes = info.uniqueIndexes.map { index in
+    index.parts.map { "\(info.schema.columns[$0.column]) \($0.collation)" }.joined(separator: ", ")
+      + (index.condition.map { " where\($0)" } ?? "")
+  }
+  #expect(Set(indexes) == ["k NOCASE", "a BINARY", "b RTRIM, c BINARY", "b NOCASE where c > 1"])
+  #expect(info.expressionIndexes == ["e", "h"])
+  #expect(try keyColumns("CREATE TABLE t (a, b, PRIMARY KEY (b, a)) WITHOUT ROWID") == ["b, a"])
+}
+
+private func keyColumns(_ declaration: String) throws -> [String] {
+  let info = try info(declaration)
+  return info.uniqueIndexes.map { $0.parts.map { info.schema.columns[$0.column].text }.joined(separator: ", ") }
+}
+
+@Test("a file of someone else is opened read-only and without triggers, and a damaged one is refused")
+func untrusted() throws {
+  let scratch = try Scratch()
+  let database = try scratch.open()
+  try database.execute("CREATE TABLE t (a); CREATE VIEW v AS SELECT a FROM t; INSERT INTO t VALUES (1)")
+  let opened = try Database.untrusted(path: scratch.path)
+  #expect(try opened.first("SELECT a FROM t") { $0.integer(0) } == 1)
+  #expect(throws: SQLiteError.self) { try opened.execute("DELETE FROM t") }
+  #expect(throws: SQLiteError.self) { try opened.execute("SELECT * FROM v") }
+  #expect(throws: SQLiteError.self) { try opened.execute("ATTACH ':memory:' AS x") }
+  let other = try Scratch()
+  try other.put("SQLite format 3\0 and nothing else")
+  #expect(throws: SQLiteError.self) { _ = try Database.untrusted(path: other.path) }
+}
