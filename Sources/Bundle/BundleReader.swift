@@ -27,7 +27,11 @@ public struct BundleReader: Sendable {
   /// Reads and verifies the file at `path`, keeping its entries in a new folder inside `staging`.
   ///
   /// Throws a `BundleError` where it is refused; then nothing of it is left.
-  public func read(_ path: String, trust: Trust, staging: String) throws -> VerifiedBundle {
+  /// - Parameter admit: says by the manifest, which is verified by then, whether the rest is wanted; it throws where it is not. So
+  ///   what is for somebody else, or from a stranger, fills no disk.
+  public func read(
+    _ path: String, trust: Trust, staging: String, admit: (_ manifest: Manifest, _ signer: PublicKey) throws -> Void = { _, _ in }
+  ) throws -> VerifiedBundle {
     let folder = try StagingFolder(in: staging, platform: platform)
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
@@ -49,6 +53,7 @@ public struct BundleReader: Sendable {
       throw BundleError.manifest("its entries are not those of B2SUMS")
     }
 
+    try admit(manifest, key)
     for entry in entries { try stage(entry, of: &tar, digest: sums[entry.name], in: folder) }
     if let surplus = try tar.next() {
       throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed")

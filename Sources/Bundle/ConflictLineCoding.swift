@@ -12,9 +12,9 @@ extension ConflictRecord {
     writer.key("generation")
     writer.integer(generation.rawValue)
     writer.members(["stamp": stamp.hexadecimal, "kind": kind.rawValue, "state": state.rawValue])
-    writer.fields("base", base)
-    writer.fields("hub", hub)
-    writer.fields("mine", mine)
+    writer.fields("base_values", baseValues)
+    writer.fields("hub_values", hubValues)
+    writer.fields("device_values", deviceValues)
     writer.key("winners")
     writer.beginObject()
     for column in winners {
@@ -42,9 +42,9 @@ extension ConflictRecord {
       switch name {
       case "key": draft.key = try scanner.readKey()
       case "generation": draft.generation = Generation(try scanner.readNatural())
-      case "base": draft.base = try scanner.readOptionalFields()
-      case "hub": draft.hub = try scanner.readOptionalFields()
-      case "mine": draft.mine = try scanner.readOptionalFields()
+      case "base_values": draft.baseValues = try scanner.readOptionalFields()
+      case "hub_values": draft.hubValues = try scanner.readOptionalFields()
+      case "device_values": draft.deviceValues = try scanner.readOptionalFields()
       case "winners":
         try scanner.beginObject()
         while let column = try scanner.nextKey() {
@@ -60,7 +60,7 @@ extension ConflictRecord {
       }
     }
     try scanner.finish()
-    for name in ["base", "hub", "mine", "winners"] where !seen.contains(Array(name.utf8)) {
+    for name in ["base_values", "hub_values", "device_values", "winners"] where !seen.contains(Array(name.utf8)) {
       throw LineProblem("\(name) is missing")
     }
     return try draft.finished()
@@ -72,9 +72,9 @@ private struct ConflictDraft {
   var words: [String: String] = [:]
   var key: RowKey?
   var generation: Generation?
-  var base: [Field]?
-  var hub: [Field]?
-  var mine: [Field]?
+  var baseValues: [Field]?
+  var hubValues: [Field]?
+  var deviceValues: [Field]?
   var winners: [ColumnWinner] = []
 
   func finished() throws -> ConflictRecord {
@@ -87,8 +87,10 @@ private struct ConflictDraft {
       id: try word("conflict") { ConflictID($0) }, device: try word("device") { ReplicaID($0) }, user: try word("user") { $0 },
       table: try word("table") { Name($0) }, key: key, generation: generation,
       stamp: try word("stamp") { Stamp(hexadecimal: $0) }, operation: try word("op") { Operation(rawValue: $0) },
-      kind: try word("kind") { ConflictKind(rawValue: $0) }, state: try word("state") { ConflictState(rawValue: $0) }, base: base,
-      hub: hub, mine: mine, winners: winners, rowWinner: try word("winner") { Winner(rawValue: $0) }, note: words["note"])
+      kind: try word("kind") { ConflictKind(rawValue: $0) }, state: try word("state") { ConflictState(rawValue: $0) },
+      baseValues: baseValues,
+      hubValues: hubValues, deviceValues: deviceValues, winners: winners, rowWinner: try word("winner") { Winner(rawValue: $0) },
+      note: words["note"])
   }
 }
 

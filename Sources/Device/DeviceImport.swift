@@ -31,7 +31,7 @@ extension DeviceWorkspace {
       let session = try isInitial() ? nil : session()
       do {
         let bundle = try read(path, fingerprint: fingerprint)
-        let scope = try check(bundle.manifest)
+        let scope = try self.scope(of: bundle.manifest)
         guard let session else { return try begin(with: bundle, scope) }
         return try session.importScope(bundle, scope)
       } catch let error as Refusal {
@@ -62,14 +62,21 @@ extension DeviceWorkspace {
     let reader = BundleReader(platform: platform)
     if let hub = try hubKey() {
       // A bundle of this device's own that comes back is refused for what it is.
-      let bundle = try reader.read(path, trust: .keys([hub, ownKey()]), staging: folder.inbox)
-      guard bundle.signer == hub || bundle.manifest.kind == .changes else {
-        throw Refusal("other-key", "It is signed by another than the hub.", keeping: .quarantine)
+      return try reader.read(path, trust: .keys([hub, ownKey()]), staging: folder.inbox) { manifest, signer in
+        try check(manifest)
+        guard signer == hub else {
+          throw Refusal("other-key", "It is signed by another than the hub.", keeping: .quarantine)
+        }
       }
-      return bundle
     }
-    let bundle = try reader.read(path, trust: .firstContact, staging: folder.inbox)
-    let shown = bundle.signer.fingerprint
+    return try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, signer in
+      try check(manifest)
+      try compare(fingerprint, with: signer.fingerprint)
+    }
+  }
+
+  /// The ceremony at the device: what a person compared must be the fingerprint of the key that signed.
+  private func compare(_ fingerprint: String?, with shown: String) throws {
     guard let fingerprint else {
       throw Refusal(
         "untrusted-hub", "This device does not know its hub yet. The bundle's key has the fingerprint\n\n    \(shown)\n",
@@ -79,19 +86,15 @@ extension DeviceWorkspace {
     }
     guard PublicKey.normalisedFingerprint(fingerprint) == shown else {
       throw Refusal(
-        "other-fingerprint", "The bundle is signed by another key than the one that you compared: its fingerprint is \(shown).",
+        "other-fingerprint",
+        "The bundle is signed by another key than the one that you compared: its fingerprint is \(shown).",
         hint: "Do not use this file before you have spoken with the hub's operator.")
     }
-    return bundle
   }
 
   /// What must be right of any bundle from the hub, whatever the database holds.
-  private func check(_ manifest: Manifest) throws -> Manifest.Scope {
-    guard case .scope(let scope) = manifest.body else {
-      throw Refusal(
-        "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a device imports those of kind scope.",
-        hint: "Carry it to the hub \(manifest.to.name).")
-    }
+  private func check(_ manifest: Manifest) throws {
+    _ = try scope(of: manifest)
     guard manifest.dataset == configuration.dataset else {
       throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this device has \(configuration.dataset).")
     }
@@ -99,7 +102,13 @@ extension DeviceWorkspace {
       throw Refusal(
         "not-for-us", "It is for the device \(manifest.to.name); this one is \(configuration.name).", hint: "Carry it on.")
     }
-    return scope
+  }
+
+  private func scope(of manifest: Manifest) throws -> Manifest.Scope {
+    if case .scope(let scope) = manifest.body { return scope }
+    throw Refusal(
+      "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a device imports those of kind scope.",
+      hint: "Carry it to the hub \(manifest.to.name).")
   }
 }
 

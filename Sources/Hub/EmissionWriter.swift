@@ -76,7 +76,7 @@ struct EmissionWriter {
         plan.visible[place].contains(number)
       else {
         var blind = record
-        blind.hub = nil
+        blind.hubValues = nil
         return blind
       }
       return record

@@ -65,11 +65,11 @@ extension ConflictRecord {
   /// The device's change as it was sent.
   func change(in schema: TableSchema) throws -> Change {
     switch operation {
-    case .insert: return .insert(try schema.row(mine ?? []))
-    case .delete: return .delete(was: try schema.row(base ?? []))
+    case .insert: return .insert(try schema.row(deviceValues ?? []))
+    case .delete: return .delete(was: try schema.row(baseValues ?? []))
     case .update:
       return .update(
-        try zip(base ?? [], mine ?? []).map { was, new in
+        try zip(baseValues ?? [], deviceValues ?? []).map { was, new in
           guard let column = schema.position(of: new.name) else { throw LineProblem("the table has no column \(new.name)") }
           return ColumnChange(column: column, was: was.value, value: new.value)
         })

@@ -21,6 +21,12 @@ extension HubWorkspace {
       guard isSafeName(name), name != configuration.name else {
         throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a device here.", hint: safeNameHint)
       }
+      // `d-hub-a-1.satchel` must not be able to mean two ways.
+      if name.hasPrefix(configuration.name + "-") || name.hasSuffix("-" + configuration.name) {
+        throw WorkspaceError(
+          "bad-name", "\"\(name)\" has the hub's name at its beginning or end: the names of bundles would be ambiguous.",
+          hint: "Choose another name.")
+      }
       if let known = try store.device(id) {
         throw WorkspaceError("exists", "This device is enrolled already, as \(known.name).")
       }
@@ -41,16 +47,21 @@ extension HubWorkspace {
 
   /// Checks a request for enrolment and returns what it asks, with the fingerprint that a person must compare.
   public func readRequest(_ path: String) throws -> (manifest: Manifest, enrolment: Manifest.Enrolment, fingerprint: String) {
-    let bundle = try BundleReader(platform: platform).read(path, trust: .firstContact, staging: folder.inbox)
-    let manifest = bundle.manifest
-    guard case .enrolment(let enrolment) = manifest.body else {
-      throw Refusal("wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue), no request for enrolment.")
+    let bundle = try BundleReader(platform: platform).read(path, trust: .firstContact, staging: folder.inbox) { manifest, _ in
+      _ = try self.enrolment(of: manifest)
     }
+    let manifest = bundle.manifest
+    let enrolment = try self.enrolment(of: manifest)
     guard enrolment.key == bundle.signer else { throw BundleError.badSignature("the request asks for another key than its own") }
     guard manifest.dataset == configuration.dataset else {
       throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this hub has \(configuration.dataset).")
     }
     return (manifest, enrolment, bundle.signer.fingerprint)
+  }
+
+  private func enrolment(of manifest: Manifest) throws -> Manifest.Enrolment {
+    if case .enrolment(let enrolment) = manifest.body { return enrolment }
+    throw Refusal("wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue), no request for enrolment.")
   }
 
   /// Ends a device's right to deliver and to receive.

@@ -32,9 +32,14 @@ extension HubWorkspace {
       let store = try store()
       do {
         let bundle = try BundleReader(platform: platform).read(path, trust: .keys(try trustedKeys(store)), staging: folder.inbox)
-        let changes = try check(bundle.manifest, signer: bundle.signer, store)
+        {
+          manifest, signer in
+          try check(manifest, signer: signer, store)
+        }
+        let changes = try self.changes(of: bundle.manifest)
         let report = try HubImport(self, store, bundle.manifest, changes).run(bundle)
-        if report.verdict == .imported, ending == .keep { try archive(path, bundle.manifest) }
+        // A repeated one too: the first time may have ended between the merge and this.
+        if report.verdict != .stale, ending == .keep { try archive(path, bundle.manifest) }
         return report
       } catch let error as Refusal {
         if error.keeping == .quarantine { try quarantine(path, because: error, store) }
@@ -64,19 +69,14 @@ extension HubWorkspace {
   /// Keeps what was imported, by a name that no other bundle has.
   private func archive(_ path: String, _ manifest: Manifest) throws {
     let name = "\(manifest.dataset)-\(manifest.from.name)-\(manifest.number)-\(manifest.bundle.text.prefix(8)).satchel"
-    try platform.files.copy(path, to: Paths.join(folder.archive, name), mode: 0o644)
+    let target = Paths.join(folder.archive, name)
+    if try platform.files.kind(target) == nil { try platform.files.copy(path, to: target, mode: 0o644) }
     if Paths.parent(of: path) == folder.inbox { try platform.files.remove(path) }
   }
 
   /// What must be right of any device's bundle, whatever it carries.
-  private func check(_ manifest: Manifest, signer: PublicKey, _ store: HubStore) throws -> Manifest.Changes {
-    guard case .changes(let changes) = manifest.body else {
-      let hint =
-        manifest.kind == .enrolment
-        ? "Enrol the device: satchel-hub device enrol FILE --user USER" : "Carry it to the device \(manifest.to.name)."
-      throw Refusal(
-        "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a hub imports those of kind changes.", hint: hint)
-    }
+  private func check(_ manifest: Manifest, signer: PublicKey, _ store: HubStore) throws {
+    let changes = try self.changes(of: manifest)
     guard manifest.dataset == store.dataset.name else {
       throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this hub has \(store.dataset.name).")
     }
@@ -115,7 +115,15 @@ extension HubWorkspace {
         "fork", problem, hint: "The device's folder was copied, and both copies work. Find out which one is to stay.",
         keeping: .quarantine)
     }
-    return changes
+  }
+
+  private func changes(of manifest: Manifest) throws -> Manifest.Changes {
+    if case .changes(let changes) = manifest.body { return changes }
+    let hint =
+      manifest.kind == .enrolment
+      ? "Enrol the device: satchel-hub device enrol FILE --user USER" : "Carry it to the device \(manifest.to.name)."
+    throw Refusal(
+      "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a hub imports those of kind changes.", hint: hint)
   }
 
   private func flag(_ device: EnrolledDevice, _ store: HubStore) throws {
@@ -181,7 +189,7 @@ private struct HubImport {
         device.merged = max(device.merged, changes.sequence)
         device.proved = max(device.proved, changes.received)
         device.heard = now
-        device.skew = max(0, manifest.stamp.milliseconds - now)
+        if verdict == .imported { device.skew = max(0, manifest.stamp.milliseconds - now) }
         try store.save(device)
         try store.prove(device.proved, by: device.id)
         try Ledger.add(
@@ -203,6 +211,8 @@ private struct HubImport {
     // What the device sent comes back to it only if it may meanwhile have imported something and rebased this away.
     let echo = (emissions.last?.number ?? .zero) > changes.received
     let merger = StepMerger(store, device: device, user: user, bundle: manifest.bundle, since: since, echo: echo, now: now)
+    // First what the device found and then what its user decided: it may be about the same, in one bundle.
+    let told = try takeConflicts(bundle, device, latest: merger.latest, now)
     let (resolved, late) = try takeResolutions(bundle, device, now)
     var clamped: Int64 = 0
     try bundle.eachChange { line in
@@ -217,7 +227,6 @@ private struct HubImport {
       try merger.take(step, in: place, decided: isLate)
     }
     try merger.finish()
-    let told = try takeConflicts(bundle, device, now)
     let released = try HeldRows(store, now: now).release()
     try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)
     return HubImportReport(
@@ -256,11 +265,17 @@ private struct HubImport {
   }
 
   /// Keeps the disagreements that the device found when it rebased its changes.
-  private func takeConflicts(_ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ now: Int64) throws -> Int {
+  private func takeConflicts(
+    _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, latest: Stamp, _ now: Int64
+  ) throws -> Int {
     var new = 0
     try bundle.eachConflict { record in
       guard record.device == device.id else { throw LineProblem("it is about another device's change") }
-      if try ConflictTable.add(record, bundle: manifest.bundle, noted: now, told: 0, in: store.database) { new += 1 }
+      var found = record
+      found.stamp = min(record.stamp, latest)
+      // Who decided, and what, is in the resolution that comes with it.
+      if found.state == .resolved { found.state = .open }
+      if try ConflictTable.add(found, bundle: manifest.bundle, noted: now, told: 0, in: store.database) { new += 1 }
     }
     return new
   }

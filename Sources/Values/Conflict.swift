@@ -70,11 +70,11 @@ public struct ConflictRecord: Hashable, Sendable {
   public var kind: ConflictKind
   public var state: ConflictState
   /// The values from which the device's change started; nil where there was no row.
-  public var base: [Field]?
+  public var baseValues: [Field]?
   /// The hub's values that the change met; nil where there was no row, or where its reader may not see it.
-  public var hub: [Field]?
+  public var hubValues: [Field]?
   /// The device's values; nil where the device deleted the row.
-  public var mine: [Field]?
+  public var deviceValues: [Field]?
   /// Whose value stands, for each column that disagrees; empty where the row as a whole does.
   public var winners: [ColumnWinner]
   /// Whose image of the row stands, where the row as a whole disagrees.
@@ -84,7 +84,8 @@ public struct ConflictRecord: Hashable, Sendable {
 
   public init(
     id: ConflictID, device: ReplicaID, user: String, table: Name, key: RowKey, generation: Generation, stamp: Stamp,
-    operation: Operation, kind: ConflictKind, state: ConflictState, base: [Field]?, hub: [Field]?, mine: [Field]?,
+    operation: Operation, kind: ConflictKind, state: ConflictState, baseValues: [Field]?, hubValues: [Field]?,
+    deviceValues: [Field]?,
     winners: [ColumnWinner], rowWinner: Winner, note: String?
   ) {
     self.id = id
@@ -97,9 +98,9 @@ public struct ConflictRecord: Hashable, Sendable {
     self.operation = operation
     self.kind = kind
     self.state = state
-    self.base = base
-    self.hub = hub
-    self.mine = mine
+    self.baseValues = baseValues
+    self.hubValues = hubValues
+    self.deviceValues = deviceValues
     self.winners = winners
     self.rowWinner = rowWinner
     self.note = note

@@ -2,9 +2,16 @@
 public func isSafeName(_ name: String) -> Bool {
   let bytes = Array(name.utf8)
   guard (1...40).contains(bytes.count), let first = bytes.first, isLetterOrDigit(first) else { return false }
-  return bytes.allSatisfy { isLetterOrDigit($0) || $0 == 45 || $0 == 95 }
+  return bytes.allSatisfy { isLetterOrDigit($0) || $0 == 45 || $0 == 95 } && !isReserved(bytes)
 }
 
-public let safeNameHint = "Use 1 to 40 of a-z, 0-9, - and _, beginning with a letter or digit."
+/// Names that Windows gives to devices: a stick's folder of such a name cannot be opened there.
+private func isReserved(_ name: [UInt8]) -> Bool {
+  let text = String(decoding: name, as: UTF8.self)
+  if ["con", "prn", "aux", "nul"].contains(text) { return true }
+  return name.count == 4 && (text.hasPrefix("com") || text.hasPrefix("lpt")) && (48...57).contains(name[3])
+}
+
+public let safeNameHint = "Use 1 to 40 of a-z, 0-9, - and _, beginning with a letter or digit; not con, nul and the like."
 
 private func isLetterOrDigit(_ byte: UInt8) -> Bool { (97...122).contains(byte) || (48...57).contains(byte) }

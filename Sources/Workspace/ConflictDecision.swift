@@ -28,7 +28,7 @@ public enum ConflictDecision: Sendable {
     case .device:
       switch record.operation {
       case .delete: return nil
-      case .insert, .update: return try Self.setting(record.mine ?? [], in: current ?? whole, record, schema)
+      case .insert, .update: return try Self.setting(record.deviceValues ?? [], in: current ?? whole, record, schema)
       }
     }
   }

@@ -10,12 +10,13 @@ extension ConflictID {
   /// lose again, and both values are to be kept.
   /// - Parameter stamp: by the device's own clock, so that hub and device give one disagreement one id.
   static func of(
-    device: ReplicaID, table: Name, key: RowKey, generation: Generation, stamp: Stamp, operation: Operation, mine: [Field]?
+    device: ReplicaID, table: Name, key: RowKey, generation: Generation, stamp: Stamp, operation: Operation,
+    deviceValues: [Field]?
   ) -> ConflictID {
     let parts: [Value] =
       [.string(device.text), .string(table.text)] + key.values
       + [.integer(generation.rawValue), .integer(stamp.rawValue), .string(operation.rawValue)]
-      + (mine ?? []).flatMap { [.string($0.name.text), $0.value] }
+      + (deviceValues ?? []).flatMap { [.string($0.name.text), $0.value] }
     let digest = blake2b(canonicalKey(RowKey(parts)), length: 16)
     let text = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     // Thirty-two hexadecimal digits by construction.
@@ -34,25 +35,26 @@ extension ConflictRecord {
   ) {
     let columns = disagreement.winners.isEmpty ? Array(schema.columns.indices) : disagreement.winners.keys.sorted()
     func fields(_ row: Row) -> [Field] { columns.map { Field(schema.columns[$0], row[$0]) } }
-    let base: [Field]?
-    let mine: [Field]?
+    let baseValues: [Field]?
+    let deviceValues: [Field]?
     let operation: Operation
     switch change {
     case .insert(let row):
-      (operation, base, mine) = (.insert, nil, schema.fields(row))
+      (operation, baseValues, deviceValues) = (.insert, nil, schema.fields(row))
     case .delete(let was):
-      (operation, base, mine) = (.delete, schema.fields(was), nil)
+      (operation, baseValues, deviceValues) = (.delete, schema.fields(was), nil)
     case .update(let changes):
       operation = .update
-      base = changes.map { Field(schema.columns[$0.column], $0.was) }
-      mine = changes.map { Field(schema.columns[$0.column], $0.value) }
+      baseValues = changes.map { Field(schema.columns[$0.column], $0.was) }
+      deviceValues = changes.map { Field(schema.columns[$0.column], $0.value) }
     }
     self.init(
       id: .of(
-        device: device, table: schema.name, key: key, generation: generation, stamp: stamp, operation: operation, mine: mine),
+        device: device, table: schema.name, key: key, generation: generation, stamp: stamp, operation: operation,
+        deviceValues: deviceValues),
       device: device, user: user, table: schema.name, key: key, generation: generation, stamp: stamp, operation: operation,
       kind: disagreement.kind, state: disagreement.state,
-      base: base, hub: met.map(fields), mine: mine,
+      baseValues: baseValues, hubValues: met.map(fields), deviceValues: deviceValues,
       winners: disagreement.winners.sorted { $0.key < $1.key }.map { ColumnWinner(schema.columns[$0.key], $0.value) },
       rowWinner: disagreement.rowWinner, note: note)
   }

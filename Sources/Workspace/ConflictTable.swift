@@ -33,9 +33,9 @@ public enum ConflictTable {
       operation TEXT NOT NULL,      -- insert, update, delete
       kind TEXT NOT NULL,
       state TEXT NOT NULL,          -- open, settled, held, resolved
-      base TEXT,                    -- JSON objects: the values from which the device started,
-      hub TEXT,                     -- those that its change met,
-      mine TEXT,                    -- and the device's own; NULL for a row that is not there
+      base_values TEXT,                  -- JSON objects: the values from which the device started,
+      hub_values TEXT,                  -- those that its change met,
+      device_values TEXT,                 -- and the device's own; NULL for a row that is not there
       winners TEXT NOT NULL,        -- JSON object: whose value stands, for each column
       winner TEXT NOT NULL,         -- whose row stands, where the row as a whole disagrees
       note TEXT,
@@ -50,7 +50,7 @@ public enum ConflictTable {
     """
 
   private static let columns = """
-    id, device, user, table_name, key, generation, stamp, operation, kind, state, base, hub, mine, winners, winner, note, bundle,
+    id, device, user, table_name, key, generation, stamp, operation, kind, state, base_values, hub_values, device_values, winners, winner, note, bundle,
     noted, decision, decided_by, decided_at
     """
 
@@ -64,10 +64,10 @@ public enum ConflictTable {
     try database.run(
       """
       INSERT INTO satchel_conflicts
-        (id, device, user, table_name, key, generation, stamp, operation, kind, state, base, hub, mine, winners, winner, note, bundle,
+        (id, device, user, table_name, key, generation, stamp, operation, kind, state, base_values, hub_values, device_values, winners, winner, note, bundle,
          noted, since, told)
       VALUES
-        (:id, :device, :user, :table, :key, :generation, :stamp, :operation, :kind, :state, :base, :hub, :mine, :winners, :winner,
+        (:id, :device, :user, :table, :key, :generation, :stamp, :operation, :kind, :state, :base_values, :hub_values, :device_values, :winners, :winner,
          :note, :bundle, :noted, :since, :told)
       ON CONFLICT (id) DO NOTHING
       """,
@@ -76,7 +76,8 @@ public enum ConflictTable {
         "table": .string(record.table.text), "key": .text(canonicalKey(record.key)),
         "generation": .integer(record.generation.rawValue), "stamp": .integer(record.stamp.rawValue),
         "operation": .string(record.operation.rawValue), "kind": .string(record.kind.rawValue),
-        "state": .string(record.state.rawValue), "base": json(record.base), "hub": json(record.hub), "mine": json(record.mine),
+        "state": .string(record.state.rawValue), "base_values": json(record.baseValues), "hub_values": json(record.hubValues),
+        "device_values": json(record.deviceValues),
         "winners": .text(FieldsCoding.json(record.winners.map { Field($0.name, .string($0.winner.rawValue)) })),
         "winner": .string(record.rowWinner.rawValue), "note": record.note.map { .string($0) } ?? .null,
         "bundle": bundle.map { .string($0.text) } ?? .null, "noted": .integer(noted),
@@ -91,11 +92,11 @@ public enum ConflictTable {
     try database.run(
       """
       UPDATE satchel_conflicts
-      SET state = :state, hub = :hub, note = coalesce(:note, note)
+      SET state = :state, hub_values = :hub_values, note = coalesce(:note, note)
       WHERE id = :id AND state <> 'resolved'
       """,
       [
-        "id": .string(record.id.text), "state": .string(record.state.rawValue), "hub": json(record.hub),
+        "id": .string(record.id.text), "state": .string(record.state.rawValue), "hub_values": json(record.hubValues),
         "note": record.note.map { .string($0) } ?? .null,
       ])
   }
@@ -220,7 +221,8 @@ public enum ConflictTable {
       id: try word(0) { ConflictID($0) }, device: try word(1) { ReplicaID($0) }, user: row.text(2), table: Name(row.text(3)),
       key: try RowKey(canonical: Array(row.text(4).utf8)), generation: Generation(row.integer(5)), stamp: Stamp(row.integer(6)),
       operation: try word(7) { Operation(rawValue: $0) }, kind: try word(8) { ConflictKind(rawValue: $0) },
-      state: try word(9) { ConflictState(rawValue: $0) }, base: try fields(10), hub: try fields(11), mine: try fields(12),
+      state: try word(9) { ConflictState(rawValue: $0) }, baseValues: try fields(10), hubValues: try fields(11),
+      deviceValues: try fields(12),
       winners: winners, rowWinner: try word(14) { Winner(rawValue: $0) }, note: row.optionalText(15))
     let decision = row.optionalText(18).flatMap { Resolution.Decision(rawValue: $0) }.map {
       StoredConflict.Decision(made: $0, by: row.text(19), at: row.integer(20))

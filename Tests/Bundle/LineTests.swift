@@ -6,7 +6,7 @@ private let row = #""row":{"id":7}"#
 private let conflict =
   #""conflict":"0123456789abcdef0123456789abcdef","device":"6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607","user":"ana","table":"t","#
   + #""op":"update","key":[1],"generation":1,"stamp":"019c13161a880000","kind":"unique","state":"open","#
-  + #""base":{"a":1},"hub":null,"mine":{"a":2},"winners":{"a":"hub"},"winner":"hub""#
+  + #""base_values":{"a":1},"hub_values":null,"device_values":{"a":2},"winners":{"a":"hub"},"winner":"hub""#
 private let resolution =
   #""conflict":"0123456789abcdef0123456789abcdef","decision":"hub","user":"ana","generation":1,"stamp":"019c13161a880000""#
 
@@ -106,8 +106,9 @@ struct LineTests {
       (#""kind":"unique""#, #""kind":"other""#), (#""state":"open""#, #""state":"shut""#), (#""op":"update""#, #""op":"row""#),
       (#""winner":"hub""#, #""winner":"me""#), (#"{"a":"hub"}"#, #"{"a":"me"}"#), (#"{"a":"hub"}"#, #"{"a":"hub","a":"hub"}"#),
       (#"{"a":1}"#, #"{"a":1,"a":1}"#), (#""generation":1"#, #""generation":-1"#), ("0123", "012"), ("[1]", "[]"),
-      (#","winner":"hub""#, ""), (#""user":"ana""#, #""user":"ana","user":"ben""#), (#""hub":null"#, #""hub":null,"hub":{}"#),
-      (#""base":{"a":1},"#, ""), (#""winners":{"a":"hub"},"#, ""),
+      (#","winner":"hub""#, ""), (#""user":"ana""#, #""user":"ana","user":"ben""#),
+      (#""hub_values":null"#, #""hub_values":null,"hub_values":{}"#),
+      (#""base_values":{"a":1},"#, ""), (#""winners":{"a":"hub"},"#, ""),
     ] {
       let line = conflict.replacing(part, with: wrong)
       #expect(line != conflict)

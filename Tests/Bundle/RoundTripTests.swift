@@ -60,8 +60,8 @@ struct RoundTripTests {
         table: "t",
         key: RowKey([.integer(1), .null]), generation: Generation(5), stamp: .zero, operation: Operation.allCases[i % 3],
         kind: kind, state: ConflictState.allCases[i % 4],
-        base: i == 0 ? nil : everyValue.enumerated().map { Field(Name("\($0)"), $1) },
-        hub: i == 1 ? nil : [], mine: i == 2 ? nil : [Field("a", .real(-0.0))],
+        baseValues: i == 0 ? nil : everyValue.enumerated().map { Field(Name("\($0)"), $1) },
+        hubValues: i == 1 ? nil : [], deviceValues: i == 2 ? nil : [Field("a", .real(-0.0))],
         winners: [ColumnWinner("e\u{301}", .hub), ColumnWinner("\u{e9}", .device)], rowWinner: i == 3 ? .device : .hub,
         note: i == 4 ? nil : "n\u{0}\"\n")
     }

@@ -64,9 +64,9 @@ struct MainJobTests {
     let conflicts = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
     let conflict = try #require(conflicts.first)
     #expect(conflict["kind"] == "update/update")
-    #expect(conflict["base"] == ["words": "quiet"])
-    #expect(conflict["hub"] == ["words": "winter"])
-    #expect(conflict["mine"] == ["words": "frogs"])
+    #expect(conflict["base_values"] == ["words": "quiet"])
+    #expect(conflict["hub_values"] == ["words": "winter"])
+    #expect(conflict["device_values"] == ["words": "frogs"])
     let id = try #require(conflict["id"]?.stringValue)
     let shown = camp.hub("conflicts", "show", String(id.prefix(6))).out
     for word in ["quiet", "winter", "frogs", "BEFORE", "HUB", "DEVICE"] { #expect(shown.contains(word)) }
@@ -177,5 +177,39 @@ struct MainJobTests {
     #expect(outcome.code == 0)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM sites WHERE name = 'New'") == "3")
     #expect(camp.device("tablet", "import", emitted[1]).out.contains("nothing changed"))
+  }
+}
+
+extension MainJobTests {
+  @Test("a conflict that a device finds and decides before it exports reaches the hub as decided, with by whom")
+  func foundAndDecidedAtOnce() throws {
+    let camp = try Camp()
+    try camp.open()
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
+    camp.hub("emit", "--all")
+    camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"))
+    let found = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue
+    #expect(camp.device("tablet", "conflicts", "resolve", try #require(found), "--keep", "device").code == 0)
+    camp.device("tablet", "export")
+    camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
+    let known = try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.first
+    #expect(known?["state"] == "resolved")
+    #expect(known?["decision"]?["by"] == "ann")
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "frogs")
+  }
+
+  @Test("a device whose change lost, and which writes the row again and loses again, keeps both values")
+  func lostTwice() throws {
+    let camp = try Camp()
+    try camp.open()
+    for (number, word) in [(2, "one"), (3, "two")] {
+      try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = '\(word)' WHERE id = 'r1'")
+      try camp.sql("office.sqlite", "UPDATE reviews SET words = 'office \(word)' WHERE id = 'r1'")
+      camp.hub("emit", "--all")
+      camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-\(number).satchel"))
+    }
+    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(conflicts.compactMap { $0["device_values"]?["words"]?.stringValue }.sorted() == ["one", "two"])
   }
 }

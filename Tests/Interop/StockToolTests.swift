@@ -139,7 +139,9 @@ struct StockToolTests {
       try jq("scope-delta", "changes.jsonl", #"select(.op == "row" and .table == "camps") | [.row.id, .row.name, .row.tier]"#)
         == [#"[1,"Great Oak",1]"#, #"[3,"Ash",1]"#])
     #expect(
-      try jq("scope-delta", "conflicts.jsonl", #"select(.table == "reviews") | [.kind, .state, .base, .hub, .mine, .winners]"#)
+      try jq(
+        "scope-delta", "conflicts.jsonl",
+        #"select(.table == "reviews") | [.kind, .state, .base_values, .hub_values, .device_values, .winners]"#)
         == [#"["update/update","settled",{"stars":4,"words":"good"},{"stars":1},{"stars":5,"words":"naïve"},{"stars":"hub"}]"#])
   }
 

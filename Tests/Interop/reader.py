@@ -332,8 +332,8 @@ def show_conflict(line):
         f"generation {take(line, 'generation', count)}", take(line, "stamp", stamp),
         take(line, "kind", word("update/update", "delete/update", "update/delete", "insert/insert", "unique", "foreign key",
                                 "constraint", "forbidden", "revoked")),
-        take(line, "state", word("open", "settled", "held", "resolved")), "base " + take(line, "base", row_or_null),
-        "hub " + take(line, "hub", row_or_null), "mine " + take(line, "mine", row_or_null),
+        take(line, "state", word("open", "settled", "held", "resolved")), "base " + take(line, "base_values", row_or_null),
+        "hub " + take(line, "hub_values", row_or_null), "device " + take(line, "device_values", row_or_null),
         "winners {" + ", ".join(f"{name.encode('utf-8').hex()}: {side(who)}" for name, who in winners.items()) + "}",
         take(line, "winner", side)]
     return " | ".join(shown + ([take(line, "note", text_of)] if "note" in line else []))

@@ -63,10 +63,10 @@ struct SmallTests {
   @Test("an error says where and what, and what to do next")
   func words() {
     let error = PlatformError.locked(path: "w/lock")
-    #expect(error.message == "w/lock: another process holds this lock")
-    #expect(error.hint == "wait until the other command ends, then run this one again")
+    #expect(error.message == "w/lock: another process holds this lock.")
+    #expect(error.hint == "Wait until the other command ends, then run this one again.")
     let other = PlatformError.other(operation: "read", path: "f", errno: 5)
-    #expect(other.message == "f: read failed: Input/output error")
+    #expect(other.message == "f: read failed: Input/output error.")
     #expect(other.about("g").path == "g")
   }
 }

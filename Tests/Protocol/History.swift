@@ -279,7 +279,7 @@ final class History {
       try hub.conflicts(ConflictState.allCases) + devices.flatMap { try $0.workspace.conflicts(ConflictState.allCases) }
     for conflict in conflicts {
       guard case .text(let id)? = conflict.record.key.values.first else { throw Wrong("a conflict's key is no text") }
-      see(String(decoding: id, as: UTF8.self), conflict.record.mine ?? [])
+      see(String(decoding: id, as: UTF8.self), conflict.record.deviceValues ?? [])
     }
     for device in devices {
       for (cell, value) in device.duty where !kept.contains(Sighting(cell: cell, value: value)) {

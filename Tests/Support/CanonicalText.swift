@@ -59,8 +59,10 @@ private func text(of conflict: ConflictRecord) -> String {
     ([
       "conflict", conflict.id.text, conflict.device.text, text(conflict.user), text(conflict.table.text),
       conflict.operation.rawValue, text(conflict.key), "generation \(conflict.generation)", conflict.stamp.hexadecimal,
-      conflict.kind.rawValue, conflict.state.rawValue, "base \(text(orNone: conflict.base))", "hub \(text(orNone: conflict.hub))",
-      "mine \(text(orNone: conflict.mine))", "winners {\(winners.joined(separator: ", "))}", conflict.rowWinner.rawValue,
+      conflict.kind.rawValue, conflict.state.rawValue, "base \(text(orNone: conflict.baseValues))",
+      "hub \(text(orNone: conflict.hubValues))",
+      "device \(text(orNone: conflict.deviceValues))", "winners {\(winners.joined(separator: ", "))}",
+      conflict.rowWinner.rawValue,
     ] + (conflict.note.map { [text($0)] } ?? [])).joined(separator: " | ")
 }
 

@@ -35,19 +35,21 @@ struct ConflictView {
     var table = TextTable(["COLUMN", "BEFORE", "HUB", "DEVICE", "STANDS", "ROW NOW"])
     for name in columns(row) {
       table.add(
-        [name.text] + [record.base, record.hub, record.mine].map { cell(name, $0) } + [stands(name), cell(name, row)])
+        [name.text] + [record.baseValues, record.hubValues, record.deviceValues].map { cell(name, $0) } + [
+          stands(name), cell(name, row),
+        ])
     }
     text += "\n" + table.text(width: width)
-    if record.hub == nil, record.kind != .insertInsert { text += "The hub's row is gone, or not to be seen here.\n" }
-    if record.mine == nil { text += "The device deleted the row.\n" }
+    if record.hubValues == nil, record.kind != .insertInsert { text += "The hub's row is gone, or not to be seen here.\n" }
+    if record.deviceValues == nil { text += "The device deleted the row.\n" }
     return text
   }
 
   /// The columns that the conflict is about; the whole row where it is about that.
   private func columns(_ row: [Field]?) -> [Name] {
     if !record.winners.isEmpty { return record.winners.map(\.name) }
-    if record.operation == .update, let mine = record.mine { return mine.map(\.name) }
-    return (record.mine ?? record.base ?? record.hub ?? row ?? []).map(\.name)
+    if record.operation == .update, let values = record.deviceValues { return values.map(\.name) }
+    return (record.deviceValues ?? record.baseValues ?? record.hubValues ?? row ?? []).map(\.name)
   }
 
   private func cell(_ name: Name, _ fields: [Field]?) -> String {
@@ -80,8 +82,10 @@ struct ConflictView {
       .init(name: "user", value: .string(record.user)), .init(name: "table", value: .string(record.table.text)),
       .init(name: "key", value: .key(record.key)), .init(name: "operation", value: .string(record.operation.rawValue)),
       .init(name: "generation", value: .integer(record.generation.rawValue)),
-      .init(name: "stamp", value: .string(record.stamp.hexadecimal)), .init(name: "base", value: .fields(record.base)),
-      .init(name: "hub", value: .fields(record.hub)), .init(name: "mine", value: .fields(record.mine)),
+      .init(name: "stamp", value: .string(record.stamp.hexadecimal)),
+      .init(name: "base_values", value: .fields(record.baseValues)),
+      .init(name: "hub_values", value: .fields(record.hubValues)),
+      .init(name: "device_values", value: .fields(record.deviceValues)),
       .init(
         name: "winners",
         value: .object(record.winners.map { .init(name: $0.name.text, value: .string($0.winner.rawValue)) })),
