@@ -44,10 +44,13 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Checks a bundle from the hub, or one of this device's own, without importing it.
-  public func verify(_ path: String) throws -> VerifiedBundle {
-    try BundleReader(platform: platform).read(
-      path, trust: .keys([ownKey()] + [hubKey()].compactMap(\.self)), staging: folder.inbox)
+  /// Checks a bundle from the hub, or one of this device's own, and lets `body` look at it. Imports nothing.
+  public func verify<T>(_ path: String, _ body: (borrowing VerifiedBundle) throws -> T) throws -> T {
+    try locked {
+      try body(
+        BundleReader(platform: platform).read(
+          path, trust: .keys([ownKey()] + [hubKey()].compactMap(\.self)), staging: folder.inbox))
+    }
   }
 
   private func ownKey() throws -> PublicKey { try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files) }

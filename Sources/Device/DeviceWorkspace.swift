@@ -83,10 +83,7 @@ public struct DeviceWorkspace: Sendable {
   }
 
   /// Runs `body` while no other command of ours works on this workspace.
-  func locked<T>(_ body: () throws -> T) throws -> T {
-    let lock = try FileLock(path: folder.lock, files: platform.files)
-    return try withExtendedLifetime(lock) { try body() }
-  }
+  func locked<T>(_ body: () throws -> T) throws -> T { try folder.locked(platform.files, ending, body) }
 }
 
 /// An open device's database, for the length of one command.

@@ -51,9 +51,11 @@ extension HubWorkspace {
     }
   }
 
-  /// Checks a bundle of a device, or one of the hub's own, without importing it.
-  public func verify(_ path: String) throws -> VerifiedBundle {
-    try BundleReader(platform: platform).read(path, trust: .keys(try trustedKeys(store())), staging: folder.inbox)
+  /// Checks a bundle of a device, or one of the hub's own, and lets `body` look at it. Imports nothing.
+  public func verify<T>(_ path: String, _ body: (borrowing VerifiedBundle) throws -> T) throws -> T {
+    try locked {
+      try body(BundleReader(platform: platform).read(path, trust: .keys(trustedKeys(store())), staging: folder.inbox))
+    }
   }
 
   /// The devices' keys and the hub's own: a bundle of the hub's that comes back is refused for what it is.

@@ -106,10 +106,7 @@ public struct HubWorkspace: Sendable {
   }
 
   /// Runs `body` while no other command of ours works on this workspace.
-  func locked<T>(_ body: () throws -> T) throws -> T {
-    let lock = try FileLock(path: folder.lock, files: platform.files)
-    return try withExtendedLifetime(lock) { try body() }
-  }
+  func locked<T>(_ body: () throws -> T) throws -> T { try folder.locked(platform.files, ending, body) }
 
   /// Runs `body` in one transaction that begins by taking what was written at the hub itself into the log.
   func changing<T>(_ body: (HubStore) throws -> T) throws -> T {

@@ -1,4 +1,5 @@
 import SatchelPlatform
+import SatchelValues
 
 /// Where things lie in a workspace: a folder that holds one replica.
 public struct WorkspaceFolder: Sendable {
@@ -32,6 +33,22 @@ public struct WorkspaceFolder: Sendable {
     let kept = Paths.join(sent, name)
     let waiting = Paths.join(outbox, name)
     return try files.kind(waiting) == nil && files.kind(kept) != nil ? kept : waiting
+  }
+
+  /// Runs `body` while no other command of ours works on this workspace. What a command that was killed left lying half done goes
+  /// first, unless nothing is to be changed.
+  public func locked<T: ~Copyable>(_ files: any FileSystem, _ ending: Ending, _ body: () throws -> T) throws -> T {
+    let lock = try FileLock(path: lock, files: files)
+    if ending == .keep { try sweep(files) }
+    return try withExtendedLifetime(lock, body)
+  }
+
+  private func sweep(_ files: any FileSystem) throws {
+    for place in [root, keys, outbox, sent, inbox, quarantine, archive] where try files.kind(place) == .directory {
+      for name in try files.list(place) where name.hasPrefix(HostFileSystem.temporaryPrefix) {
+        try files.removeTree(Paths.join(place, name))
+      }
+    }
   }
 
   /// Makes the folders that every workspace has.

@@ -253,4 +253,18 @@ struct RefusalTests {
     #expect(try outcome.json["error"]?["reason"] == "busy")
     _ = lock.path
   }
+
+  @Test("what a killed command left lying half done goes with the next one")
+  func leftOvers() throws {
+    let camp = try Camp()
+    try camp.open()
+    let left = [
+      "tablet/bundles/outbox/.satchel-dead", "tablet/bundles/inbox/.satchel-dead", "tablet/.satchel-dead",
+      "hub/bundles/inbox/.satchel-dead",
+    ]
+    for folder in left { try FileManager.default.createDirectory(atPath: camp.path(folder), withIntermediateDirectories: true) }
+    #expect(camp.device("tablet", "export").code == 0)
+    #expect(camp.hub("emit", "--all").code == 0)
+    for folder in left { #expect(!FileManager.default.fileExists(atPath: camp.path(folder)), "\(folder)") }
+  }
 }

@@ -5,7 +5,11 @@ import SatchelValues
 
 /// `verify` and `inspect`, which both tools have; they differ in whose keys they trust.
 enum BundleCommands {
-  typealias Verify = @Sendable (_ path: String, _ command: ParsedCommand, _ context: CommandContext) throws -> VerifiedBundle
+  /// Verifies the file at `path` and hands it to `look`, which makes the answer of it.
+  typealias Verify =
+    @Sendable (
+      _ path: String, ParsedCommand, CommandContext, _ look: (borrowing VerifiedBundle) throws -> Answer
+    ) throws -> Answer
 
   static func verify(tool: String, _ verify: @escaping Verify) -> Command {
     Command(
@@ -18,9 +22,10 @@ enum BundleCommands {
       examples: [Example("\(tool) verify survey-hub-tablet-1-4.satchel", "Is this file what the hub wrote?")]
     ) { command, context in
       let file = command.argument("FILE")
-      let bundle = try verify(command.path(file), command, context)
-      let view = BundleView(bundle)
-      return Answer("\(file) is whole, and signed by a key that is trusted here.\n" + view.text, view.members)
+      return try verify(command.path(file), command, context) { bundle in
+        let view = BundleView(bundle)
+        return Answer("\(file) is whole, and signed by a key that is trusted here.\n" + view.text, view.members)
+      }
     }
   }
 
@@ -32,17 +37,18 @@ enum BundleCommands {
       options: [OptionSpec("rows", help: "show each change too")],
       examples: [Example("\(tool) inspect --rows survey-tablet-1-hub-3.satchel", "What did tablet-1 change?")]
     ) { command, context in
-      let bundle = try verify(command.path(command.argument("FILE")), command, context)
-      let view = BundleView(bundle)
-      let content = try BundleContent(bundle, withRows: command.flag("rows"))
-      var answer = Answer(view.text + content.text, view.members)
-      answer.members.append(.init(name: "tables", value: content.json))
-      answer.members.append(
-        .init(
-          name: "entries",
-          value: .array(bundle.entryList.map { ["name": .string($0.name.rawValue), "bytes": .integer($0.bytes)] })))
-      if command.flag("rows") { answer.members.append(.init(name: "rows", value: .strings(content.rows))) }
-      return answer
+      try verify(command.path(command.argument("FILE")), command, context) { bundle in
+        let view = BundleView(bundle)
+        let content = try BundleContent(bundle, withRows: command.flag("rows"))
+        var answer = Answer(view.text + content.text, view.members)
+        answer.members.append(.init(name: "tables", value: content.json))
+        answer.members.append(
+          .init(
+            name: "entries",
+            value: .array(bundle.entryList.map { ["name": .string($0.name.rawValue), "bytes": .integer($0.bytes)] })))
+        if command.flag("rows") { answer.members.append(.init(name: "rows", value: .strings(content.rows))) }
+        return answer
+      }
     }
   }
 }
