@@ -61,9 +61,11 @@ public struct BundleDraft: ~Copyable {
     var entry = try EntryWriter(in: folder)
     var count: Int64 = 0
     var writer = JSONWriter()
+    let limit = BundleLimits().lineBytes
     try body { line in
       line.write(into: &writer)
       writer.endLine()
+      guard writer.bytes.count <= limit else { throw BundleError.rowTooLarge(line.rowName, limit: limit) }
       try entry.write(writer.bytes)
       writer.reset()
       count += 1
@@ -121,11 +123,21 @@ public struct BundleDraft: ~Copyable {
 /// Something that stands in a bundle as one line of JSON.
 protocol BundleLine {
   func write(into writer: inout JSONWriter)
+  /// What it is about, for people.
+  var rowName: String { get }
 }
 
-extension ChangeLine: BundleLine {}
-extension ConflictRecord: BundleLine {}
-extension Resolution: BundleLine {}
+extension ChangeLine: BundleLine {
+  var rowName: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
+}
+
+extension ConflictRecord: BundleLine {
+  var rowName: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
+}
+
+extension Resolution: BundleLine {
+  var rowName: String { "the conflict \(conflict)" }
+}
 
 /// A signed bundle that still lies in its draft's folder.
 public struct SealedBundle: Sendable {

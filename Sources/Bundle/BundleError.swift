@@ -18,6 +18,8 @@ public enum BundleError: ExplainedError, Equatable {
   case line(entry: String, number: Int, String)
   case newerFormat(String)
   case archive(String)
+  /// A row that no reader would take, so that it is not written either.
+  case rowTooLarge(String, limit: Int)
 
   public var reason: String {
     switch self {
@@ -33,6 +35,7 @@ public enum BundleError: ExplainedError, Equatable {
     case .line: "bad-line"
     case .newerFormat: "newer-format"
     case .archive: "archive"
+    case .rowTooLarge: "row-too-large"
     }
   }
 
@@ -50,6 +53,8 @@ public enum BundleError: ExplainedError, Equatable {
     case .line(let entry, let number, let why): "Line \(number) of \(entry) breaks the format's rules: \(why)."
     case .newerFormat(let what): "This bundle was made by a newer Satchel: \(what)."
     case .archive(let why): "Writing the bundle failed: \(why)."
+    case .rowTooLarge(let row, let limit):
+      "The change of \(row) is larger than \(limit) bytes, which is the most that a bundle carries in one row."
     }
   }
 
@@ -60,6 +65,7 @@ public enum BundleError: ExplainedError, Equatable {
     case .unknownKey: "If you know the sender, it must be enrolled first; otherwise leave the file alone."
     case .badSignature: "Do not use this file. Ask its sender for a new one."
     case .newerFormat: "Install the newer version here, then import the file again."
+    case .rowTooLarge: "Make its values smaller, or move them into files. Nothing else is carried before that."
     default: nil
     }
   }

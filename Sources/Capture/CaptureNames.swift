@@ -14,7 +14,7 @@ struct CaptureNames {
     table = schema.name
     func free(_ wanted: String) -> Name {
       var name = wanted
-      while (schema.columns + reserved).contains(where: { $0.text.lowercased() == name.lowercased() }) { name += "_" }
+      while (schema.columns + reserved).contains(where: { $0.isSameInSQL(as: Name(name)) }) { name += "_" }
       return Name(name)
     }
     generation = free("satchel_generation")
@@ -24,5 +24,6 @@ struct CaptureNames {
 
   var before: Name { Name("satchel_before_\(table)") }
 
-  func trigger(_ moment: String) -> Name { Name("satchel_\(moment)_\(table)") }
+  /// The moment ends at the first colon, so that no two tables share a trigger's name.
+  func trigger(_ moment: String) -> Name { Name("satchel_\(moment):\(table)") }
 }

@@ -26,6 +26,9 @@ extension DatasetDefinition {
         throw DatasetError(place, "the kind of an attribute is \(oneOf(Attribute.Kind.allCases))")
       }
       guard member.name != "user" else { throw DatasetError(place, "`user` is the user's name already") }
+      guard !member.name.lowercased().hasPrefix("satchel_") else {
+        throw DatasetError(place, "names that begin with satchel_ belong to Satchel")
+      }
       guard isParameterName(member.name) else {
         throw DatasetError(place, "an attribute's name is made of letters, digits and _, and begins with a letter")
       }

@@ -111,9 +111,12 @@ extension DeviceWorkspace {
     }
     try DeviceState(
       id: configuration.id, name: configuration.name, user: manifest.user, hubID: manifest.from.id, hubName: manifest.from.name,
-      epoch: scope.epoch, incarnation: incarnation, sequence: .zero, acknowledged: .zero, received: scope.number, heard: now,
+      epoch: scope.epoch, incarnation: incarnation,
+      // A device that begins again goes on counting where the hub heard it last: no number may mean two exports.
+      sequence: scope.acknowledged, acknowledged: scope.acknowledged, received: scope.number, heard: now,
       definition: definition.source
     ).save(in: database)
+    try Capture.begin(Generation(scope.acknowledged.rawValue), in: database)
     try Capture.witness(manifest.stamp, in: database)
     try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
   }

@@ -128,6 +128,12 @@ extension DeviceSession {
         "other-epoch", "The hub has begun a new history since this device heard of it last.",
         hint: "Ask the hub's operator to provision or enrol this device anew.")
     }
+    if scope.acknowledged > state.sequence {
+      throw Refusal(
+        "older-database",
+        "The hub has \(scope.acknowledged) exports of this device, and this database has made \(state.sequence): it is an old copy of itself.",
+        hint: "Put the newer database back if there is one. If not, keep this one aside and have the device provisioned anew.")
+    }
     if scope.number <= state.received {
       return ImportReport(manifest: manifest, verdict: .repeated, written: 0, removed: 0, conflicts: 0, told: 0)
     }

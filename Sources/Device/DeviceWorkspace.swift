@@ -38,9 +38,7 @@ public struct DeviceWorkspace: Sendable {
     for (what, word) in [("dataset", dataset), ("device", name)] where !isSafeName(word) {
       throw WorkspaceError("bad-name", "\"\(word)\" cannot be the name of a \(what).", hint: safeNameHint)
     }
-    guard try platform.files.kind(folder.configuration) == nil else {
-      throw WorkspaceError("exists", "There is a Satchel workspace in \(root) already.", hint: "Choose another folder.")
-    }
+    try folder.checkVacant(platform.files)
     let configuration = WorkspaceConfiguration(
       role: .device, dataset: dataset, id: ReplicaID(random: platform.random.bytes(16)), name: name, database: database,
       incarnation: Incarnation(random: platform.random.bytes(16)))
@@ -115,6 +113,7 @@ final class DeviceSession {
     }
     dataset = try DatasetDefinition(json: state.definition)
     tables = try TrackedTable.find(dataset, in: database)
+    if let words = try Capture.drift(in: database, tables: tables) { throw WorkspaceError.drift(words) }
     self.workspace = workspace
     self.state = state
     self.database = database

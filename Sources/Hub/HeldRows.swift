@@ -14,17 +14,35 @@ struct HeldRows {
     self.now = now
   }
 
-  /// Tries everything that waits for a parent, again as long as that lets further rows in. Returns how many entered.
+  /// Tries everything that waits, again as long as that lets further rows in. Returns how many entered.
+  ///
+  /// What a user may not do waits for somebody's decision, and not for the user's rights to grow.
   func release() throws -> Int {
     var released = 0
     while true {
-      var entered = 0
-      for conflict in try ConflictTable.list([.held], in: store.database) where conflict.record.kind == .foreignKey {
-        if try release(conflict.record, conflict.bundle) { entered += 1 }
-      }
+      let entered = try pass()
       released += entered
       if entered == 0 { return released }
     }
+  }
+
+  private struct RowReference: Hashable {
+    let device: ReplicaID
+    let table: Name
+    let key: RowKey
+  }
+
+  private func pass() throws -> Int {
+    var entered = 0
+    // A row's changes enter in their order: where one still waits, so do the later ones.
+    var waiting: Set<RowReference> = []
+    let held = try ConflictTable.list([.held], in: store.database).filter { $0.record.kind != .forbidden }
+    for conflict in held.sorted(by: { $0.record.generation < $1.record.generation }) {
+      let record = conflict.record
+      let row = RowReference(device: record.device, table: record.table, key: record.key)
+      if try !waiting.contains(row) && release(record, conflict.bundle) { entered += 1 } else { waiting.insert(row) }
+    }
+    return entered
   }
 
   private func release(_ record: ConflictRecord, _ bundle: BundleID?) throws -> Bool {
@@ -36,14 +54,13 @@ struct HeldRows {
     let others = try store.changesByOthers(
       of: record.key, in: place, after: try ConflictTable.since(record.id, in: store.database), than: device.id)
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: MergeRules(rows.table.rules, schema: rows.schema))
-    guard let row = result.row, result.disagreement == nil, try store.missingParent(of: row, in: place) == nil else {
-      return false
-    }
+    guard result.disagreement == nil, try hasAll(result.row, over: hub, in: place) else { return false }
+    let row = result.row
     let scope = ScopeStore(store, user: try store.user(device.user) ?? User(name: device.user, attributes: []))
     do {
       try store.database.savepoint {
         try rows.write(row, over: hub, key: record.key)
-        if try !scope.mayWrite(record.key, in: place) { throw StillHeld() }
+        if row != nil, try !scope.mayWrite(record.key, in: place) { throw StillHeld() }
       }
     } catch is StillHeld { return false } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint
     {
@@ -56,6 +73,12 @@ struct HeldRows {
     }
     try ConflictTable.setState(.settled, of: record.id, in: store.database)
     return true
+  }
+
+  /// Whether everything is there that the row refers to; for a row that goes, whether nothing refers to it.
+  private func hasAll(_ row: Row?, over hub: Row?, in place: Int) throws -> Bool {
+    if let row { return try store.missingParent(of: row, changedFrom: hub, in: place) == nil }
+    return try hub.map { try store.tableWithChildren(of: $0, in: place) == nil } ?? true
   }
 
   private struct StillHeld: Error {}

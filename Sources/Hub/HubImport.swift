@@ -44,12 +44,17 @@ extension HubWorkspace {
       } catch let error as Refusal {
         if error.keeping == .quarantine { try quarantine(path, because: error, store) }
         throw error
+      } catch BundleError.unknownKey where isRequest(path) {
+        throw Refusal(
+          "wrong-kind", "This is a device's request to join.", hint: "Enrol it: satchel-hub device enrol FILE --user USER")
       } catch let error as BundleError {
         try quarantine(path, because: error, store)
         throw error
       }
     }
   }
+
+  private func isRequest(_ path: String) -> Bool { (try? readRequest(path)) != nil }
 
   /// Checks a bundle of a device, or one of the hub's own, and lets `body` look at it. Imports nothing.
   public func verify<T>(_ path: String, _ body: (borrowing VerifiedBundle) throws -> T) throws -> T {
@@ -121,11 +126,9 @@ extension HubWorkspace {
 
   private func changes(of manifest: Manifest) throws -> Manifest.Changes {
     if case .changes(let changes) = manifest.body { return changes }
-    let hint =
-      manifest.kind == .enrolment
-      ? "Enrol the device: satchel-hub device enrol FILE --user USER" : "Carry it to the device \(manifest.to.name)."
     throw Refusal(
-      "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a hub imports those of kind changes.", hint: hint)
+      "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a hub imports those of kind changes.",
+      hint: "Carry it to the device \(manifest.to.name).")
   }
 
   private func flag(_ device: EnrolledDevice, _ store: HubStore) throws {

@@ -39,9 +39,7 @@ public struct HubWorkspace: Sendable {
     guard isSafeName(name) else {
       throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a hub.", hint: safeNameHint)
     }
-    guard try files.kind(folder.configuration) == nil else {
-      throw WorkspaceError("exists", "There is a Satchel workspace in \(root) already.", hint: "Choose another folder.")
-    }
+    try folder.checkVacant(files)
     let definition = try DatasetDefinition(json: source)
     guard try files.kind(database) == .file else {
       throw WorkspaceError("no-database", "There is no database \(database).", hint: "Name the SQLite file that your app writes.")
@@ -55,10 +53,8 @@ public struct HubWorkspace: Sendable {
     let workspace = HubWorkspace(folder: folder, configuration: configuration, platform: platform, ending: ending)
     let tables = try workspace.checkedTables(definition, in: database)
     if ending == .takeBack { return workspace }
-    let wasThere = try files.kind(root) != nil
     do { try workspace.build(definition, tables, in: database) } catch {
-      // What stood there before stays; a folder that was made for this goes again.
-      if wasThere { try files.removeIfThere(folder.configuration) } else { try files.removeTree(root) }
+      try folder.undoCreation(files)
       throw error
     }
     return workspace

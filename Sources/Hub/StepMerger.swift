@@ -6,9 +6,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Merges the steps of one bundle into the hub's rows, one after the other, inside the caller's transaction.
+/// Merges the steps of one bundle into the hub's rows, inside the caller's transaction.
 ///
-/// A step that something stands in the way of waits until all others are in, and is tried again as long as that helps.
+/// Steps are taken one after the other. A row that something stands in the way of waits until all others are in and is tried again
+/// as long as that helps; rows that wait for one another are then tried together; what is left becomes conflicts.
 final class StepMerger {
   private let store: HubStore
   private let scope: ScopeStore
@@ -20,7 +21,9 @@ final class StepMerger {
   private let now: Int64
   /// No change is later than the hub's own time: a clock that runs ahead must not win by it.
   let latest: Stamp
-  private var waiting: [(step: Step, place: Int)] = []
+  /// Steps that wait, by their row, each row's in their order; and the rows in the order in which they came to wait.
+  private var waiting: [RowReference: [Pending]] = [:]
+  private var order: [RowReference] = []
 
   private(set) var taken = 0
   private(set) var conflicts = 0
@@ -40,95 +43,205 @@ final class StepMerger {
   private struct Obstacle {
     let kind: ConflictKind
     let words: String
+    /// Whatever the change is, it waits.
+    var isHeld = false
+  }
+
+  private struct RowReference: Hashable {
+    let place: Int
+    let key: RowKey
+  }
+
+  private struct Pending {
+    let step: Step
+    /// Somebody decided this conflict before the device's decision came: the hub's row stands.
+    let decided: Bool
   }
 
   /// - Parameter decided: somebody decided this conflict before the device's decision came: the hub's row stands.
   func take(_ step: Step, in place: Int, decided: Bool = false) throws {
-    // A row's own steps keep their order.
-    if waiting.contains(where: { $0.place == place && $0.step.key == step.key }) {
-      waiting.append((step, place))
-    } else if try attempt(step, in: place, decided: decided) != nil {
-      waiting.append((step, place))
+    let row = RowReference(place: place, key: step.key)
+    let pending = Pending(step: step, decided: decided)
+    if waiting[row] != nil {
+      waiting[row]?.append(pending)
+    } else if try attempt(pending, in: place) != nil {
+      waiting[row] = [pending]
+      order.append(row)
     }
   }
 
   /// Tries what waits until nothing more gives way; what is left then becomes conflicts.
   func finish() throws {
-    var before = Int.max
-    while !waiting.isEmpty, waiting.count < before {
-      before = waiting.count
-      let round = waiting
-      waiting = []
-      for (step, place) in round { try take(step, in: place) }
+    // Back and forth, because a chain of rows that refer to each other comes in one order or the other.
+    var isForth = false
+    var helped = true
+    while helped, !order.isEmpty {
+      helped = false
+      for row in isForth ? order : order.reversed() where try drain(row) { helped = true }
+      order.removeAll { waiting[$0] == nil }
+      isForth.toggle()
     }
-    for (step, place) in waiting {
-      if let obstacle = try attempt(step, in: place, decided: false) { try note(obstacle, step, in: place) }
-    }
-    waiting = []
+    try takeTogether()
+    for row in order { try giveUp(row) }
+    waiting = [:]
+    order = []
   }
 
+  /// Takes a row's waiting steps as far as possible. Returns whether any was taken.
+  private func drain(_ row: RowReference) throws -> Bool {
+    var rest = (waiting[row] ?? [])[...]
+    let count = rest.count
+    while let next = rest.first, try attempt(next, in: row.place) == nil { rest.removeFirst() }
+    waiting[row] = rest.isEmpty ? nil : Array(rest)
+    return rest.count < count
+  }
+
+  /// Makes conflicts of a row's waiting steps. Behind a step that is held, the row's later ones are held too.
+  private func giveUp(_ row: RowReference) throws {
+    var isHeld = false
+    for pending in waiting[row] ?? [] {
+      let obstacle = isHeld ? Self.itself : try attempt(pending, in: row.place)
+      guard let obstacle else { continue }
+      if try note(obstacle, pending.step, in: row.place) == .held { isHeld = true }
+    }
+  }
+
+  private static let itself = Obstacle(
+    kind: .foreignKey, words: "It waits for the row itself, which waits for another.", isHeld: true)
+
+  // MARK: one step
+
   /// Takes a step, or notes why it is not taken. Returns what stands in its way where that may change.
-  private func attempt(_ step: Step, in place: Int, decided: Bool) throws -> Obstacle? {
-    let rows = store.rows[place]
-    let schema = rows.schema
-    let hub = try rows.row(step.key)
-    var others = try store.changesByOthers(of: step.key, in: place, after: since, than: device.id)
-    if decided { others = OthersChanges(columns: Dictionary(uniqueKeysWithValues: schema.columns.indices.map { ($0, .zero) })) }
-    let rules = decided ? MergeRules.hubWins(schema) : MergeRules(rows.table.rules, schema: schema)
-    let result = merge(step.change, at: min(step.stamp, latest), onto: hub, others: others, by: rules)
+  private func attempt(_ pending: Pending, in place: Int) throws -> Obstacle? {
+    let step = pending.step
+    let hub = try store.rows[place].row(step.key)
+    if hub == nil, try ConflictTable.isHeld(step.key, of: store.tables[place].name, device: device.id, in: store.database) {
+      return Self.itself
+    }
+    let result = try merged(pending, onto: hub, in: place)
     if let change = Change(from: hub, to: result.row) {
       if hub != nil, try !scope.mayWrite(step.key, in: place) {
-        try note(
-          Disagreement(kind: .forbidden, state: .settled), step, met: hub, in: place, note: "The user may not change this row.")
-        return nil
+        return try forbid(step, met: hub, in: place, "The user may not change this row.")
       }
       if let obstacle = try obstacle(to: result.row, from: hub, in: place) { return obstacle }
-      do { try write(result.row, over: hub, step, change, in: place) } catch let error as SQLiteError where error.kind == .unique
+      do { try write(result.row, over: hub, key: step.key, in: place) } catch let error as SQLiteError where error.kind == .unique
       {
         return Obstacle(kind: .unique, words: error.message)
       } catch let error as SQLiteError where error.kind == .constraint {
         try note(Disagreement(kind: .constraint, state: .held), step, met: hub, in: place, note: error.message)
         return nil
       } catch is NotAllowed {
-        try note(
-          Disagreement(kind: .forbidden, state: .settled), step, met: hub, in: place,
-          note: "The user may not make this row as it is.")
-        return nil
+        return try forbid(step, met: hub, in: place, "The user may not make this row as it is.")
       }
-      taken += 1
+      try log(change, step, in: place)
     }
     if let disagreement = result.disagreement { try note(disagreement, step, met: hub, in: place) }
     return nil
   }
 
+  private func merged(_ pending: Pending, onto hub: Row?, in place: Int) throws -> MergeResult {
+    let step = pending.step
+    let schema = store.tables[place].schema
+    let stamp = min(step.stamp, latest)
+    if pending.decided {
+      let all = OthersChanges(columns: Dictionary(uniqueKeysWithValues: schema.columns.indices.map { ($0, .zero) }))
+      return merge(step.change, at: stamp, onto: hub, others: all, by: .hubWins(schema))
+    }
+    let others = try store.changesByOthers(of: step.key, in: place, after: since, than: device.id)
+    return merge(step.change, at: stamp, onto: hub, others: others, by: MergeRules(store.tables[place].rules, schema: schema))
+  }
+
+  private func forbid(_ step: Step, met: Row?, in place: Int, _ words: String) throws -> Obstacle? {
+    try note(Disagreement(kind: .forbidden, state: .held), step, met: met, in: place, note: words)
+    return nil
+  }
+
   private struct NotAllowed: Error {}
 
-  private func write(_ row: Row?, over hub: Row?, _ step: Step, _ change: Change, in place: Int) throws {
+  private func write(_ row: Row?, over hub: Row?, key: RowKey, in place: Int) throws {
     try store.database.savepoint {
-      try store.rows[place].write(row, over: hub, key: step.key)
-      if row != nil, try !scope.mayWrite(step.key, in: place) { throw NotAllowed() }
+      try store.rows[place].write(row, over: hub, key: key)
+      if row != nil, try !scope.mayWrite(key, in: place) { throw NotAllowed() }
     }
+  }
+
+  private func log(_ change: Change, _ step: Step, in place: Int) throws {
     let origin = Origin(
       device: device.id, user: device.user, stamp: min(step.stamp, latest), bundle: bundle, echo: echo, at: now)
     try store.log(change, of: step.key, in: place, from: origin)
+    taken += 1
   }
 
   private func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {
     if let row {
-      guard let missing = try store.missingParent(of: row, in: place) else { return nil }
-      // What was wrong before is not this step's fault.
-      if let hub, missing.columns.allSatisfy({ hub[$0] == row[$0] }) { return nil }
+      guard let missing = try store.missingParent(of: row, changedFrom: hub, in: place) else { return nil }
       return Obstacle(kind: .foreignKey, words: "The row of \(missing.parent) to which it refers is not there.")
     }
     guard let hub, let children = try store.tableWithChildren(of: hub, in: place) else { return nil }
     return Obstacle(kind: .foreignKey, words: "There are rows of \(children) that refer to it.")
   }
 
+  // MARK: rows that wait for one another
+
+  private struct NotTogether: Error {}
+
+  /// What becomes of one waiting row when all of its steps are taken.
+  private struct Move {
+    let row: RowReference
+    let before: Row?
+    let after: Row?
+    let steps: [(step: Step, change: Change)]
+  }
+
+  /// Rows that trade a UNIQUE value, or a parent that goes with its key's new name beside it, cannot go singly. All leave, then all
+  /// enter, and what they refer to is looked at when all are there. Nothing is taken where anything is left to decide.
+  private func takeTogether() throws {
+    var moves: [Move] = []
+    for row in order {
+      guard let move = try move(row) else { return }
+      moves.append(move)
+    }
+    do { try store.database.savepoint { try carryOut(moves) } } catch is NotTogether { return } catch let error as SQLiteError
+      where error.kind == .unique || error.kind == .constraint
+    { return }
+    for move in moves {
+      for (step, change) in move.steps { try log(change, step, in: move.row.place) }
+    }
+    waiting = [:]
+    order = []
+  }
+
+  /// nil where somebody has to decide.
+  private func move(_ row: RowReference) throws -> Move? {
+    let before = try store.rows[row.place].row(row.key)
+    var after = before
+    var steps: [(step: Step, change: Change)] = []
+    for pending in waiting[row] ?? [] {
+      let result = try merged(pending, onto: after, in: row.place)
+      if result.disagreement != nil { return nil }
+      if let change = Change(from: after, to: result.row) { steps.append((pending.step, change)) }
+      after = result.row
+    }
+    if before != nil, before != after, try !scope.mayWrite(row.key, in: row.place) { return nil }
+    return Move(row: row, before: before, after: after, steps: steps)
+  }
+
+  private func carryOut(_ moves: [Move]) throws {
+    let changing = moves.filter { $0.before != $0.after }
+    for move in changing { try store.rows[move.row.place].write(nil, over: move.before, key: move.row.key) }
+    for move in changing { try store.rows[move.row.place].write(move.after, over: nil, key: move.row.key) }
+    for move in changing {
+      if try obstacle(to: move.after, from: move.before, in: move.row.place) != nil { throw NotTogether() }
+      if move.after != nil, try !scope.mayWrite(move.row.key, in: move.row.place) { throw NotTogether() }
+    }
+  }
+
   // MARK: conflicts
 
-  private func note(_ obstacle: Obstacle, _ step: Step, in place: Int) throws {
+  private func note(_ obstacle: Obstacle, _ step: Step, in place: Int) throws -> ConflictState {
     let state: ConflictState
     switch (obstacle.kind, step.change) {
+    case _ where obstacle.isHeld: state = .held
     // A row waits for its parent; what becomes of children whose parent was to go is for somebody to see to.
     case (.foreignKey, .insert), (.foreignKey, .update): state = .held
     case (.foreignKey, .delete): state = .open
@@ -136,6 +249,7 @@ final class StepMerger {
     }
     let met = try store.rows[place].row(step.key)
     try note(Disagreement(kind: obstacle.kind, state: state), step, met: met, in: place, note: obstacle.words)
+    return state
   }
 
   private func note(_ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil) throws {

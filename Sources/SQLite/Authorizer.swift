@@ -55,7 +55,12 @@ extension Database {
         return authorizer.allows(action, first.map { String(cString: $0) }, second.map { String(cString: $0) })
           ? SQLITE_OK : SQLITE_DENY
       }, context)
-    defer { sqlite3_set_authorizer(handle, nil, nil) }
+    // In double quotes stands a name: a column's that is misspelt must not become a text that is greater than any number.
+    satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0)
+    defer {
+      satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 1)
+      sqlite3_set_authorizer(handle, nil, nil)
+    }
     return try withExtendedLifetime(authorizer, body)
   }
 }

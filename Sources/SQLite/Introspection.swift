@@ -127,8 +127,10 @@ extension Database {
     for id in Set(parts.map(\.id)).sorted() {
       let group = parts.filter { $0.id == id }
       let parent = try canonicalTableName(group[0].parent) ?? group[0].parent
-      let parentColumns = try group.allSatisfy { $0.to != nil } ? group.compactMap(\.to) : primaryKey(of: parent)
-      let from = group.compactMap { part in columns.firstIndex { $0.text.lowercased() == part.from.text.lowercased() } }
+      let declared = try all("SELECT name FROM pragma_table_xinfo(:name)", ["name": .string(parent.text)]) { Name($0.text(0)) }
+      let named = group.compactMap { part in part.to.map { to in declared.first { $0.isSameInSQL(as: to) } ?? to } }
+      let parentColumns = try named.count == group.count ? named : primaryKey(of: parent)
+      let from = group.compactMap { part in columns.firstIndex { $0.isSameInSQL(as: part.from) } }
       guard from.count == group.count, parentColumns.count == group.count else { continue }
       result.append(ForeignKey(columns: from, parent: parent, parentColumns: parentColumns))
     }

@@ -38,10 +38,10 @@ public struct Statement: ~Copyable {
     }
   }
 
-  /// The names of the parameters, without their colon.
-  public var parameterNames: [String] {
+  /// The names of the parameters, without their colon; nil for one that has none.
+  public var parameterNames: [String?] {
     let count = sqlite3_bind_parameter_count(handle)
-    return (0..<count).compactMap { index in
+    return (0..<count).map { index in
       sqlite3_bind_parameter_name(handle, index + 1).map { String(String(cString: $0).dropFirst()) }
     }
   }

@@ -19,3 +19,12 @@ extension Name: Hashable, Comparable {
     hasher.combine(UInt8(0xff))
   }
 }
+
+extension Name {
+  /// Whether SQL takes both for one name: bytes, but for the case of ASCII letters.
+  public func isSameInSQL(as other: Name) -> Bool {
+    text.utf8.elementsEqual(other.text.utf8) { a, b in
+      a == b || (a ^ b == 0x20 && (97...122).contains(a | 0x20))
+    }
+  }
+}

@@ -46,7 +46,8 @@ public enum ConflictTable {
       decision TEXT,
       decided_by TEXT,
       decided_at INTEGER
-    ) WITHOUT ROWID
+    ) WITHOUT ROWID;
+    CREATE INDEX satchel_conflicts_by_state ON satchel_conflicts (state, device, table_name, key);
     """
 
   private static let columns = """
@@ -184,6 +185,14 @@ public enum ConflictTable {
       throw WorkspaceError("ambiguous", "More than one conflict's id begins with \"\(prefix)\".", hint: "Write more of the id.")
     }
     return first
+  }
+
+  /// Whether a change of this row by this device waits.
+  public static func isHeld(_ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_conflicts WHERE state = 'held' AND device = :device AND table_name = :table AND key = :key",
+      ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
+    ) { _ in true } ?? false
   }
 
   /// The hub's cursor at the emission on which a conflict's change was made.

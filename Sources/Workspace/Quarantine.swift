@@ -6,6 +6,9 @@ import SatchelValues
 
 /// What happens to a file that was refused.
 public enum Quarantine {
+  /// The largest file of which a copy is kept.
+  private static let maximumBytes: Int64 = 1 << 30
+
   /// Puts a copy of a refused file aside, with a text beside it that says why, and notes it in the ledger.
   ///
   /// A file that lay in the inbox leaves it; any other stays where the person has it.
@@ -15,6 +18,10 @@ public enum Quarantine {
     let time = platform.clock.milliseconds()
     let name = "\(UTCTime.fileName(milliseconds: time))-\(Paths.name(of: file))"
     let target = Paths.join(folder.quarantine, name)
+    // What is no plain file, or would fill the disk, is noted and left where it is.
+    guard try platform.files.kind(file) == .file, try platform.files.size(file) <= maximumBytes else {
+      return try Ledger.addRefusal(file: Paths.name(of: file), reason: error.reason, at: time, in: database)
+    }
     try platform.files.copy(file, to: target, mode: 0o600)
     let words = "\(error.message)\n" + (error.hint.map { "\($0)\n" } ?? "")
     try platform.files.replace(target + ".reason.txt", mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))

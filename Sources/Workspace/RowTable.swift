@@ -4,6 +4,9 @@ import SatchelValues
 
 /// Reads and writes single rows of one tracked table, with statements that are prepared once.
 ///
+/// What a statement does where a UNIQUE value is taken is said here, and not by an `ON CONFLICT` in the app's schema: that would delete
+/// or drop rows without a word.
+///
 /// A row is found by the key's collation and taken only if its key is the same bytes.
 public final class RowTable {
   public let table: TrackedTable
@@ -23,8 +26,9 @@ public final class RowTable {
     self.table = table
     select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(name) WHERE \(table.isKeySQL)")
     insertion = try database.prepare(
-      "INSERT INTO \(name) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))")
-    change = others.isEmpty ? nil : try database.prepare("UPDATE \(name) SET \(assignments) WHERE \(table.isKeySQL)")
+      "INSERT OR ABORT INTO \(name) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))"
+    )
+    change = others.isEmpty ? nil : try database.prepare("UPDATE OR ABORT \(name) SET \(assignments) WHERE \(table.isKeySQL)")
     deletion = try database.prepare("DELETE FROM \(name) WHERE \(table.isKeySQL)")
   }
 

@@ -13,6 +13,15 @@ public struct WorkspaceError: ExplainedError {
   }
 }
 
+extension WorkspaceError {
+  /// An app changed the columns of a table that is kept in step.
+  public static func drift(_ words: String) -> WorkspaceError {
+    WorkspaceError(
+      "schema-drift", "The app has changed the database: \(words). Its changes cannot be read like this.",
+      hint: "Nothing is lost: bring the table's columns back to what they were, and everything goes on.")
+  }
+}
+
 /// Why a bundle that is what it says was not imported here.
 public struct Refusal: ExplainedError {
   /// What becomes of the file.

@@ -43,6 +43,23 @@ public struct WorkspaceFolder: Sendable {
     return try withExtendedLifetime(lock, body)
   }
 
+  /// Throws where a workspace cannot be made here, because there is one, or something else of its names.
+  public func checkVacant(_ files: any FileSystem) throws {
+    guard try files.kind(configuration) == nil else {
+      throw WorkspaceError("exists", "There is a Satchel workspace in \(root) already.", hint: "Choose another folder.")
+    }
+    for name in ["bundles", "keys"] where try files.kind(path(name)) != nil {
+      throw WorkspaceError("exists", "There is something called \(name) in \(root) already.", hint: "Choose another folder.")
+    }
+  }
+
+  /// Takes away what `create` and a failed beginning made, and nothing that a person had here: an app's database may be.
+  public func undoCreation(_ files: any FileSystem) throws {
+    for name in ["bundles", "keys"] { try files.removeTree(path(name)) }
+    for file in [configuration, lock] where try files.kind(file) != nil { try files.remove(file) }
+    if try files.kind(root) == .directory, try files.list(root).isEmpty { try files.remove(root) }
+  }
+
   private func sweep(_ files: any FileSystem) throws {
     for place in [root, keys, outbox, sent, inbox, quarantine, archive] where try files.kind(place) == .directory {
       for name in try files.list(place) where name.hasPrefix(HostFileSystem.temporaryPrefix) {

@@ -267,4 +267,124 @@ struct RefusalTests {
     #expect(camp.hub("emit", "--all").code == 0)
     for folder in left { #expect(!FileManager.default.fileExists(atPath: camp.path(folder)), "\(folder)") }
   }
+
+  @Test("a folder in which a person has something is not provisioned into, and keeps it")
+  func occupiedFolder() throws {
+    let camp = try Camp()
+    try camp.open()
+    try FileManager.default.createDirectory(atPath: camp.path("mine"), withIntermediateDirectories: true)
+    try camp.write("mine/notes.txt", "mine")
+    #expect(camp.hub("device", "provision", "new", "--user", "ann", "--into", camp.path("mine")).code == 1)
+    #expect(try camp.read("mine/notes.txt") == Array("mine".utf8))
+    let request = camp.path("nowhere/request.satchel")
+    let made = camp.deviceAnywhere("init", camp.path("mine"), "--dataset", "camp", "--name", "new", "--request", request)
+    #expect(made.code == 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("mine")) == ["notes.txt"])
+  }
+
+  @Test("a database that was put back from an old copy is told so, and nothing of it is overwritten")
+  func oldCopy() throws {
+    let camp = try Camp()
+    try camp.open()
+    let copy = try camp.read("tablet/data.sqlite")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
+    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('precious', 'lake', 'ann', 1, '')")
+    camp.hub("emit", "--device", "tablet", "--full")
+    let outcome = camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"), "--json")
+    #expect(outcome.code == 3)
+    #expect(try outcome.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "older-database")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM reviews WHERE id = 'precious'") == "1")
+  }
+
+  @Test("a device that lost its database and got everything anew goes on counting, and what it writes then arrives")
+  func refilled() throws {
+    let camp = try Camp()
+    try camp.open()
+    for word in ["one", "two"] {
+      try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = '\(word)' WHERE id = 'r1'")
+      camp.device("tablet", "export")
+    }
+    camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-2.satchel"))
+    try FileManager.default.removeItem(atPath: camp.path("tablet/data.sqlite"))
+    camp.hub("emit", "--device", "tablet", "--full")
+    #expect(camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel")).code == 0)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'three' WHERE id = 'r1'")
+    let file = try camp.device("tablet", "export", "--json").json["file"]?.stringValue ?? ""
+    #expect(camp.hub("import", file).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "three")
+  }
+
+  @Test("a stick that is not mounted is no file: nothing is written where no folder is")
+  func noStick() throws {
+    let camp = try Camp()
+    try camp.open()
+    #expect(camp.hub("emit", "--all", "--full", "--to", camp.path("stick")).code == 1)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")
+    #expect(camp.device("tablet", "export", "--to", camp.path("stick")).code == 1)
+    #expect(!FileManager.default.fileExists(atPath: camp.path("stick")))
+  }
+
+  @Test("a table whose columns the app changed is named, and everything goes on when they are back")
+  func drift() throws {
+    let camp = try Camp()
+    try camp.open()
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'; ALTER TABLE reviews ADD COLUMN mood TEXT")
+    for command in ["status", "export"] {
+      let outcome = camp.device("tablet", command, "--json")
+      #expect(outcome.code == 1)
+      #expect(try outcome.json["error"]?["reason"] == "schema-drift")
+      #expect(try outcome.json["error"]?["message"]?.stringValue?.contains("mood") == true)
+    }
+    try camp.sql("tablet/data.sqlite", "ALTER TABLE reviews DROP COLUMN mood")
+    #expect(camp.device("tablet", "export").code == 0)
+  }
+
+  @Test("a rule in which a column is misspelt in double quotes is refused, and so is a parameter without a name")
+  func misspelt() throws {
+    let camp = try Camp()
+    try camp.sql("data.sqlite", "CREATE TABLE t (a TEXT PRIMARY KEY, tier INTEGER)")
+    for rule in [#"\"teir\" >= 1"#, "tier = ?"] {
+      try camp.write("d.json", #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "\#(rule)" } } }"#)
+      let outcome = camp.hubAnywhere(
+        "init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path("data.sqlite"), "--json")
+      #expect(outcome.code == 1)
+      #expect(try outcome.json["error"]?["message"]?.stringValue?.contains("tables.t.visible") == true)
+    }
+  }
+
+  @Test("visibility goes along the column that the foreign key names, and no other that looks like it")
+  func lookAlikes() throws {
+    let camp = try Camp()
+    try camp.sql(
+      "data.sqlite",
+      """
+      CREATE TABLE p (id TEXT PRIMARY KEY, tier INTEGER);
+      CREATE TABLE c (id TEXT PRIMARY KEY, "\u{c4}" TEXT, "\u{e4}" TEXT REFERENCES P (ID));
+      INSERT INTO p VALUES ('open', 1), ('secret', 2);
+      INSERT INTO c VALUES ('c1', 'open', 'secret'), ('c2', 'secret', 'open');
+      """)
+    try camp.write("d.json", #"{ "dataset": "d", "version": 1, "tables": { "p": { "visible": "tier = 1" }, "c": {} } }"#)
+    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path("data.sqlite"))
+    camp.hub("user", "add", "ann")
+    camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM c") == "c2")
+  }
+
+  @Test("on a stick with bundles for others, those are left alone, and ours are taken")
+  func courier() throws {
+    let camp = try Camp()
+    try camp.open()
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    camp.hub("emit", "--all", "--full")
+    let outcome = camp.hub(
+      "import", camp.path("hub/bundles/outbox/camp-hub-phone-2.satchel"),
+      camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
+    #expect(outcome.code == 0)
+    #expect(outcome.out.contains("left alone"))
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "x")
+  }
 }

@@ -17,6 +17,10 @@ struct Failure {
   /// The one place where errors of all rooms become words and exit codes.
   init(_ error: any Error) {
     switch error {
+    case BundleError.archive(let words):
+      self.init(
+        reason: "no-bundle", message: BundleError.archive(words).message, hint: "Is there room on the disk?", code: .failed)
+    case BundleError.rowTooLarge(let row, let limit): self.init(BundleError.rowTooLarge(row, limit: limit), .failed)
     case let error as BundleError: self.init(error, .refused)
     case let error as Refusal: self.init(error, .refused)
     case let error as PlatformError:
@@ -68,7 +72,11 @@ struct Failure {
     self.code = code
   }
 
-  var text: String { "\(message)\n" + (hint.map { "\($0)\n" } ?? "") }
+  /// Names of files and rows may come from anybody: what a terminal would obey is shown as what it is.
+  var text: String {
+    let lines = ([message] + [hint].compactMap(\.self)).joined(separator: "\n")
+    return lines.split(separator: "\n", omittingEmptySubsequences: false).map { visible(String($0)) + "\n" }.joined()
+  }
 
   var json: JSONValue {
     ["reason": .string(reason), "message": .string(message), "hint": hint.map { .string($0) } ?? .null]

@@ -1,6 +1,7 @@
 import SatchelDevice
 import SatchelJSON
 import SatchelPlatform
+import SatchelWorkspace
 
 extension DeviceTool {
   static var export: Command {
@@ -42,8 +43,15 @@ extension DeviceTool {
 extension Platform {
   /// Copies a bundle to where a person wants it: into a folder under its own name, or to a file. Returns the copy's path.
   func deliver(_ file: String, to path: String) throws -> String {
-    let target = try files.kind(path) == .directory ? Paths.join(path, Paths.name(of: file)) : path
+    let target = try isFolder(path) ? Paths.join(path, Paths.name(of: file)) : path
+    guard target != path || path.hasSuffix(".satchel") else {
+      throw WorkspaceError(
+        "no-folder", "There is no folder \(path).", hint: "Is the stick mounted? A file's name ends in .satchel.")
+    }
     try files.copy(file, to: target, mode: 0o644)
     return target
   }
+
+  /// Follows a link: a stick is often reached by one.
+  func isFolder(_ path: String) throws -> Bool { try files.kind(Paths.join(path, ".")) == .directory }
 }

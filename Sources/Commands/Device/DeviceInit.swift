@@ -34,7 +34,7 @@ extension DeviceTool {
       let fingerprint: String
       do { fingerprint = try workspace.writeRequest(to: request) } catch {
         // A workspace without a request would only be in the way of the next try.
-        try context.platform.files.removeTree(root)
+        try workspace.folder.undoCreation(context.platform.files)
         throw error
       }
       let text = """

@@ -2,6 +2,7 @@ import SatchelHub
 import SatchelJSON
 import SatchelPlatform
 import SatchelValues
+import SatchelWorkspace
 
 extension HubTool {
   static var emit: Command {
@@ -24,6 +25,9 @@ extension HubTool {
       ], changesData: true
     ) { command, context in
       let hub = try open(command, context)
+      if let folder = command.value("to"), try !context.platform.isFolder(command.path(folder)) {
+        throw WorkspaceError("no-folder", "There is no folder \(folder).", hint: "Is the stick mounted?")
+      }
       var reports: [(report: EmitReport, copy: String?)] = []
       for name in try chosen(command, hub) {
         let report = try hub.emit(to: name, full: command.flag("full"))

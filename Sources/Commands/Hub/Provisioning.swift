@@ -20,6 +20,10 @@ struct Provisioning {
 
   /// Makes the workspace `folder`, enrols it, and brings the rows in. What was made goes again where a step fails.
   func provision(_ name: String, user: String, into folder: String, ending: Ending) throws -> Made {
+    guard try platform.files.kind(folder) == nil || platform.files.list(folder).isEmpty else {
+      throw WorkspaceError(
+        "not-empty", "There is something in \(folder) already.", hint: "Choose a folder that is empty, or not there yet.")
+    }
     let device = try DeviceWorkspace.create(
       folder, dataset: hub.configuration.dataset, name: name, platform: platform, ending: ending)
     if ending == .takeBack {

@@ -24,8 +24,12 @@ enum ImportRounds {
         do {
           let (text, json) = try body(file)
           results.append(Result(file: file, text: text, json: json, failure: nil))
-        } catch let error as Refusal where error.reason == "gap" && before > 1 {
+        } catch let error as Refusal where error.reason == "gap" && files.count > 1 {
           gaps.append(file)
+        } catch let error as Refusal where error.isForElsewhere && files.count > 1 {
+          // A courier's stick holds what is for others too.
+          let words = "\(visible(file)): left alone. \(error.message)\n"
+          results.append(Result(file: file, text: words, json: ["verdict": "left"], failure: nil))
         } catch {
           let failure = Failure(error)
           guard failure.code == .refused || files.count > 1 && failure.code == .failed else { throw error }
@@ -56,4 +60,9 @@ enum ImportRounds {
     let code = failures.contains { $0.code == .refused } ? ExitCode.refused : failures.isEmpty ? .done : .failed
     return Answer(text, ["bundles": .array(documents)], code: code, warnings: warnings)
   }
+}
+
+extension Refusal {
+  /// Whether the bundle is none of ours, and nothing is wrong with that.
+  fileprivate var isForElsewhere: Bool { reason == "not-for-us" || reason == "wrong-kind" }
 }

@@ -39,6 +39,7 @@ final class HubStore {
     }
     let dataset = try DatasetDefinition(json: definition)
     let tables = try TrackedTable.find(dataset, in: database)
+    if let words = try Capture.drift(in: database, tables: tables) { throw WorkspaceError.drift(words) }
     rows = try tables.map { try RowTable($0, in: database) }
     numbers = try tables.map { try RowNumbers($0, in: database) }
     self.dataset = dataset

@@ -3,9 +3,11 @@ import SatchelSQLite
 import SatchelValues
 
 extension HubStore {
-  /// The first foreign key of `row` whose parent is not there; nil where all are.
-  func missingParent(of row: Row, in place: Int) throws -> ForeignKey? {
+  /// The first foreign key of `row` whose parent is not there; nil where all are. What `before` referred to already is passed over:
+  /// if that was wrong, it was so before.
+  func missingParent(of row: Row, changedFrom before: Row? = nil, in place: Int) throws -> ForeignKey? {
     for key in tables[place].schema.foreignKeys {
+      if let before, key.columns.allSatisfy({ before[$0] == row[$0] }) { continue }
       let values = key.columns.map { row[$0] }
       if values.contains(where: \.isNull) { continue }
       // A row may be its own parent.

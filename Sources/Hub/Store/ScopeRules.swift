@@ -28,9 +28,9 @@ struct ScopeRules {
         try database.prepare("SELECT 1 FROM \(quoted(table.name)) WHERE (\(rule)\n)").parameterNames
       }
       let known = ["user"] + dataset.attributes.map(\.name.text)
-      for name in parameters where !known.contains(name) {
+      for name in parameters where !known.contains(where: { $0 == name }) {
         throw DatasetError(
-          place, "there is no attribute \(name)",
+          place, name.map { "there is no attribute \($0)" } ?? "a parameter has no name",
           hint: "Rules may use: \(known.map { ":" + $0 }.joined(separator: ", ")). Declare others under `attributes`.")
       }
     } catch let error as SQLiteError {
@@ -75,7 +75,7 @@ struct ScopeRules {
       switch table.rules.write {
       case .visible: visible(table)
       case .none: "0"
-      case .expression(let rule): "(\(rule)\n)"
+      case .expression(let rule): (["(\(rule)\n)"] + parentConditions(table)).joined(separator: " AND ")
       }
     return "SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow) AND \(rule)"
   }
@@ -83,17 +83,18 @@ struct ScopeRules {
   /// The table's own rule and its parents', at any depth. A rule stands alone in its parentheses, with the table's columns nearest,
   /// so that it can only narrow what the parents allow.
   private func visible(_ table: TrackedTable) -> String {
-    var conditions = [table.rules.visible.map { "(\($0)\n)" } ?? "1"]
-    for key in table.parentKeys(in: dataset) {
-      guard let parent = self.table(key.parent) else { continue }
+    ([table.rules.visible.map { "(\($0)\n)" } ?? "1"] + parentConditions(table)).joined(separator: " AND ")
+  }
+
+  /// A condition for each parent: that the user may see it, or that there is none.
+  private func parentConditions(_ table: TrackedTable) -> [String] {
+    table.parentKeys(in: dataset).compactMap { key in
+      guard let parent = self.table(key.parent) else { return nil }
       let own = key.columns.map { "\(quoted(table.name)).\(quoted(table.schema.columns[$0]))" }
       let matches = zip(own, key.parentColumns).map { "\(quoted(parent.name)).\(quoted($1)) = \($0)" }.joined(separator: " AND ")
-      // A row that refers to no parent is no child.
       let refersToNone = own.map { "\($0) IS NULL" }.joined(separator: " OR ")
-      conditions.append(
-        "(\(refersToNone) OR EXISTS (SELECT 1 FROM \(quoted(parent.name)) WHERE \(matches) AND \(visible(parent))))")
+      return "(\(refersToNone) OR EXISTS (SELECT 1 FROM \(quoted(parent.name)) WHERE \(matches) AND \(visible(parent))))"
     }
-    return conditions.joined(separator: " AND ")
   }
 }
 
