@@ -102,7 +102,7 @@ func foreignKeys() throws {
     """)
   let expected = [
     ForeignKey(columns: [1], parent: "p", parentColumns: ["k"]),
-    ForeignKey(columns: [4], parent: "q", parentColumns: ["X"]),
+    ForeignKey(columns: [4], parent: "q", parentColumns: ["x"]),
     ForeignKey(columns: [6], parent: "nowhere", parentColumns: ["y"]),
     ForeignKey(columns: [3, 2], parent: "r", parentColumns: ["n", "m"]),
     ForeignKey(columns: [2], parent: "t", parentColumns: ["id"]),
