@@ -143,7 +143,7 @@ extension Resolution: BundleLine {
 public struct SealedBundle: Sendable {
   public let path: String
   public let manifest: Manifest
-  /// Of B2SUMS: what the next bundle calls `previous`.
+  /// Of B2SUMS: by it the next bundles name this one in their `chain`.
   public let digest: Digest
 }
 

@@ -24,6 +24,7 @@ extension ConflictRecord {
     writer.endObject()
     writer.key("winner")
     writer.string(rowWinner.rawValue)
+    if let decision { writer.members(["decision": decision.made.rawValue, "decided_by": decision.by]) }
     if let note {
       writer.key("note")
       writer.string(note)
@@ -54,7 +55,7 @@ extension ConflictRecord {
           draft.winners.append(ColumnWinner(Name(String(decoding: column, as: UTF8.self)), winner))
         }
         guard areDistinct(draft.winners.map(\.name)) else { throw LineProblem("a winner's column stands twice") }
-      case "conflict", "device", "user", "table", "op", "kind", "state", "stamp", "winner", "note":
+      case "conflict", "device", "user", "table", "op", "kind", "state", "stamp", "winner", "note", "decision", "decided_by":
         draft.words[name] = try scanner.readText()
       default: try scanner.skipValue()
       }
@@ -83,14 +84,22 @@ private struct ConflictDraft {
       return value
     }
     guard let key, let generation else { throw LineProblem("key or generation is missing") }
+    let state = try word("state") { ConflictState(rawValue: $0) }
+    var decision: ConflictRecord.Decision?
+    if state == .resolved {
+      decision = .init(
+        made: try word("decision") { Resolution.Decision(rawValue: $0) }, by: try word("decided_by") { $0 })
+    } else if words["decision"] != nil || words["decided_by"] != nil {
+      throw LineProblem("it says who decided, and that nobody did")
+    }
     return ConflictRecord(
       id: try word("conflict") { ConflictID($0) }, device: try word("device") { ReplicaID($0) }, user: try word("user") { $0 },
       table: try word("table") { Name($0) }, key: key, generation: generation,
       stamp: try word("stamp") { Stamp(hexadecimal: $0) }, operation: try word("op") { Operation(rawValue: $0) },
-      kind: try word("kind") { ConflictKind(rawValue: $0) }, state: try word("state") { ConflictState(rawValue: $0) },
+      kind: try word("kind") { ConflictKind(rawValue: $0) }, state: state,
       baseValues: baseValues,
       hubValues: hubValues, deviceValues: deviceValues, winners: winners, rowWinner: try word("winner") { Winner(rawValue: $0) },
-      note: words["note"])
+      note: words["note"], decision: decision)
   }
 }
 

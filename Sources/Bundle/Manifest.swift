@@ -36,17 +36,31 @@ public struct Manifest: Hashable, Sendable {
     /// The emission on which the device stood.
     public let received: EmissionNumber
     public let sequence: SequenceNumber
-    /// The digest of the previous export's B2SUMS; nil for the first.
-    public let previous: Digest?
+    /// The device's exports before this one, in their order, from the last acknowledged one on; at most the newest `longestChain`.
+    public let chain: [Link]
+
+    public static let longestChain = 256
+
+    /// An earlier export of the device.
+    public struct Link: Hashable, Sendable {
+      public let sequence: SequenceNumber
+      /// Of its B2SUMS.
+      public let digest: Digest
+
+      public init(sequence: SequenceNumber, digest: Digest) {
+        self.sequence = sequence
+        self.digest = digest
+      }
+    }
 
     public init(
-      epoch: Epoch, incarnation: Incarnation, received: EmissionNumber, sequence: SequenceNumber, previous: Digest?
+      epoch: Epoch, incarnation: Incarnation, received: EmissionNumber, sequence: SequenceNumber, chain: [Link]
     ) {
       self.epoch = epoch
       self.incarnation = incarnation
       self.received = received
       self.sequence = sequence
-      self.previous = previous
+      self.chain = chain
     }
   }
 

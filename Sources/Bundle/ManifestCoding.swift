@@ -42,7 +42,15 @@ extension Manifest {
         .init(name: "incarnation", value: .string(changes.incarnation.text)),
         .init(name: "received", value: .integer(changes.received.rawValue)),
         .init(name: "sequence", value: .integer(changes.sequence.rawValue)),
-        .init(name: "previous", value: changes.previous.map { .string($0.hexadecimal) } ?? .null),
+        .init(
+          name: "chain",
+          value: .array(
+            changes.chain.map {
+              .object([
+                .init(name: "sequence", value: .integer($0.sequence.rawValue)),
+                .init(name: "digest", value: .string($0.digest.hexadecimal)),
+              ])
+            })),
       ]
     case .scope(let scope):
       [
@@ -98,7 +106,7 @@ extension Manifest.Body {
           epoch: try fields.identifier("epoch"), incarnation: try fields.identifier("incarnation"),
           received: EmissionNumber(try fields.natural("received")),
           sequence: SequenceNumber(try fields.natural("sequence", from: 1)),
-          previous: try fields.optionalDigest("previous")))
+          chain: try fields.chain()))
     case .scope:
       guard let extent = Manifest.Scope.Extent(rawValue: try fields.string("extent")) else {
         throw .manifest("extent is neither full nor delta")
@@ -184,10 +192,17 @@ private struct ManifestFields {
     return stamp
   }
 
-  func optionalDigest(_ name: String) throws(BundleError) -> Digest? {
-    if object[name] == .null { return nil }
-    guard let digest = Digest(hexadecimal: try string(name)) else { throw .manifest("\(name) is no digest") }
-    return digest
+  func chain() throws(BundleError) -> [Manifest.Changes.Link] {
+    guard let list = object["chain"]?.arrayValue, list.count <= Manifest.Changes.longestChain else {
+      throw .manifest("chain is missing or too long")
+    }
+    var chain: [Manifest.Changes.Link] = []
+    for item in list {
+      let fields = ManifestFields(item)
+      guard let digest = Digest(hexadecimal: try fields.string("digest")) else { throw .manifest("digest is no digest") }
+      chain.append(.init(sequence: SequenceNumber(try fields.natural("sequence", from: 1)), digest: digest))
+    }
+    return chain
   }
 
   func entries() throws(BundleError) -> [Manifest.Entry] {

@@ -12,6 +12,12 @@ extension Manifest {
     if let strange = present.first(where: { !required.contains($0) && !allowed.contains($0) }) {
       throw .manifest("\(strange.rawValue) has no place in a bundle of its kind")
     }
+    if case .changes(let changes) = body {
+      let sequences = changes.chain.map(\.sequence) + [changes.sequence]
+      guard sequences.count <= Changes.longestChain + 1, zip(sequences, sequences.dropFirst()).allSatisfy({ $0 < $1 }) else {
+        throw .manifest("chain is too long, out of order, or names exports that are not before this one")
+      }
+    }
     if case .scope(let scope) = body {
       let builds = scope.after > .zero && scope.after < scope.number
       guard scope.extent == .full ? scope.after == .zero : builds else {

@@ -89,7 +89,6 @@ extension DeviceSession {
 
     try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
     let now = platform.clock.milliseconds()
-    let previous = try database.first("SELECT digest FROM satchel_exports ORDER BY sequence DESC LIMIT 1") { $0.text(0) }
     let manifest = Manifest(
       bundle: BundleID(random: platform.random.bytes(16)), dataset: dataset.name, version: dataset.version,
       from: .init(id: state.id, name: state.name), to: hub, user: state.user, created: UTCTime.text(milliseconds: now),
@@ -98,11 +97,33 @@ extension DeviceSession {
       body: .changes(
         .init(
           epoch: state.epoch, incarnation: state.incarnation, received: state.received, sequence: sequence,
-          previous: previous.flatMap { Digest(hexadecimal: $0) })))
+          chain: try chain(before: sequence))))
     let sealed = try draft.seal(manifest, with: key)
     try record(sealed, sequence: sequence, at: now)
     try ConflictTable.markTold(conflicts.map(\.id), by: sequence.rawValue, in: database)
     return ExportRecord(sequence: sequence, received: state.received, file: manifest.fileName, isWritten: false, sealed: sealed)
+  }
+
+  /// The exports from the last acknowledged one on, by which the hub can tell that they all come from one history.
+  private func chain(before sequence: SequenceNumber) throws -> [Manifest.Changes.Link] {
+    try database.all(
+      """
+      SELECT sequence, digest
+      FROM satchel_exports
+      WHERE sequence >= :acknowledged AND sequence < :sequence
+      ORDER BY sequence DESC
+      LIMIT :longest
+      """,
+      [
+        "acknowledged": .integer(state.acknowledged.rawValue), "sequence": .integer(sequence.rawValue),
+        "longest": .integer(Int64(Manifest.Changes.longestChain)),
+      ]
+    ) { row -> Manifest.Changes.Link in
+      guard let digest = Digest(hexadecimal: row.text(1)) else {
+        throw WorkspaceError("bad-export", "The row \(row.integer(0)) of satchel_exports holds no digest.")
+      }
+      return .init(sequence: SequenceNumber(row.integer(0)), digest: digest)
+    }.reversed()
   }
 
   private func record(_ sealed: SealedBundle, sequence: SequenceNumber, at now: Int64) throws {

@@ -225,7 +225,7 @@ extension DeviceSession {
       if try ConflictTable.add(record, bundle: id, noted: now, told: 0, in: database) {
         new += 1
       } else {
-        try ConflictTable.update(record, in: database)
+        try ConflictTable.update(record, at: now, in: database)
       }
     }
     return new

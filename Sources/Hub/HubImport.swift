@@ -37,6 +37,7 @@ extension HubWorkspace {
           try check(manifest, signer: signer, store)
         }
         let changes = try self.changes(of: bundle.manifest)
+        try refuseFork(bundle.manifest, changes, bundle.digest, store)
         let report = try HubImport(self, store, bundle.manifest, changes).run(bundle)
         // A repeated one too: the first time may have ended between the merge and this.
         if report.verdict != .stale, ending == .keep { try archive(path, bundle.manifest) }
@@ -116,12 +117,16 @@ extension HubWorkspace {
         "other-incarnation", "It comes from another life of the device \(device.name) than the one that was enrolled.",
         hint: "The device's folder was copied or reset: enrol it anew.", keeping: .quarantine)
     }
-    if let problem = try store.fork(manifest, changes) {
-      try flag(device, store)
-      throw Refusal(
-        "fork", problem, hint: "The device's folder was copied, and both copies work. Find out which one is to stay.",
-        keeping: .quarantine)
-    }
+  }
+
+  /// Refuses a bundle that is not of the one history that is known of its device. Its own digest is part of that, so it must have
+  /// been read.
+  private func refuseFork(_ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest, _ store: HubStore) throws {
+    guard let problem = try store.fork(manifest, changes, digest) else { return }
+    if let device = try store.device(manifest.from.id) { try flag(device, store) }
+    throw Refusal(
+      "fork", problem, hint: "The device's folder was copied, and both copies work. Find out which one is to stay.",
+      keeping: .quarantine)
   }
 
   private func changes(of manifest: Manifest) throws -> Manifest.Changes {
@@ -141,25 +146,36 @@ extension HubWorkspace {
 extension HubStore {
   /// What shows that a device's bundle is not of the one history that is known of it; nil where nothing does.
   ///
-  /// The digest of the bundle with this number is compared with `previous` of the next one, and the other way round.
-  fileprivate func fork(_ manifest: Manifest, _ changes: Manifest.Changes) throws -> String? {
-    func column(_ name: String, _ number: Int64) throws -> String? {
-      try database.first(
-        """
-        SELECT \(quoted(name)) FROM satchel_ledger
-        WHERE peer = :peer AND kind = 'changes' AND direction = 'in' AND number = :number AND verdict IN ('imported', 'stale')
-          AND bundle <> :bundle
-        """, ["peer": .string(manifest.from.name), "number": .integer(number), "bundle": .string(manifest.bundle.text)]
-      ) { $0.optionalText(0) } ?? nil
+  /// What it is, and which ones it says went before it, is compared with all that the device's bundles ever were and said.
+  fileprivate func fork(_ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> String? {
+    func contradicts(_ sequence: SequenceNumber, _ digest: Digest) throws -> Bool {
+      let known = try database.first(
+        "SELECT digest FROM satchel_chain WHERE device = :device AND sequence = :sequence",
+        ["device": .string(manifest.from.id.text), "sequence": .integer(sequence.rawValue)]
+      ) { $0.text(0) }
+      return known.map { $0 != digest.hexadecimal } ?? false
     }
-    let number = changes.sequence.rawValue
-    if try column("digest", number) != nil {
-      return "The hub has another bundle \(number) of the device \(manifest.from.name): two copies of it are at work."
+    if try contradicts(changes.sequence, digest) {
+      return
+        "The hub knows of another bundle \(changes.sequence) of the device \(manifest.from.name): two copies of it are at work."
     }
-    if let known = try column("digest", number - 1), let previous = changes.previous, known != previous.hexadecimal {
-      return "It follows another bundle \(number - 1) of the device \(manifest.from.name) than the one that the hub has."
+    if let link = try changes.chain.first(where: { try contradicts($0.sequence, $0.digest) }) {
+      return
+        "It follows another bundle \(link.sequence) of the device \(manifest.from.name) than the one that the hub knows of."
     }
     return nil
+  }
+
+  /// Keeps what a bundle is and which ones it says went before it.
+  fileprivate func keepChain(of manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws {
+    for link in changes.chain + [.init(sequence: changes.sequence, digest: digest)] {
+      try database.run(
+        "INSERT OR IGNORE INTO satchel_chain (device, sequence, digest) VALUES (:device, :sequence, :digest)",
+        [
+          "device": .string(manifest.from.id.text), "sequence": .integer(link.sequence.rawValue),
+          "digest": .string(link.digest.hexadecimal),
+        ])
+    }
   }
 }
 
@@ -196,6 +212,7 @@ private struct HubImport {
         device.heard = now
         if verdict == .imported { device.skew = max(0, manifest.stamp.milliseconds - now) }
         try store.save(device)
+        try store.keepChain(of: manifest, changes, bundle.digest)
         try store.prove(device.proved, by: device.id)
         try Ledger.add(
           manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now, conflicts: Int64(result.conflicts),
@@ -279,7 +296,7 @@ private struct HubImport {
       var found = record
       found.stamp = min(record.stamp, latest)
       // Who decided, and what, is in the resolution that comes with it.
-      if found.state == .resolved { found.state = .open }
+      if found.state == .resolved { (found.state, found.decision) = (.open, nil) }
       if try ConflictTable.add(found, bundle: manifest.bundle, noted: now, told: 0, in: store.database) { new += 1 }
     }
     return new

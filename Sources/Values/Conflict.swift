@@ -81,12 +81,24 @@ public struct ConflictRecord: Hashable, Sendable {
   public var rowWinner: Winner
   /// Why it could not be taken, where the values alone do not say so; or what somebody noted when resolving it.
   public var note: String?
+  /// Who decided, and what; there exactly where the state is `resolved`.
+  public var decision: Decision?
+
+  public struct Decision: Hashable, Sendable {
+    public let made: Resolution.Decision
+    public let by: String
+
+    public init(made: Resolution.Decision, by: String) {
+      self.made = made
+      self.by = by
+    }
+  }
 
   public init(
     id: ConflictID, device: ReplicaID, user: String, table: Name, key: RowKey, generation: Generation, stamp: Stamp,
     operation: Operation, kind: ConflictKind, state: ConflictState, baseValues: [Field]?, hubValues: [Field]?,
     deviceValues: [Field]?,
-    winners: [ColumnWinner], rowWinner: Winner, note: String?
+    winners: [ColumnWinner], rowWinner: Winner, note: String?, decision: Decision? = nil
   ) {
     self.id = id
     self.device = device
@@ -104,6 +116,7 @@ public struct ConflictRecord: Hashable, Sendable {
     self.winners = winners
     self.rowWinner = rowWinner
     self.note = note
+    self.decision = decision
   }
 }
 

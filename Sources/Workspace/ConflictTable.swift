@@ -45,7 +45,7 @@ public enum ConflictTable {
       told INTEGER,                 -- the number of the bundle that told the other side; NULL: not yet
       decision TEXT,
       decided_by TEXT,
-      decided_at INTEGER
+      decided_at INTEGER            -- milliseconds since 1970 when the decision came into this table
     ) WITHOUT ROWID;
     CREATE INDEX satchel_conflicts_by_state ON satchel_conflicts (state, device, table_name, key);
     """
@@ -66,10 +66,10 @@ public enum ConflictTable {
       """
       INSERT INTO satchel_conflicts
         (id, device, user, table_name, key, generation, stamp, operation, kind, state, base_values, hub_values, device_values, winners, winner, note, bundle,
-         noted, since, told)
+         noted, since, told, decision, decided_by, decided_at)
       VALUES
         (:id, :device, :user, :table, :key, :generation, :stamp, :operation, :kind, :state, :base_values, :hub_values, :device_values, :winners, :winner,
-         :note, :bundle, :noted, :since, :told)
+         :note, :bundle, :noted, :since, :told, :decision, :decided_by, :decided_at)
       ON CONFLICT (id) DO NOTHING
       """,
       [
@@ -84,21 +84,31 @@ public enum ConflictTable {
         "bundle": bundle.map { .string($0.text) } ?? .null, "noted": .integer(noted),
         "since": since.map { .integer($0.rawValue) } ?? .null,
         "told": told.map { .integer($0) } ?? .null,
+        "decision": record.decision.map { .string($0.made.rawValue) } ?? .null,
+        "decided_by": record.decision.map { .string($0.by) } ?? .null,
+        "decided_at": record.decision == nil ? .null : .integer(noted),
       ])
     return database.changes > 0
   }
 
-  /// Takes over what the other side made of a conflict.
-  public static func update(_ record: ConflictRecord, in database: borrowing Database) throws {
+  /// Takes over what the hub made of a conflict. Where it says who decided, that overrules what was decided here; where it does not,
+  /// what was decided here is still on its way there, and stands.
+  public static func update(_ record: ConflictRecord, at time: Int64, in database: borrowing Database) throws {
     try database.run(
       """
       UPDATE satchel_conflicts
-      SET state = :state, hub_values = :hub_values, note = coalesce(:note, note)
-      WHERE id = :id AND state <> 'resolved'
+      SET
+        state = :state, hub_values = :hub_values, note = iif(:state = 'resolved', :note, coalesce(:note, note)),
+        decided_at = iif(decision = :decision AND decided_by = :decided_by, decided_at, :decided_at),
+        decision = :decision, decided_by = :decided_by
+      WHERE id = :id AND (state <> 'resolved' OR :state = 'resolved')
       """,
       [
         "id": .string(record.id.text), "state": .string(record.state.rawValue), "hub_values": json(record.hubValues),
         "note": record.note.map { .string($0) } ?? .null,
+        "decision": record.decision.map { .string($0.made.rawValue) } ?? .null,
+        "decided_by": record.decision.map { .string($0.by) } ?? .null,
+        "decided_at": record.decision == nil ? .null : .integer(time),
       ])
   }
 
@@ -226,16 +236,17 @@ public enum ConflictTable {
       }
       return ColumnWinner(field.name, winner)
     }
+    let decision = row.optionalText(18).flatMap { Resolution.Decision(rawValue: $0) }.map {
+      StoredConflict.Decision(made: $0, by: row.text(19), at: row.integer(20))
+    }
     let record = ConflictRecord(
       id: try word(0) { ConflictID($0) }, device: try word(1) { ReplicaID($0) }, user: row.text(2), table: Name(row.text(3)),
       key: try RowKey(canonical: Array(row.text(4).utf8)), generation: Generation(row.integer(5)), stamp: Stamp(row.integer(6)),
       operation: try word(7) { Operation(rawValue: $0) }, kind: try word(8) { ConflictKind(rawValue: $0) },
       state: try word(9) { ConflictState(rawValue: $0) }, baseValues: try fields(10), hubValues: try fields(11),
       deviceValues: try fields(12),
-      winners: winners, rowWinner: try word(14) { Winner(rawValue: $0) }, note: row.optionalText(15))
-    let decision = row.optionalText(18).flatMap { Resolution.Decision(rawValue: $0) }.map {
-      StoredConflict.Decision(made: $0, by: row.text(19), at: row.integer(20))
-    }
+      winners: winners, rowWinner: try word(14) { Winner(rawValue: $0) }, note: row.optionalText(15),
+      decision: decision.map { .init(made: $0.made, by: $0.by) })
     return StoredConflict(
       record: record, bundle: row.optionalText(16).flatMap { BundleID($0) }, noted: row.integer(17), decision: decision)
   }

@@ -53,7 +53,6 @@ public enum Ledger {
       peer TEXT,                 -- the other side's name
       number INTEGER,            -- sequence or emission
       digest TEXT,               -- of its B2SUMS
-      previous TEXT,             -- for changes: the digest of the export before, as the device says
       verdict TEXT NOT NULL,     -- imported, repeated, stale, written, refused
       changes INTEGER NOT NULL,
       conflicts INTEGER NOT NULL,
@@ -67,19 +66,17 @@ public enum Ledger {
     conflicts: Int64 = 0,
     detail: String? = nil, in database: borrowing Database
   ) throws {
-    var previous: Value = .null
-    if case .changes(let changes) = manifest.body, let digest = changes.previous { previous = .string(digest.hexadecimal) }
     try database.run(
       """
       INSERT INTO satchel_ledger
-        (at, direction, kind, bundle, peer, number, digest, previous, verdict, changes, conflicts, detail)
-      VALUES (:at, :direction, :kind, :bundle, :peer, :number, :digest, :previous, :verdict, :changes, :conflicts, :detail)
+        (at, direction, kind, bundle, peer, number, digest, verdict, changes, conflicts, detail)
+      VALUES (:at, :direction, :kind, :bundle, :peer, :number, :digest, :verdict, :changes, :conflicts, :detail)
       """,
       [
         "at": .integer(time), "direction": .string(direction.rawValue), "kind": .string(manifest.kind.rawValue),
         "bundle": .string(manifest.bundle.text),
         "peer": .string(direction == .incoming ? manifest.from.name : manifest.to.name), "number": .integer(manifest.number),
-        "digest": .string(digest.hexadecimal), "previous": previous, "verdict": .string(verdict.rawValue),
+        "digest": .string(digest.hexadecimal), "verdict": .string(verdict.rawValue),
         "changes": .integer(manifest.changes), "conflicts": .integer(conflicts), "detail": detail.map { .string($0) } ?? .null,
       ])
   }

@@ -78,6 +78,7 @@ struct HandMade {
   static let bundle = "0d6a9f4e-3c1b-4a52-9a7e-5b0f6c2d1e88"
   static let device = "6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607"
   static let hub = "c0ffee00-1234-4abc-8def-0123456789ab"
+  static let digest = String(repeating: "0f", count: 64)
   static let line =
     #"{"table":"t","op":"insert","key":[7],"generation":1,"stamp":"019c13161a880000","row":{"id":7,"a":"x"}}"#
 
@@ -90,7 +91,7 @@ struct HandMade {
       ("user", #""ana""#), ("created", #""2026-01-31T08:05:09Z""#), ("stamp", #""019c13161a880000""#),
       ("counts", #"{"changes":\#(lines.count),"resolutions":0,"conflicts":0}"#),
       ("epoch", #""11111111-2222-4333-8444-555555555555""#), ("incarnation", #""99999999-8888-4777-8666-555555555555""#),
-      ("received", "4"), ("sequence", "2"), ("previous", "null"),
+      ("received", "4"), ("sequence", "2"), ("chain", #"[{"sequence":1,"digest":"\#(Self.digest)"}]"#),
     ]
   }
 

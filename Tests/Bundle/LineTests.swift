@@ -116,6 +116,20 @@ struct LineTests {
     }
   }
 
+  @Test("a conflict says who decided exactly where it is resolved")
+  func decided() throws {
+    let resolved = conflict.replacing(#""state":"open""#, with: #""state":"resolved""#)
+    let decision = #""decision":"set","decided_by":"ana""#
+    #expect(try other("conflicts.jsonl", "{\(resolved),\(decision)}") == nil)
+    for wrong in [
+      "\(conflict),\(decision)", resolved, #"\#(conflict),"decided_by":"ana""#, #"\#(conflict),"decision":"hub""#,
+      #"\#(resolved),"decided_by":"ana""#, #"\#(resolved),"decision":"hub""#,
+      #"\#(resolved),"decision":"mine","decided_by":"ana""#, #"\#(resolved),"decision":"hub","decided_by":null"#,
+    ] {
+      #expect(try other("conflicts.jsonl", "{\(wrong)}") == "bad-line", "\(wrong)")
+    }
+  }
+
   @Test("a resolution, right and wrong")
   func resolutions() throws {
     #expect(try other("resolutions.jsonl", "{\(resolution)}") == nil)

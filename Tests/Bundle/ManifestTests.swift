@@ -40,13 +40,37 @@ struct ManifestTests {
       ("from", #"{"id":"6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607","name":"a b"}"#), ("to", "{}"), ("user", "null"),
       ("user", #""a\u0007""#), ("created", #""yesterday""#), ("created", #""2026-01-31T08:05:09Z\u001b[2J""#),
       ("stamp", #""8000000000000000""#), ("stamp", #""019C13161A880000""#), ("stamp", "1"), ("epoch", #""e""#),
-      ("incarnation", "1"), ("received", "-1"), ("received", "1.5"), ("received", "9007199254740992"), ("previous", #""ab""#),
+      ("incarnation", "1"), ("received", "-1"), ("received", "1.5"), ("received", "9007199254740992"),
       ("sequence", "0"), ("counts", "null"), ("counts", #"{"changes":-1,"resolutions":0,"conflicts":0}"#),
       ("counts", #"{"changes":1}"#), ("entries", "null"), ("entries", "[1]"),
       ("entries", #"[{"name":"changes.jsonl","bytes":-1}]"#), ("entries", "[]"),
     ])
   func members(name: String, json: String) throws {
     #expect(try room.reason(good.setting(name, json)) == "bad-manifest")
+  }
+
+  @Test("a chain names earlier exports, each once and in their order")
+  func chain() throws {
+    func chain(_ sequences: [Int], digest: String = HandMade.digest) -> HandMade {
+      let links = sequences.map { #"{"sequence":\#($0),"digest":"\#(digest)"}"# }
+      return good.changing { made in
+        made.set("sequence", "300")
+        made.set("chain", "[\(links.joined(separator: ","))]")
+        made.comment = good.scopeComment.replacing("satchel scope", with: "satchel changes")
+          .replacing("number=2", with: "number=300")
+      }
+    }
+    for right in [[], [1], [299], [1, 7, 299], Array(1...256), Array(44...299)] { #expect(try room.reason(chain(right)) == nil) }
+    for wrong in [[0], [-1], [300], [301], [2, 1], [1, 1], Array(1...257), [1, 9_007_199_254_740_992]] {
+      #expect(try room.reason(chain(wrong)) == "bad-manifest", "\(wrong)")
+    }
+    for digest in ["", "ab", HandMade.digest.uppercased(), HandMade.digest + "00"] {
+      #expect(try room.reason(chain([1], digest: digest)) == "bad-manifest", "\(digest)")
+    }
+    for json in ["null", "{}", "[1]", "[null]", #"[{"sequence":1}]"#, #"[{"digest":"\#(HandMade.digest)"}]"#] {
+      #expect(try room.reason(good.setting("chain", json)) == "bad-manifest", "\(json)")
+    }
+    #expect(try room.reason(good.setting("chain", "[]")) == nil)
   }
 
   @Test("JSON that is not strict, or says a thing twice")

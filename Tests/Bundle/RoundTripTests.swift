@@ -27,7 +27,8 @@ struct RoundTripTests {
     staging = try folder.folder("staging")
   }
 
-  func manifest(changes: Int64 = 0, conflicts: Int64 = 0, resolutions: Int64 = 0, previous: Digest? = nil) -> Manifest {
+  func manifest(changes: Int64 = 0, conflicts: Int64 = 0, resolutions: Int64 = 0, chain: [Manifest.Changes.Link] = []) -> Manifest
+  {
     Manifest(
       bundle: platform.random.identifier(), dataset: "d", version: 3,
       from: .init(id: platform.random.identifier(), name: "tablet"),
@@ -36,7 +37,7 @@ struct RoundTripTests {
       body: .changes(
         .init(
           epoch: platform.random.identifier(), incarnation: platform.random.identifier(), received: EmissionNumber(7),
-          sequence: SequenceNumber(9_007_199_254_740_991), previous: previous)))
+          sequence: SequenceNumber(9_007_199_254_740_991), chain: chain)))
   }
 
   var changes: [ChangeLine] {
@@ -63,7 +64,9 @@ struct RoundTripTests {
         baseValues: i == 0 ? nil : everyValue.enumerated().map { Field(Name("\($0)"), $1) },
         hubValues: i == 1 ? nil : [], deviceValues: i == 2 ? nil : [Field("a", .real(-0.0))],
         winners: [ColumnWinner("e\u{301}", .hub), ColumnWinner("\u{e9}", .device)], rowWinner: i == 3 ? .device : .hub,
-        note: i == 4 ? nil : "n\u{0}\"\n")
+        note: i == 4 ? nil : "n\u{0}\"\n",
+        decision: ConflictState.allCases[i % 4] == .resolved
+          ? .init(made: Resolution.Decision.allCases[i % 3], by: "Zo\u{eb}") : nil)
     }
   }
 
@@ -87,7 +90,8 @@ struct RoundTripTests {
     try folder.write(snapshot, to: "built")
     try draft.addSnapshot(at: folder("built"))
     let written = manifest(
-      changes: Int64(changes.count), conflicts: Int64(conflicts.count), resolutions: Int64(resolutions.count), previous: .of([1]))
+      changes: Int64(changes.count), conflicts: Int64(conflicts.count), resolutions: Int64(resolutions.count),
+      chain: (1...256).map { .init(sequence: SequenceNumber($0 * 3), digest: .of([UInt8($0 & 255)])) })
     let sealed = try draft.seal(written, with: .testKey())
 
     let bundle = try BundleReader(platform: platform).read(sealed.path, trust: .keys([key]), staging: staging)
@@ -141,7 +145,7 @@ struct RoundTripTests {
           .init(
             epoch: fixed.random.identifier(), incarnation: fixed.random.identifier(), received: .zero,
             sequence: SequenceNumber(1),
-            previous: nil)))
+            chain: [])))
       let sealed = try draft.seal(manifest, with: .testKey())
       return try platform.files.read(sealed.path, limit: 1 << 20)
     }
@@ -160,6 +164,11 @@ struct RoundTripTests {
       var draft = try BundleDraft(in: outbox, platform: platform)
       try draft.addDataset([0x7b, 0x7d])
       _ = try draft.seal(manifest(), with: .testKey())
+    }
+    #expect(throws: BundleError.self) {
+      var draft = try BundleDraft(in: outbox, platform: platform)
+      let link = Manifest.Changes.Link(sequence: SequenceNumber(1), digest: .of([1]))
+      _ = try draft.seal(manifest(chain: [link, link]), with: .testKey())
     }
     #expect(throws: Stop.self) {
       var draft = try BundleDraft(in: outbox, platform: platform)

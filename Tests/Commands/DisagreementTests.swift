@@ -134,6 +134,42 @@ struct DisagreementTests {
     #expect(try meeting.guests("tablet/data.sqlite") == "g|r|Tablet|30")
   }
 
+  @Test("the first decision to reach the hub stands: the device, which decided otherwise, learns what was decided and by whom")
+  func overruled() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET name = 'Tablet'")
+    try meeting.camp.sql("office.sqlite", "UPDATE guests SET name = 'Office'")
+    try meeting.meet()
+    let id = try meeting.id()
+    #expect(meeting.camp.hub("conflicts", "resolve", id, "--keep", "hub").code == 0)
+    #expect(meeting.camp.device("tablet", "conflicts", "resolve", id, "--keep", "device", "--note", "surely").code == 0)
+    let decision = "SELECT state, decision, decided_by, note FROM satchel_conflicts WHERE id = '\(id)'"
+    let others = "SELECT state FROM satchel_conflicts WHERE id <> '\(id)'"
+    #expect(try meeting.camp.rows("tablet/data.sqlite", decision) == "resolved|device|ann|surely")
+    try meeting.meet()
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      #expect(try meeting.camp.rows(database, decision) == "resolved|hub|hub|NULL", "\(database)")
+      #expect(try meeting.camp.rows(database, others) == "settled", "what the device's decision wrote is kept in \(database)")
+      #expect(try meeting.guests(database) == "g|r|Office|30", "\(database)")
+    }
+  }
+
+  @Test("the device finds a conflict and its user decides it: the hub learns both from one bundle")
+  func decidedOnTheDevice() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET name = 'Tablet'")
+    try meeting.camp.sql("office.sqlite", "UPDATE guests SET name = 'Office'")
+    try meeting.answer("tablet")
+    let found = try meeting.camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue
+    #expect(meeting.camp.device("tablet", "conflicts", "resolve", try #require(found), "--keep", "device").code == 0)
+    try meeting.meet()
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      let decision = "SELECT state, decision, decided_by FROM satchel_conflicts"
+      #expect(try meeting.camp.rows(database, decision) == "resolved|device|ann", "\(database)")
+      #expect(try meeting.guests(database) == "g|r|Tablet|30", "\(database)")
+    }
+  }
+
   @Test("both made a row with one key: the hub's stays, the device's is kept and can be set column by column")
   func insertMeetsInsert() throws {
     let meeting = try Meeting(#""conflict": "manual""#)

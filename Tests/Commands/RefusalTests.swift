@@ -183,6 +183,69 @@ struct RefusalTests {
     #expect(camp.hub("emit", "--device", "tablet").code == 0)
   }
 
+  /// Writes on a device and exports. Returns the bundle's file.
+  private func export(_ camp: Camp, _ folder: String, _ words: String) throws -> String {
+    try camp.sql("\(folder)/data.sqlite", "UPDATE reviews SET words = '\(words)' WHERE id = 'r1'")
+    return try camp.device(folder, "export", "--json").json["file"]?.stringValue ?? ""
+  }
+
+  private func expectFork(_ camp: Camp, _ bundle: String) throws {
+    let outcome = camp.hub("import", bundle, "--json")
+    #expect(outcome.code == 3)
+    #expect(try outcome.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "fork")
+    #expect(try camp.rows("office.sqlite", "SELECT state FROM satchel_devices WHERE name = 'tablet'") == "flagged")
+  }
+
+  @Test("a copy cannot hide behind bundles that never came: each names those before it", arguments: [false, true])
+  func cloneBehindGap(acknowledged: Bool) throws {
+    let camp = try Camp()
+    try camp.open()
+    #expect(camp.hub("import", try export(camp, "tablet", "one")).code == 0)
+    if acknowledged {
+      let answer = try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["file"]
+      #expect(camp.device("tablet", "import", answer?.stringValue ?? "").code == 0)
+    }
+    try FileManager.default.copyItem(atPath: camp.path("tablet"), toPath: camp.path("copy"))
+    for words in ["two", "three"] { #expect(camp.hub("import", try export(camp, "tablet", words)).code == 0) }
+    let ofCopy = try ["two", "three", "four", "five"].map { try export(camp, "copy", "copied \($0)") }
+    let fifth = try #require(ofCopy.last)
+    #expect(fifth.hasSuffix("camp-tablet-hub-5.satchel"))
+    let (rows, chain) = ("SELECT words FROM reviews WHERE id = 'r1'", "SELECT * FROM satchel_chain")
+    let known = try camp.rows("office.sqlite", chain)
+    try expectFork(camp, fifth)
+    #expect(try camp.rows("office.sqlite", rows) == "three")
+    #expect(try camp.rows("office.sqlite", "SELECT merged FROM satchel_devices WHERE name = 'tablet'") == "3")
+    #expect(try camp.rows("office.sqlite", chain) == known)
+    #expect(camp.hub("device", "unflag", "tablet").code == 0)
+    #expect(camp.hub("import", try export(camp, "tablet", "four")).code == 0, "the original goes on")
+    #expect(try camp.rows("office.sqlite", rows) == "four")
+  }
+
+  @Test("a bundle that comes after a later one of another copy is a fork too, not a stale one")
+  func cloneOvertakes() throws {
+    let camp = try Camp()
+    try camp.open()
+    try FileManager.default.copyItem(atPath: camp.path("tablet"), toPath: camp.path("copy"))
+    let first = try export(camp, "tablet", "one")
+    _ = try export(camp, "copy", "copied one")
+    #expect(camp.hub("import", try export(camp, "copy", "copied two")).code == 0)
+    try expectFork(camp, first)
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "copied two")
+  }
+
+  @Test("bundles of one device may come in any order, and again")
+  func anyOrder() throws {
+    let camp = try Camp()
+    try camp.open()
+    for words in ["one", "two", "three"] { _ = try export(camp, "tablet", words) }
+    let folder = "tablet/bundles"
+    for (number, place) in [(2, "sent"), (1, "sent"), (3, "outbox"), (1, "sent"), (2, "sent"), (3, "outbox")] {
+      #expect(camp.hub("import", camp.path("\(folder)/\(place)/camp-tablet-hub-\(number).satchel")).code == 0, "\(number)")
+    }
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "three")
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_chain") == "3")
+  }
+
   @Test("a revoked device delivers nothing any more")
   func revoked() throws {
     let camp = try Camp()

@@ -82,7 +82,8 @@ struct StockToolTests {
     #expect(try jq("enrolment", "manifest.json", word) == [#"[1,"enrolment","world",1,"tablet","hub",""]"#])
     #expect(try jq("changes", "manifest.json", word) == [#"[1,"changes","world",2,"tablet","hub","ana"]"#])
     #expect(try jq("scope-full", "manifest.json", word) == [#"[1,"scope","world",2,"hub","tablet","ana"]"#])
-    #expect(try jq("changes", "manifest.json", "[.received, .sequence, (.previous | length)]") == ["[1,2,128]"])
+    #expect(
+      try jq("changes", "manifest.json", "[.received, .sequence, (.chain[] | .sequence, (.digest | length))]") == ["[1,2,1,128]"])
     let extent = "[.number, .after, .extent, .acknowledged]"
     #expect(try jq("scope-full", "manifest.json", extent) == [#"[1,0,"full",0]"#])
     #expect(try jq("scope-delta", "manifest.json", extent) == [#"[2,1,"delta",2]"#])

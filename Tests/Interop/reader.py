@@ -253,6 +253,13 @@ def take(document, name, check):
 # Manifest (section 5)
 
 
+def chain_of(links):
+    must(isinstance(links, list) and len(links) <= 256 and all(isinstance(link, dict) for link in links), "no chain")
+    pairs = [(take(link, "sequence", lambda n: count(n, 1)), take(link, "digest", digest)) for link in links]
+    must(all(one[0] < other[0] for one, other in zip(pairs, pairs[1:])), "order of the chain")
+    return "[" + ", ".join(f"{sequence} {of}" for sequence, of in pairs) + "]"
+
+
 def read_manifest(document):
     """The manifest as lines of canonical text."""
     must(isinstance(document, dict), "manifest")
@@ -274,7 +281,8 @@ def read_manifest(document):
         shown.append(("incarnation", take(document, "incarnation", identifier)))
     if kind == "changes":
         shown += [("received", take(document, "received", count)), ("sequence", take(document, "sequence", lambda n: count(n, 1))),
-                  ("previous", take(document, "previous", lambda text: "none" if text is None else digest(text)))]
+                  ("chain", take(document, "chain", chain_of))]
+        must(all(link["sequence"] < document["sequence"] for link in document["chain"]), "chain")
     if kind == "scope":
         extent = take(document, "extent", word("full", "delta"))
         number, after = take(document, "number", lambda n: count(n, 1)), take(document, "after", count)
@@ -336,6 +344,10 @@ def show_conflict(line):
         "hub " + take(line, "hub_values", row_or_null), "device " + take(line, "device_values", row_or_null),
         "winners {" + ", ".join(f"{name.encode('utf-8').hex()}: {side(who)}" for name, who in winners.items()) + "}",
         take(line, "winner", side)]
+    is_decided = line["state"] == "resolved"
+    must(("decision" in line) == is_decided and ("decided_by" in line) == is_decided, "a decision")
+    if is_decided:
+        shown += ["decided " + take(line, "decision", word("hub", "device", "set")), take(line, "decided_by", text_of)]
     return " | ".join(shown + ([take(line, "note", text_of)] if "note" in line else []))
 
 

@@ -27,7 +27,8 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
   case .changes(let changes):
     return common + [
       "epoch: \(changes.epoch)", "incarnation: \(changes.incarnation)", "received: \(changes.received)",
-      "sequence: \(changes.sequence)", "previous: \(changes.previous?.hexadecimal ?? "none")",
+      "sequence: \(changes.sequence)",
+      "chain: [\(changes.chain.map { "\($0.sequence) \($0.digest.hexadecimal)" }.joined(separator: ", "))]",
     ]
   case .scope(let scope):
     return common + [
@@ -63,7 +64,8 @@ private func text(of conflict: ConflictRecord) -> String {
       "hub \(text(orNone: conflict.hubValues))",
       "device \(text(orNone: conflict.deviceValues))", "winners {\(winners.joined(separator: ", "))}",
       conflict.rowWinner.rawValue,
-    ] + (conflict.note.map { [text($0)] } ?? [])).joined(separator: " | ")
+    ] + (conflict.decision.map { ["decided \($0.made.rawValue)", text($0.by)] } ?? []) + (conflict.note.map { [text($0)] } ?? []))
+    .joined(separator: " | ")
 }
 
 private func text(of resolution: Resolution) -> String {

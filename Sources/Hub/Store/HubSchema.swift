@@ -1,6 +1,6 @@
 /// The hub's own tables, beside those of capture, of conflicts and the ledger.
 enum HubSchema {
-  static let all = [hub, users, devices, log, logIndex, emissions, emissionSets, owed]
+  static let all = [hub, users, devices, log, logIndex, emissions, emissionSets, owed, chain]
 
   private static let hub = """
     CREATE TABLE satchel_hub (
@@ -90,6 +90,16 @@ enum HubSchema {
       row INTEGER NOT NULL,
       emission INTEGER,  -- that carried it; NULL: none yet
       PRIMARY KEY (device, table_name, row)
+    ) WITHOUT ROWID
+    """
+
+  /// A row for each export that a device delivered, or told of in a later one.
+  private static let chain = """
+    CREATE TABLE satchel_chain (
+      device TEXT NOT NULL,
+      sequence INTEGER NOT NULL,
+      digest TEXT NOT NULL,  -- of its B2SUMS
+      PRIMARY KEY (device, sequence)
     ) WITHOUT ROWID
     """
 }
