@@ -14,6 +14,8 @@ public struct ExportReport: Sendable {
   /// Steps that the bundle carries, by table, in the dataset's order.
   public let changes: [(table: Name, count: Int)]
   public let conflicts: Int
+  /// Triggers that are gone or were changed: writes may have gone by unseen, and be in no export.
+  public let missingTriggers: [Name]
   /// False: nothing had changed since the last export, whose file is named here.
   public let isNew: Bool
 }
@@ -197,6 +199,7 @@ extension DeviceSession {
     return ExportReport(
       sequence: record.sequence, file: try folder.place(ofOutgoing: record.file, platform.files),
       changes: counts.filter { $0.count > 0 },
-      conflicts: Int(record.sealed?.manifest.conflicts ?? 0), isNew: record.sealed != nil)
+      conflicts: Int(record.sealed?.manifest.conflicts ?? 0),
+      missingTriggers: try Capture.missingTriggers(in: database, tables: tables), isNew: record.sealed != nil)
   }
 }

@@ -72,6 +72,11 @@ extension DeviceWorkspace {
         }
       }
     }
+    guard try isInitial() else {
+      throw WorkspaceError(
+        "no-hub-key", "The hub's public key \(folder.publicKey(of: Self.hubKeyName)) is missing.",
+        hint: "Bring it back from a backup, or from another device of this hub.")
+    }
     return try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, signer in
       try check(manifest)
       try compare(fingerprint, with: signer.fingerprint)

@@ -49,7 +49,13 @@ extension HubWorkspace {
     if target == nil, let current, let children = try store.tableWithChildren(of: current, in: place) {
       throw WorkspaceError("has-children", "There are rows of \(children) that refer to it.", hint: "Delete or move those first.")
     }
-    try store.rows[place].write(target, over: current, key: record.key)
+    do { try store.rows[place].write(target, over: current, key: record.key) } catch let error as SQLiteError
+      where error.kind == .unique || error.kind == .constraint
+    {
+      throw WorkspaceError(
+        "not-allowed", "The database does not allow the row as you decided it: \(error.message).",
+        hint: "Decide with other values: --set COLUMN=VALUE")
+    }
     // As it is stored: what was typed may have become a number on its way into the column.
     guard let change = Change(from: current, to: try store.rows[place].row(record.key)) else { return }
     let now = platform.clock.milliseconds()

@@ -101,7 +101,8 @@ extension HubWorkspace {
     case .flagged:
       throw Refusal(
         "flagged", "Two different histories came from the device \(device.name), so nothing of it is taken.",
-        hint: "Find out which copies of it are in use. When only one is: satchel-hub device unflag \(device.name)",
+        hint:
+          "Let the copy go on whose bundles the hub has taken: satchel-hub device unflag \(device.name). Provision the other one anew.",
         keeping: .quarantine)
     }
     guard changes.epoch == store.identity.epoch else {

@@ -450,4 +450,15 @@ struct RefusalTests {
     #expect(outcome.out.contains("left alone"))
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "x")
   }
+
+  @Test("a trigger that is gone is named by status and by every export")
+  func droppedTrigger() throws {
+    let camp = try Camp()
+    try camp.open()
+    try camp.sql("tablet/data.sqlite", #"DROP TRIGGER "satchel_before_delete:reviews""#)
+    #expect(camp.device("tablet", "status").out.contains("satchel_before_delete:reviews"))
+    let export = camp.device("tablet", "export")
+    #expect(export.code == 0)
+    #expect(export.error.contains("satchel_before_delete:reviews"))
+  }
 }
