@@ -126,7 +126,9 @@ extension HubWorkspace {
     guard let problem = try store.fork(manifest, changes, digest) else { return }
     if let device = try store.device(manifest.from.id) { try flag(device, store) }
     throw Refusal(
-      "fork", problem, hint: "The device's folder was copied, and both copies work. Find out which one is to stay.",
+      "fork", problem,
+      hint:
+        "The device's folder was copied, and both copies work. The one whose bundles the hub has taken can go on after: satchel-hub device unflag \(manifest.from.name). Provision the other anew.",
       keeping: .quarantine)
   }
 
