@@ -77,7 +77,7 @@ let package = Package(
     .executableTarget(name: "make-golden", dependencies: ["TestSupport"], path: "Tests/MakeGolden", swiftSettings: tests),
     check("Platform", ["Values", "Platform"]),
     check("CommandEngine", ["Platform", "Commands"]),
-    check("JSON", ["JSON", "Values"]),
+    check("JSON", ["JSON", "Values", "TestSupport"]),
     check("Crypto", ["Crypto"]),
     check("Bundle", ["Values", "Platform", "Crypto", "Bundle", "TestSupport"]),
     check(
@@ -87,9 +87,9 @@ let package = Package(
     check("Commands", ["Values", "Platform", "JSON", "SQLite", "Commands"]),
     check("Merge", ["Values", "Dataset", "Merge"]),
     check("Hub", ["Hub"]),
-    check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle"]),
+    check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Dataset", ["Values", "Dataset"]),
     check("SQLite", ["Values", "SQLite"]),
-    check("Capture", ["Values", "SQLite", "Dataset", "Capture"]),
+    check("Capture", ["Values", "SQLite", "Dataset", "Capture", "TestSupport"]),
   ]
 )

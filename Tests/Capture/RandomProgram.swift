@@ -1,3 +1,5 @@
+import TestSupport
+
 /// A random database and what random writers do to it. Values are few, so that they collide.
 struct RandomProgram {
   enum Action {
@@ -13,7 +15,7 @@ struct RandomProgram {
   let actions: [Action]
 
   init(seed: UInt64) {
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     let tables = (0...random.below(3)).map { RandomTable("t\($0)", parents: Array(0..<$0), &random) }
     self.tables = tables.map(\.name)
     var early: [String] = []
@@ -32,7 +34,7 @@ struct RandomProgram {
     actions = late
   }
 
-  private static func action(_ tables: [RandomTable], _ random: inout SeededGenerator) -> Action {
+  private static func action(_ tables: [RandomTable], _ random: inout SplitMix64) -> Action {
     let connection = random.once(in: 4) ? 1 : 0
     switch random.below(24) {
     case 0: return .begin
@@ -65,7 +67,7 @@ struct RandomTable {
   private let indexes: [String]
   private let declaration: String
 
-  init(_ name: String, parents: [Int], _ random: inout SeededGenerator) {
+  init(_ name: String, parents: [Int], _ random: inout SplitMix64) {
     self.name = name
     typealias Kind = (columns: String, key: [String], made: Bool, rowid: Bool, options: String)
     let kinds: [Kind] = [
@@ -119,7 +121,7 @@ struct RandomTable {
 
   var declarations: [String] { [declaration] + indexes }
 
-  func appTriggers(_ random: inout SeededGenerator) -> [String] {
+  func appTriggers(_ random: inout SplitMix64) -> [String] {
     var triggers: [String] = []
     if random.once(in: 4) {
       triggers.append(
@@ -135,17 +137,17 @@ struct RandomTable {
     return triggers
   }
 
-  private func value(_ random: inout SeededGenerator) -> String {
+  private func value(_ random: inout SplitMix64) -> String {
     random.one(of: [
       "1", "2", "3", "-1", "1.0", "2.5", "-0.0", "0.0", "'a'", "'A'", "'b'", "'1'", "NULL", "x'61'", "CAST(x'ff' AS TEXT)",
     ])
   }
 
-  private func clause(_ random: inout SeededGenerator) -> String {
+  private func clause(_ random: inout SplitMix64) -> String {
     random.one(of: ["", "", "OR REPLACE", "OR REPLACE", "OR IGNORE", "OR FAIL", "OR ABORT", "OR ROLLBACK"])
   }
 
-  func insert(_ clause: String, _ random: inout SeededGenerator) -> String {
+  func insert(_ clause: String, _ random: inout SplitMix64) -> String {
     var columns = key + ["a", "b", "p"]
     if madeKey, random.once(in: 2) { columns.removeFirst() }
     if random.once(in: 4) { columns.removeLast() }
@@ -157,12 +159,12 @@ struct RandomTable {
     return "INSERT \(clause) INTO \(name) (\(columns.joined(separator: ", "))) VALUES \(rows.joined(separator: ", "))"
   }
 
-  private func condition(_ random: inout SeededGenerator) -> String {
+  private func condition(_ random: inout SplitMix64) -> String {
     random.once(in: 6)
       ? "1" : "\(random.one(of: ["k", "a", "b", "p"])) \(random.one(of: ["IS", "=", ">", "<>"])) \(value(&random))"
   }
 
-  func write(_ random: inout SeededGenerator) -> String {
+  func write(_ random: inout SplitMix64) -> String {
     let clause = clause(&random)
     let column = random.one(of: key + ["a", "b", "p", "a", "b"])
     switch random.below(12) {

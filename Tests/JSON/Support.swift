@@ -1,27 +1,10 @@
 import Foundation
 import SatchelValues
+import TestSupport
 
-/// SplitMix64: the same seed gives the same story on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-  private static let awkwardReals: [Double] = [
-    0, -0.0, 1, .leastNonzeroMagnitude, -.leastNormalMagnitude, .infinity, -.infinity, 1e16,
-  ]
-  private var state: UInt64
+private let awkwardReals: [Double] = [0, -0.0, 1, .leastNonzeroMagnitude, -.leastNormalMagnitude, .infinity, -.infinity, 1e16]
 
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-    return z ^ z >> 31
-  }
-
-  mutating func bytes(upTo count: Int) -> [UInt8] {
-    (0..<Int.random(in: 0...count, using: &self)).map { _ in UInt8.random(in: 0...255, using: &self) }
-  }
-
+extension SplitMix64 {
   /// Any value that SQLite can hold, awkward ones more often than fair.
   mutating func value() -> Value {
     switch Int.random(in: 0..<12, using: &self) {
@@ -30,7 +13,7 @@ struct SeededGenerator: RandomNumberGenerator {
     case 2: .integer(Int64(bitPattern: next()))
     case 3: .integer((1 << 53) - 2 + Int64.random(in: 0...4, using: &self))
     case 4: .integer([Int64.min, Int64.max, 0, -1, -(1 << 53), -(1 << 53) + 1].randomElement(using: &self) ?? 0)
-    case 5: .real(Self.awkwardReals.randomElement(using: &self) ?? 0)
+    case 5: .real(awkwardReals.randomElement(using: &self) ?? 0)
     case 6: .real(Double(next() >> 40) / 1000)
     case 7:
       switch Double(bitPattern: next()) {

@@ -4,6 +4,7 @@ import SatchelHub
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
+import TestSupport
 
 /// What a history that went wrong says.
 struct Wrong: Error, CustomStringConvertible {
@@ -51,7 +52,7 @@ final class History {
     // Half of all histories are as in the model.
     temper = random.below(2) == 0 ? Temper() : random.one(of: Temper.all)
     let time = HistoryTime()
-    let source = SeededRandom(seed: ~seed)
+    let source = SeededRandom(~seed)
     let files = self.files
     func platform(ahead: Int64 = 0) -> Platform {
       Platform(files: files, clock: ReplicaClock(time: time, ahead: ahead), random: source)

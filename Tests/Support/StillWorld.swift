@@ -14,24 +14,14 @@ public final class SetClock: WallClock {
   public func advance(by milliseconds: Int64) { now.withLock { $0 += milliseconds } }
 }
 
-/// Bytes that look random and are the same in every run: SplitMix64.
+/// Ids and keys from a seed: the same in every run.
 public final class SeededRandom: RandomSource {
-  private let state: Mutex<UInt64>
+  private let generator: Mutex<SplitMix64>
 
-  public init(_ seed: UInt64) { state = Mutex(seed) }
+  public init(_ seed: UInt64) { generator = Mutex(SplitMix64(seed: seed)) }
 
   public func bytes(_ count: Int) -> [UInt8] {
-    (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 33) }
-  }
-
-  private func next() -> UInt64 {
-    state.withLock { state in
-      state &+= 0x9e37_79b9_7f4a_7c15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-      z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-      return z ^ (z >> 31)
-    }
+    generator.withLock { generator in (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next() >> 33) } }
   }
 }
 
