@@ -95,6 +95,11 @@ extension TrackedTable {
 }
 
 extension TrackedTable {
+  /// How many rows there are.
+  public func count(in database: borrowing Database) throws -> Int64 {
+    try database.first("SELECT count(*) FROM \(quoted(name))") { $0.integer(0) } ?? 0
+  }
+
   /// How many rows have a key that holds NULL. SQLite allows it in old-style tables; such a row cannot be named elsewhere.
   public func namelessRows(in database: borrowing Database) throws -> Int64 {
     let isNull = schema.key.map { "\(quoted(schema.columns[$0])) IS NULL" }.joined(separator: " OR ")

@@ -57,9 +57,9 @@ extension DeviceWorkspace {
     return try database.writeTransaction {
       try database.execute("DROP TABLE \(SnapshotBuilder.stampTable)")
       try addSatchel(to: database, tables, bundle, scope, definition)
-      return try tables.reduce(0) {
-        $0 + Int(try database.first("SELECT count(*) FROM \(quoted($1.name))") { $0.integer(0) } ?? 0)
-      }
+      var count: Int64 = 0
+      for table in tables { count += try table.count(in: database) }
+      return Int(count)
     }
   }
 

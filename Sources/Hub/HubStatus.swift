@@ -36,9 +36,7 @@ extension HubWorkspace {
     return HubStatus(
       configuration: configuration, fingerprint: try fingerprint(), version: store.dataset.version, epoch: store.identity.epoch,
       cursor: try store.cursor(),
-      tables: try store.tables.map { table in
-        (table.name, try store.database.first("SELECT count(*) FROM \(quoted(table.name))") { $0.integer(0) } ?? 0)
-      },
+      tables: try store.tables.map { ($0.name, try $0.count(in: store.database)) },
       users: try store.users().count,
       devices: try store.devices().map {
         HubStatus.Device(device: $0, emitted: try store.emissions(of: $0.id).last?.number ?? .zero)

@@ -92,6 +92,13 @@ public enum Ledger {
       """, ["at": .integer(time), "detail": .string("\(reason): \(file)")])
   }
 
+  /// Whether a bundle was imported before, or found to be overtaken.
+  public static func hasTaken(_ bundle: BundleID, in database: borrowing Database) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND verdict IN ('imported', 'stale')", ["bundle": .string(bundle.text)]
+    ) { _ in true } ?? false
+  }
+
   /// The newest entries first.
   public static func list(limit: Int64, in database: borrowing Database) throws -> [LedgerEntry] {
     try database.all(
