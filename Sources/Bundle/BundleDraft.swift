@@ -52,7 +52,6 @@ public struct BundleDraft: ~Copyable {
     entries.append(try staged(.snapshot, at: path))
   }
 
-  public var lines: Int64 { counts.values.reduce(0, +) }
   public func count(of entry: EntryName) -> Int64 { counts[entry] ?? 0 }
 
   private mutating func addLines<Line: BundleLine>(

@@ -66,6 +66,18 @@ final class Camp {
     return Outcome(code: code, out: console.outText, error: console.errorText)
   }
 
+  /// A device exports, and its bundle of this number goes to the hub.
+  func deliver(_ name: String, _ number: Int) {
+    device(name, "export")
+    hub("import", path("\(name)/bundles/outbox/camp-\(name)-hub-\(number).satchel"))
+  }
+
+  /// The hub emits for a device, and its bundle of this number is imported there.
+  func answer(_ name: String, _ number: Int) {
+    hub("emit", "--device", name)
+    device(name, "import", path("hub/bundles/outbox/camp-hub-\(name)-\(number).satchel"))
+  }
+
   /// Writes to a database as any program would.
   func sql(_ database: String, _ text: String) throws {
     try Database(path: path(database), mode: .create).execute(text)

@@ -34,8 +34,7 @@ struct MainJobTests {
     try camp.sql(
       "tablet/data.sqlite",
       "INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'steep'); UPDATE reviews SET stars = 2 WHERE id = 'r1'")
-    camp.device("tablet", "export")
-    camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
+    camp.deliver("tablet", 1)
     let emitted = try camp.hub("emit", "--device", "tablet", "--json").json
     #expect(emitted["emissions"]?.arrayValue?.first?["rows"] == 0)
   }
@@ -59,8 +58,7 @@ struct MainJobTests {
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
-    camp.device("tablet", "export")
-    camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
+    camp.deliver("tablet", 1)
     let conflicts = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
     let conflict = try #require(conflicts.first)
     #expect(conflict["kind"] == "update/update")
@@ -72,8 +70,7 @@ struct MainJobTests {
     for word in ["quiet", "winter", "frogs", "BEFORE", "HUB", "DEVICE"] { #expect(shown.contains(word)) }
     #expect(camp.hub("conflicts", "resolve", id, "--keep", "device", "--note", "she was there").code == 0)
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "frogs")
-    camp.hub("emit", "--all")
-    camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"))
+    camp.answer("tablet", 2)
     let told = try camp.device("tablet", "conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.first
     #expect(told?["state"] == "resolved")
     #expect(told?["note"] == "she was there")
@@ -86,22 +83,18 @@ struct MainJobTests {
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
-    camp.hub("emit", "--all")
-    camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"))
+    camp.answer("tablet", 2)
     let found = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue
     let id = try #require(found)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "winter")
-    camp.device("tablet", "export")
-    camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
+    camp.deliver("tablet", 1)
     #expect(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue == id)
 
     #expect(camp.device("tablet", "conflicts", "resolve", id, "--keep", "device").code == 0)
     #expect(camp.hub("conflicts", "resolve", id, "--keep", "hub").code == 0)
-    camp.device("tablet", "export")
-    camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-2.satchel"))
+    camp.deliver("tablet", 2)
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "winter", "the hub decided first")
-    camp.hub("emit", "--all")
-    camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel"))
+    camp.answer("tablet", 3)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "winter")
   }
 
@@ -110,12 +103,10 @@ struct MainJobTests {
     let camp = try Camp()
     try camp.open()
     camp.hub("user", "set", "ann", "tier=2")
-    camp.hub("emit", "--device", "tablet")
-    camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"))
+    camp.answer("tablet", 2)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM reviews ORDER BY id") == "r1\nr2")
     camp.hub("user", "set", "ann", "tier=0")
-    camp.hub("emit", "--device", "tablet")
-    camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel"))
+    camp.answer("tablet", 3)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM reviews") == "0")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM sites") == "0")
   }
@@ -127,13 +118,11 @@ struct MainJobTests {
     try camp.sql(
       "phone/data.sqlite", "UPDATE reviews SET words = 'forged' WHERE id = 'r1'; UPDATE sites SET name = 'Mine' WHERE id = 'lake'"
     )
-    camp.device("phone", "export")
-    camp.hub("import", camp.path("phone/bundles/outbox/camp-phone-hub-1.satchel"))
+    camp.deliver("phone", 1)
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "quiet")
     let kinds = try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.compactMap { $0["kind"]?.stringValue }
     #expect(kinds == ["forbidden", "forbidden"])
-    camp.hub("emit", "--device", "phone")
-    camp.device("phone", "import", camp.path("hub/bundles/outbox/camp-hub-phone-2.satchel"))
+    camp.answer("phone", 2)
     #expect(try camp.rows("phone/data.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "quiet")
     #expect(try camp.rows("phone/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Lake")
   }
@@ -187,12 +176,10 @@ extension MainJobTests {
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
-    camp.hub("emit", "--all")
-    camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"))
+    camp.answer("tablet", 2)
     let found = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue
     #expect(camp.device("tablet", "conflicts", "resolve", try #require(found), "--keep", "device").code == 0)
-    camp.device("tablet", "export")
-    camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
+    camp.deliver("tablet", 1)
     let known = try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.first
     #expect(known?["state"] == "resolved")
     #expect(known?["decision"]?["by"] == "ann")
