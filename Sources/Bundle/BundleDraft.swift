@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// A bundle in the making. Lines and files are put in; `seal` signs what there is and writes the file.
+/// A bundle in the making. Lines and files are put in; `seal` signs what there is; `write` makes the file of it.
 public struct BundleDraft: ~Copyable {
   private let platform: Platform
   private let folder: StagingFolder
@@ -92,8 +92,8 @@ public struct BundleDraft: ~Copyable {
 
   // MARK: sealing
 
-  /// Signs the bundle and writes it to a new file in the draft's folder, synced but under a name of no meaning: the caller
-  /// renames it once its database knows of it.
+  /// Signs what there is; nothing may be added after it. It takes no longer than the number of entries makes it: a database can be told of
+  /// the bundle while it is locked, and the file be compressed when it is not.
   public mutating func seal(_ manifest: Manifest, with key: borrowing SigningKey) throws -> SealedBundle {
     entries.sort { $0.name < $1.name }
     let promised = entries.map { Manifest.Entry(name: $0.name, bytes: $0.bytes) }
@@ -105,17 +105,22 @@ public struct BundleDraft: ~Copyable {
     let signature = try key.sign(
       message: sumsBytes, trustedComment: manifest.trustedComment(signer: key.publicKey),
       untrustedComment: Manifest.untrustedComment)
+    return SealedBundle(
+      manifest: manifest, digest: Digest.of(sumsBytes),
+      heads: [(.signature, signature.fileBytes), (.sums, sumsBytes), (.manifest, manifestBytes)])
+  }
 
+  /// Writes the sealed bundle to a new file in the draft's folder, synced but under a name of no meaning: the caller renames it once its
+  /// database knows of it. Returns the file's path.
+  public func write(_ sealed: SealedBundle) throws -> String {
     let made = try platform.files.createTemporary(in: folder.path, mode: 0o644)
     defer { platform.files.close(made.fd) }
     let tar = try TarWriter(to: made.fd)
-    try tar.add(.signature, signature.fileBytes)
-    try tar.add(.sums, sumsBytes)
-    try tar.add(.manifest, manifestBytes)
+    for head in sealed.heads { try tar.add(head.name, head.bytes) }
     for entry in entries { try tar.add(entry.name, file: entry.path, bytes: entry.bytes, files: platform.files) }
     try tar.finish()
     try platform.files.sync(made.fd)
-    return SealedBundle(path: made.path, manifest: manifest, digest: Digest.of(sumsBytes))
+    return made.path
   }
 }
 
@@ -138,12 +143,13 @@ extension Resolution: BundleLine {
   var rowName: String { "the conflict \(conflict)" }
 }
 
-/// A signed bundle that still lies in its draft's folder.
+/// A signed bundle that still lies in its draft's folder, entry by entry.
 public struct SealedBundle: Sendable {
-  public let path: String
   public let manifest: Manifest
   /// Of B2SUMS: by it the next bundles name this one in their `chain`.
   public let digest: Digest
+  /// The small entries that stand before all others.
+  let heads: [(name: EntryName, bytes: [UInt8])]
 }
 
 extension Manifest {

@@ -64,19 +64,31 @@ public enum PreImageStore {
       }
       leaving.insert(contentsOf: gone, at: 0)
     }
-    let ordered = leaving + staying
-    let generations = Set(ordered.map(\.generation)).sorted()
-    return generations.flatMap { generation in ordered.filter { $0.generation == generation } }
+    let generations = Dictionary(grouping: leaving + staying, by: \.generation)
+    return generations.sorted { $0.key < $1.key }.flatMap(\.value)
+  }
+
+  /// Whether a table has any pre-image at all.
+  public static func isEmpty(_ table: TrackedTable, in database: borrowing Database) throws -> Bool {
+    try database.first("SELECT 1 FROM \(quoted(table.names.before))") { _ in false } ?? true
+  }
+
+  /// Whether anything changed since generation `first`.
+  public static func hasSteps(_ tables: [TrackedTable], since first: Generation, in database: borrowing Database) throws -> Bool {
+    struct Found: Error {}
+    do {
+      for table in tables {
+        try each(table, since: first, in: database) { _, images, current in
+          if !changes(from: images, to: current).isEmpty { throw Found() }
+        }
+      }
+    } catch is Found { return true }
+    return false
   }
 
   /// The pre-images of one row, oldest first.
   public static func images(of key: RowKey, in table: TrackedTable, database: borrowing Database) throws -> [PreImage] {
-    try database.using(table.imagesSQL) { statement in
-      try statement.bind(key.values)
-      var images: [PreImage] = []
-      while try statement.step() { images.append(SavedRow(statement, of: table).image(of: key)) }
-      return images
-    }
+    try PreImageLookup(table, in: database).images(of: key)
   }
 
   /// Puts other pre-images in the place of a row's own.
@@ -109,6 +121,26 @@ public enum PreImageStore {
       newest = max(newest, Stamp(stamp ?? 0))
     }
     return newest
+  }
+}
+
+/// Finds the pre-images of single rows of one table, with a statement that is prepared once.
+public final class PreImageLookup {
+  private let table: TrackedTable
+  private let statement: Statement
+
+  public init(_ table: TrackedTable, in database: borrowing Database) throws {
+    self.table = table
+    statement = try database.prepare(table.imagesSQL)
+  }
+
+  /// The pre-images of one row, oldest first.
+  public func images(of key: RowKey) throws -> [PreImage] {
+    defer { statement.reset() }
+    try statement.bind(key.values)
+    var images: [PreImage] = []
+    while try statement.step() { images.append(SavedRow(statement, of: table).image(of: key)) }
+    return images
   }
 }
 

@@ -35,7 +35,11 @@ extension DeviceWorkspace {
         if !snapshot, let last = try session.lastExport(), try session.isNothingNew(since: last) { return (steps, last) }
         return (steps, try session.seal(steps, into: &draft, snapshot: snapshot, key: key))
       }
-      if let sealed = record.sealed, ending == .keep { try session.publish(record, sealed) }
+      // Writers wait for the rows to be read, and not for the file: if that fails, its number is like that of a stick that was lost.
+      if let sealed = record.sealed {
+        let file = try draft.write(sealed)
+        if ending == .keep { try session.publish(record, file) }
+      }
       return try session.report(record, steps: steps)
     }
   }
@@ -71,7 +75,7 @@ extension DeviceSession {
       "SELECT count(*) FROM satchel_resolutions WHERE generation >= :generation", ["generation": .integer(generation.rawValue)]
     ) { $0.integer(0) }
     guard decided == 0 else { return false }
-    return try PreImageStore.steps(tables, since: generation, in: database).isEmpty
+    return try !PreImageStore.hasSteps(tables, since: generation, in: database)
   }
 
   /// Puts the export together, signs it, and writes down that it exists. The caller holds the transaction.
@@ -176,9 +180,9 @@ extension DeviceSession {
     }.compactMap(\.self)
   }
 
-  /// Gives the sealed file its name in the outbox. Older exports are in this one: they move to `sent`.
-  fileprivate func publish(_ record: ExportRecord, _ sealed: SealedBundle) throws {
-    try platform.files.rename(sealed.path, to: Paths.join(folder.outbox, record.file))
+  /// Gives the file its name in the outbox. Older exports are in this one: they move to `sent`.
+  fileprivate func publish(_ record: ExportRecord, _ path: String) throws {
+    try platform.files.rename(path, to: Paths.join(folder.outbox, record.file))
     try database.run(
       "UPDATE satchel_exports SET written = 1 WHERE sequence = :sequence", ["sequence": .integer(record.sequence.rawValue)])
     try moveToSent(below: record.sequence)

@@ -67,7 +67,7 @@ public struct DeviceWorkspace: Sendable {
       body: .enrolment(.init(incarnation: incarnation, key: key.publicKey)))
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     let sealed = try draft.seal(manifest, with: key)
-    try platform.files.copy(sealed.path, to: path, mode: 0o644)
+    try platform.files.copy(draft.write(sealed), to: path, mode: 0o644)
     return key.publicKey.fingerprint
   }
 
@@ -98,7 +98,7 @@ final class DeviceSession {
 
   init(_ workspace: DeviceWorkspace) throws {
     let database = try Database(path: workspace.databasePath, mode: .readWrite)
-    try database.execute("PRAGMA foreign_keys = OFF; PRAGMA synchronous = FULL")
+    try database.prepareForCommand()
     guard try database.hasTable("satchel_device"), let state = try DeviceState.load(from: database) else {
       throw WorkspaceError(
         "not-captured",

@@ -44,7 +44,11 @@ extension HubWorkspace {
         let plan = try EmissionPlan(store, device: device, user: user, full: full)
         return try (plan: plan, sealed: plan.isNothingNew ? nil : write(plan, into: &draft, store, key))
       }
-      if let sealed = made.sealed, ending == .keep { try publish(sealed, of: made.plan, store) }
+      // As with a device's export: who writes at the hub does not wait for the file.
+      if let sealed = made.sealed {
+        let file = try draft.write(sealed)
+        if ending == .keep { try publish(file, as: sealed.manifest.fileName, of: made.plan, store) }
+      }
       let name = made.sealed?.manifest.fileName ?? made.plan.emissions.last?.file ?? ""
       return made.plan.report(file: try folder.place(ofOutgoing: name, platform.files), isNew: made.sealed != nil)
     }
@@ -82,9 +86,9 @@ extension HubWorkspace {
     return sealed
   }
 
-  /// Gives the sealed file its name in the outbox. Older bundles for the device are in this one: they move to `sent`.
-  private func publish(_ sealed: SealedBundle, of plan: EmissionPlan, _ store: HubStore) throws {
-    try platform.files.rename(sealed.path, to: Paths.join(folder.outbox, sealed.manifest.fileName))
+  /// Gives the file its name in the outbox. Older bundles for the device are in this one: they move to `sent`.
+  private func publish(_ path: String, as name: String, of plan: EmissionPlan, _ store: HubStore) throws {
+    try platform.files.rename(path, to: Paths.join(folder.outbox, name))
     try store.markWritten(plan.number, of: plan.device.id)
     let older = plan.emissions.map(\.file)
     for name in try platform.files.list(folder.outbox) where older.contains(where: { Name($0) == Name(name) }) {

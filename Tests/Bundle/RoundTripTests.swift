@@ -94,7 +94,7 @@ struct RoundTripTests {
       chain: (1...256).map { .init(sequence: SequenceNumber($0 * 3), digest: .of([UInt8($0 & 255)])) })
     let sealed = try draft.seal(written, with: .testKey())
 
-    let bundle = try BundleReader(platform: platform).read(sealed.path, trust: .keys([key]), staging: staging)
+    let bundle = try BundleReader(platform: platform).read(draft.write(sealed), trust: .keys([key]), staging: staging)
     let (manifest, digest, signer, entries) = (bundle.manifest, bundle.digest, bundle.signer, bundle.entryList)
     #expect(manifest == written)
     #expect(digest == sealed.digest)
@@ -121,7 +121,7 @@ struct RoundTripTests {
     var draft = try BundleDraft(in: folder.folder("outbox"), platform: platform)
     let sealed = try draft.seal(manifest(), with: .testKey())
     func look() throws -> Int {
-      let bundle = try BundleReader(platform: platform).read(sealed.path, trust: .keys([key]), staging: staging)
+      let bundle = try BundleReader(platform: platform).read(draft.write(sealed), trust: .keys([key]), staging: staging)
       let count = bundle.manifest.changes
       #expect(count == 0)
       return try platform.files.list(staging).count
@@ -147,7 +147,7 @@ struct RoundTripTests {
             sequence: SequenceNumber(1),
             chain: [])))
       let sealed = try draft.seal(manifest, with: .testKey())
-      return try platform.files.read(sealed.path, limit: 1 << 20)
+      return try platform.files.read(draft.write(sealed), limit: 1 << 20)
     }
     #expect(try make() == make())
   }
