@@ -36,10 +36,13 @@ public struct VerifiedBundle: ~Copyable {
   /// The path of an entry's file in the staging folder; nil where the bundle has none.
   public func path(of name: EntryName) -> String? { has(name) ? folder.file(name.rawValue) : nil }
 
-  /// Calls `body` for each line of `changes.jsonl`, with the line's number. A `LineProblem` of the body's is reported with it.
-  public func eachChange(_ body: (ChangeLine) throws -> Void) throws {
-    try eachLine(.changes, manifest.changes) { bytes throws in try body(ChangeLine.parse(bytes, limits: limits)) }
+  /// The lines of `changes.jsonl`. They must be read while the bundle is there.
+  public func changeLines() throws -> ChangeLines {
+    try ChangeLines(path: path(of: .changes), expected: manifest.changes, limits: limits, files: files)
   }
+
+  /// Calls `body` for each line of `changes.jsonl`. A `LineProblem` of the body's is reported with the line's number.
+  public func eachChange(_ body: (ChangeLine) throws -> Void) throws { try changeLines().each(body) }
 
   public func eachConflict(_ body: (ConflictRecord) throws -> Void) throws {
     try eachLine(.conflicts, manifest.conflicts) { bytes throws in try body(ConflictRecord.parse(bytes, limits: limits)) }

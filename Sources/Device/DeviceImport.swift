@@ -148,17 +148,21 @@ extension DeviceSession {
         hint: "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
     }
     let snapshot = try Snapshot.open(bundle, tables: tables)
+    let lines = try bundle.changeLines()
+    try lines.readAhead()
     // The hub's rows are taken as they are there, whatever got past a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
     let report = try database.writeTransaction(workspace.ending) {
-      try database.withoutTriggers { try apply(bundle, scope, snapshot) }
+      try database.withoutTriggers { try apply(bundle, lines, scope, snapshot) }
     }
     // What the hub has needs no carrying any more.
     if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
     return report
   }
 
-  private func apply(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ snapshot: Snapshot?) throws -> ImportReport {
+  private func apply(
+    _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ scope: Manifest.Scope, _ snapshot: Snapshot?
+  ) throws -> ImportReport {
     let manifest = bundle.manifest
     let now = platform.clock.milliseconds()
     if scope.acknowledged > state.acknowledged {
@@ -167,7 +171,7 @@ extension DeviceSession {
     }
     let applier = try ScopeApplier(self)
     if let snapshot { try applyWhole(snapshot, with: applier) }
-    try bundle.eachChange { line in
+    try lines.each { line in
       guard let rows = applier.rows(of: line.table) else { throw LineProblem("there is no table \(line.table) here") }
       switch line.content {
       case .row(let fields):
@@ -198,7 +202,7 @@ extension DeviceSession {
   private func applyWhole(_ snapshot: Snapshot, with applier: ScopeApplier) throws {
     for rows in applier.all.reversed() {
       let theirs = try RowTable(rows.table, in: snapshot.database)
-      for key in try keys(of: rows.table) where try theirs.row(key) == nil {
+      for key in try keys(of: rows.table) where try !theirs.contains(key) {
         try applier.apply(nil, key: key, at: .zero, in: rows)
       }
     }
@@ -214,9 +218,7 @@ extension DeviceSession {
   /// The keys of all rows that are here or were here before pending deletes.
   private func keys(of table: TrackedTable) throws -> [RowKey] {
     var keys = Set<RowKey>()
-    try database.each(table.allRowsSQL) {
-      keys.insert(table.schema.key(of: Row($0.values(from: 0, count: table.schema.columns.count))))
-    }
+    try database.each(table.allKeysSQL) { keys.insert(RowKey($0.values(from: 0, count: table.schema.key.count))) }
     try PreImageStore.each(table, since: .zero, in: database) { key, _, _ in keys.insert(key) }
     return Array(keys)
   }

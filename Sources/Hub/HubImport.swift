@@ -162,13 +162,15 @@ private struct HubImport {
 
   func run(_ bundle: borrowing VerifiedBundle) throws -> HubImportReport {
     let now = workspace.platform.clock.milliseconds()
+    let lines = try bundle.changeLines()
+    try lines.readAhead()
     return try store.database.writeTransaction(workspace.ending) {
       try store.database.withoutTriggers {
         try store.absorb(user: HubWorkspace.hubUser, at: now)
         guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
         if try Ledger.hasTaken(manifest.bundle, in: store.database) { return report(.repeated) }
         let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
-        let result = verdict == .imported ? try merge(bundle, device, now) : report(verdict)
+        let result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
         device.merged = max(device.merged, changes.sequence)
         device.proved = max(device.proved, changes.received)
         device.heard = now
@@ -188,7 +190,9 @@ private struct HubImport {
     HubImportReport(manifest: manifest, verdict: verdict, taken: 0, conflicts: 0, resolved: 0, released: 0, clamped: 0)
   }
 
-  private func merge(_ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ now: Int64) throws -> HubImportReport {
+  private func merge(
+    _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ device: EnrolledDevice, _ now: Int64
+  ) throws -> HubImportReport {
     let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
     let emissions = try store.emissions(of: device.id)
     let since = emissions.first { $0.number == changes.received }?.cursor ?? .zero
@@ -199,9 +203,9 @@ private struct HubImport {
     let told = try takeConflicts(bundle, device, latest: merger.latest, now)
     let (resolved, late) = try takeResolutions(bundle, device, now)
     var clamped: Int64 = 0
-    try bundle.eachChange { line in
+    try lines.each { line in
       guard let place = store.place(of: line.table) else { throw LineProblem("the dataset has no table \(line.table)") }
-      let step = try line.step(in: store.tables[place].schema)
+      let step = try line.step(in: store.rows[place].schema)
       guard step.generation.rawValue < changes.sequence.rawValue else {
         throw LineProblem("its generation is not before the export")
       }

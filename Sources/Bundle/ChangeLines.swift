@@ -1,0 +1,58 @@
+import SatchelJSON
+import SatchelPlatform
+
+/// The lines of a verified bundle's `changes.jsonl`, read once and in their order.
+///
+/// Who imports them holds the database's write lock meanwhile, and others wait. So what needs no database can be done before: `readAhead`
+/// parses as much as memory should hold, which is all of most bundles.
+public final class ChangeLines {
+  private var reader: LineReader?
+  private let limits: BundleLimits
+  private let expected: Int64
+  private var parsed: [ChangeLine] = []
+  /// How many lines were parsed, those ahead among them.
+  private var count = 0
+
+  /// How much of the file is parsed ahead; in memory it takes about three times as much.
+  private static let bytesAhead = 32 << 20
+
+  init(path: String?, expected: Int64, limits: BundleLimits, files: any FileSystem) throws {
+    self.expected = expected
+    self.limits = limits
+    reader = try path.map { try LineReader(path: $0, limit: limits.lineBytes, files: files) }
+  }
+
+  /// Parses lines before they are asked for. Throws a `BundleError` where one is not as it should be.
+  public func readAhead() throws {
+    var bytes = 0
+    while bytes < Self.bytesAhead, let (line, size) = try next() {
+      parsed.append(line)
+      bytes += size
+    }
+  }
+
+  /// Calls `body` for each line. Throws a `BundleError` with the line's number where it is not as it should be, or where `body` throws a
+  /// `LineProblem`; and where there are not as many lines as the manifest says.
+  public func each(_ body: (ChangeLine) throws -> Void) throws {
+    for (place, line) in parsed.enumerated() { try naming(place + 1) { try body(line) } }
+    parsed = []
+    while let (line, _) = try next() { try naming(count) { try body(line) } }
+    guard count == expected else {
+      throw BundleError.manifest("it counts \(expected) lines in \(EntryName.changes.rawValue), and there are \(count)")
+    }
+  }
+
+  private func next() throws -> (line: ChangeLine, size: Int)? {
+    try naming(count + 1) {
+      guard let bytes = try reader?.line() else { return nil }
+      count += 1
+      return (try ChangeLine.parse(bytes, limits: limits), bytes.count)
+    }
+  }
+
+  private func naming<T>(_ number: Int, _ body: () throws -> T) throws -> T {
+    do { return try body() } catch let problem as LineProblem {
+      throw BundleError.line(entry: EntryName.changes.rawValue, number: number, problem.message)
+    }
+  }
+}
