@@ -64,7 +64,7 @@ extension ChangeLine {
       case "op" where operation == nil: operation = try scanner.readText()
       case "key" where key == nil: key = try scanner.readKey()
       case "generation" where generation == nil: generation = Generation(try scanner.readNatural())
-      case "stamp" where stamp == nil: stamp = Stamp(hexadecimal: try scanner.readText())
+      case "stamp" where stamp == nil: stamp = Stamp(hexadecimal: try scanner.readString())
       case "row" where row == nil: row = try scanner.readFields()
       case "set" where set == nil: set = try scanner.readFields()
       case "was" where was == nil: was = try scanner.readFields()

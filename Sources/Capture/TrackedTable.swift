@@ -88,6 +88,11 @@ extension TrackedTable {
     }.joined(separator: " AND ")
   }
 
+  /// The keys of all rows.
+  public var allKeysSQL: String {
+    "SELECT \(quotedList(schema.key.map { schema.columns[$0] })) FROM \(quoted(name))"
+  }
+
   /// All rows with all columns, in the order of their keys.
   public var allRowsSQL: String {
     "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) ORDER BY \(quotedList(schema.key.map { schema.columns[$0] }))"

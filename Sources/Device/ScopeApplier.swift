@@ -10,6 +10,8 @@ import SatchelWorkspace
 final class ScopeApplier {
   private let session: DeviceSession
   private let tables: [RowTable]
+  /// Where to look for this device's pending changes, by table. A table without any is missing: nobody writes here until the import is done.
+  private let pending: [Name: PreImageLookup]
   /// Rows that another row's UNIQUE value kept out; they are tried again when all others are in.
   private var blocked: [(table: RowTable, key: RowKey, row: Row)] = []
 
@@ -20,6 +22,11 @@ final class ScopeApplier {
   init(_ session: DeviceSession) throws {
     self.session = session
     tables = try session.tables.map { try RowTable($0, in: session.database) }
+    var pending: [Name: PreImageLookup] = [:]
+    for table in session.tables where try !PreImageStore.isEmpty(table, in: session.database) {
+      pending[table.name] = try PreImageLookup(table, in: session.database)
+    }
+    self.pending = pending
   }
 
   func rows(of name: Name) -> RowTable? { tables.first { $0.schema.name == name } }
@@ -28,10 +35,10 @@ final class ScopeApplier {
   /// Makes one row what the hub says it is; nil: it is gone. Pending changes of it are replayed on that.
   func apply(_ incoming: Row?, key: RowKey, at stamp: Stamp, in rows: RowTable) throws {
     let current = try rows.row(key)
-    let images = try PreImageStore.images(of: key, in: rows.table, database: session.database)
+    let images = try pending[rows.schema.name]?.images(of: key) ?? []
     var target = incoming
     if !images.isEmpty {
-      let rebased = rebase(images, to: current, onto: incoming, at: stamp, by: MergeRules(rows.table.rules, schema: rows.schema))
+      let rebased = rebase(images, to: current, onto: incoming, at: stamp, by: rows.rules)
       for lost in rebased.conflicts { try note(lost, key: key, in: rows) }
       if rebased.images != images {
         try PreImageStore.replace(rebased.images, of: key, in: rows.table, database: session.database)
@@ -94,7 +101,7 @@ final class ScopeApplier {
 
   /// Takes a row's pending changes back to what the hub last said of it; each of them is kept as a conflict.
   private func yield(_ key: RowKey, in rows: RowTable) throws {
-    let images = try PreImageStore.images(of: key, in: rows.table, database: session.database)
+    let images = try pending[rows.schema.name]?.images(of: key) ?? []
     let current = try rows.row(key)
     guard let first = images.first else {
       throw Refusal(

@@ -5,9 +5,16 @@ import SatchelValues
 import SatchelWorkspace
 
 /// Changes that wait for what they lack, and enter by themselves when it is there.
-struct HeldRows {
+final class HeldRows {
   private let store: HubStore
   private let now: Int64
+  /// The devices whose changes wait, by their ids.
+  private var senders: [ReplicaID: Sender] = [:]
+
+  private struct Sender {
+    let id: ReplicaID
+    let scope: ScopeStore
+  }
 
   init(_ store: HubStore, now: Int64) {
     self.store = store
@@ -46,21 +53,20 @@ struct HeldRows {
   }
 
   private func release(_ record: ConflictRecord, _ bundle: BundleID?) throws -> Bool {
-    guard let place = store.place(of: record.table), let device = try store.device(record.device),
+    guard let place = store.place(of: record.table), let sender = try sender(record.device),
       let change = try? record.change(in: store.tables[place].schema)
     else { return false }
     let rows = store.rows[place]
     let hub = try rows.row(record.key)
     let others = try store.changesByOthers(
-      of: record.key, in: place, after: try ConflictTable.since(record.id, in: store.database), than: device.id)
-    let result = merge(change, at: record.stamp, onto: hub, others: others, by: MergeRules(rows.table.rules, schema: rows.schema))
+      of: record.key, in: place, after: try ConflictTable.since(record.id, in: store.database), than: sender.id)
+    let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
     guard result.disagreement == nil, try hasAll(result.row, over: hub, in: place) else { return false }
     let row = result.row
-    let scope = ScopeStore(store, user: try store.user(device.user) ?? User(name: device.user, attributes: []))
     do {
       try store.database.savepoint {
         try rows.write(row, over: hub, key: record.key)
-        if row != nil, try !scope.mayWrite(record.key, in: place) { throw StillHeld() }
+        if row != nil, try !sender.scope.mayWrite(record.key, in: place) { throw StillHeld() }
       }
     } catch is StillHeld { return false } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint
     {
@@ -68,11 +74,19 @@ struct HeldRows {
     }
     if let change = Change(from: hub, to: row) {
       // The device lost the row while it waited, so it is sent back.
-      let origin = Origin(device: device.id, user: record.user, stamp: record.stamp, bundle: bundle, echo: true, at: now)
+      let origin = Origin(device: sender.id, user: record.user, stamp: record.stamp, bundle: bundle, echo: true, at: now)
       try store.log(change, of: record.key, in: place, from: origin)
     }
     try ConflictTable.setState(.settled, of: record.id, in: store.database)
     return true
+  }
+
+  private func sender(_ id: ReplicaID) throws -> Sender? {
+    if let known = senders[id] { return known }
+    guard let device = try store.device(id) else { return nil }
+    let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
+    senders[id] = Sender(id: id, scope: ScopeStore(store, user: user))
+    return senders[id]
   }
 
   /// Whether everything is there that the row refers to; for a row that goes, whether nothing refers to it.

@@ -24,6 +24,8 @@ final class StepMerger {
   /// Steps that wait, by their row, each row's in their order; and the rows in the order in which they came to wait.
   private var waiting: [RowReference: [Pending]] = [:]
   private var order: [RowReference] = []
+  /// Whether any change of the device waits from before; nil: nobody has asked yet.
+  private var holdsAny: Bool?
 
   private(set) var taken = 0
   private(set) var conflicts = 0
@@ -115,7 +117,7 @@ final class StepMerger {
   private func attempt(_ pending: Pending, in place: Int) throws -> Obstacle? {
     let step = pending.step
     let hub = try store.rows[place].row(step.key)
-    if hub == nil, try ConflictTable.isHeld(step.key, of: store.tables[place].name, device: device.id, in: store.database) {
+    if hub == nil, try isHeld(step.key, in: place) {
       return Self.itself
     }
     let result = try merged(pending, onto: hub, in: place)
@@ -139,16 +141,25 @@ final class StepMerger {
     return nil
   }
 
+  /// Whether an earlier change of the row waits.
+  private func isHeld(_ key: RowKey, in place: Int) throws -> Bool {
+    // For most devices nothing waits at all.
+    let holdsAny = try self.holdsAny ?? ConflictTable.holdsAny(of: device.id, in: store.database)
+    self.holdsAny = holdsAny
+    return try holdsAny
+      && ConflictTable.isHeld(key, of: store.tables[place].name, device: device.id, in: store.database)
+  }
+
   private func merged(_ pending: Pending, onto hub: Row?, in place: Int) throws -> MergeResult {
     let step = pending.step
-    let schema = store.tables[place].schema
+    let schema = store.rows[place].schema
     let stamp = min(step.stamp, latest)
     if pending.decided {
       let all = OthersChanges(columns: Dictionary(uniqueKeysWithValues: schema.columns.indices.map { ($0, .zero) }))
       return merge(step.change, at: stamp, onto: hub, others: all, by: .hubWins(schema))
     }
     let others = try store.changesByOthers(of: step.key, in: place, after: since, than: device.id)
-    return merge(step.change, at: stamp, onto: hub, others: others, by: MergeRules(store.tables[place].rules, schema: schema))
+    return merge(step.change, at: stamp, onto: hub, others: others, by: store.rows[place].rules)
   }
 
   private func forbid(_ step: Step, met: Row?, in place: Int, _ words: String) throws -> Obstacle? {
@@ -159,10 +170,17 @@ final class StepMerger {
   private struct NotAllowed: Error {}
 
   private func write(_ row: Row?, over hub: Row?, key: RowKey, in place: Int) throws {
+    guard try needsCheck(row, over: hub, in: place) else { return try store.rows[place].write(row, over: hub, key: key) }
     try store.database.savepoint {
       try store.rows[place].write(row, over: hub, key: key)
-      if row != nil, try !scope.mayWrite(key, in: place) { throw NotAllowed() }
+      if try !scope.mayWrite(key, in: place) { throw NotAllowed() }
     }
+  }
+
+  /// Whether the row as it is to be may be one that the user may not make.
+  private func needsCheck(_ row: Row?, over hub: Row?, in place: Int) throws -> Bool {
+    guard let row else { return false }
+    return try hub.map { try scope.mayDiffer($0, row, in: place) } ?? true
   }
 
   private func log(_ change: Change, _ step: Step, in place: Int) throws {
@@ -255,9 +273,10 @@ final class StepMerger {
   private func note(_ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil) throws {
     // Its id comes from the stamp as the device gave it, as it does on the device.
     var record = ConflictRecord(
-      disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key, in: store.tables[place].schema,
+      disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key, in: store.rows[place].schema,
       met: met, device: device.id, user: device.user, note: note)
     record.stamp = min(step.stamp, latest)
+    if record.state == .held { holdsAny = true }
     if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, in: store.database) { conflicts += 1 }
     // What was not taken exactly as sent, the device must be shown as it is.
     let isAllDevice =

@@ -28,7 +28,12 @@ public struct JSONWriter: Sendable {
   public mutating func beginArray() { open(UInt8(ascii: "[")) }
   public mutating func endArray() { close(UInt8(ascii: "]")) }
 
-  public mutating func key(_ name: String) { key(bytes: Array(name.utf8)) }
+  public mutating func key(_ name: String) {
+    separate()
+    quote(name)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
 
   /// A key from bytes that are well-formed UTF-8.
   public mutating func key(bytes name: [UInt8]) {
@@ -38,7 +43,10 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
-  public mutating func string(_ text: String) { string(utf8: Array(text.utf8)) }
+  public mutating func string(_ text: String) {
+    separate()
+    quote(text)
+  }
 
   /// A string from bytes that are well-formed UTF-8.
   public mutating func string(utf8 text: [UInt8]) {
@@ -100,6 +108,16 @@ extension JSONWriter {
   private mutating func close(_ bracket: UInt8) {
     bytes.append(bracket)
     needsComma = true
+  }
+
+  private mutating func quote(_ text: String) {
+    // Names and words, nearly all of them: nothing in them needs an escape.
+    guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
+      return quote(Array(text.utf8))
+    }
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: text.utf8)
+    bytes.append(UInt8(ascii: "\""))
   }
 
   private mutating func quote(_ text: [UInt8]) {

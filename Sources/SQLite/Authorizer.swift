@@ -1,4 +1,5 @@
 import CSQLite
+import SatchelValues
 
 /// What a statement may do that comes from a dataset's rules: read these tables, call ordinary functions, nothing else.
 public final class ReadAuthorizer {
@@ -7,9 +8,20 @@ public final class ReadAuthorizer {
   /// Why a statement was refused, in words; nil while nothing was.
   public private(set) var refusal: String?
 
+  /// The columns that statements read, by their tables' names; all in small ASCII letters.
+  private var columns: [[UInt8]: Set<[UInt8]>] = [:]
+
   /// Tables are named without regard to the case of ASCII letters, as SQLite does.
   public init(tables: some Sequence<String>) {
     self.tables = Set(tables.map { Array($0.utf8).asciiLowercased })
+  }
+
+  /// The places of the columns of a table on which the answers of statements depend that were prepared under this authorizer: all where
+  /// they read something else of it too, such as a generated column, which may follow from any.
+  public func dependencies(on table: TableSchema) -> Set<Int> {
+    var read = columns[Array(table.name.text.utf8).asciiLowercased] ?? []
+    let places = table.columns.indices.filter { read.remove(Array(table.columns[$0].text.utf8).asciiLowercased) != nil }
+    return Set(read.isEmpty ? places : Array(table.columns.indices))
   }
 
   /// Functions whose result depends on more than the row, or that reach out of the database.
@@ -27,7 +39,9 @@ public final class ReadAuthorizer {
     case SQLITE_READ:
       // A subquery in FROM is read under the name of nothing.
       guard let first, !first.isEmpty else { return true }
-      if tables.contains(Array(first.utf8).asciiLowercased) { return true }
+      let table = Array(first.utf8).asciiLowercased
+      if let second { columns[table, default: []].insert(Array(second.utf8).asciiLowercased) }
+      if tables.contains(table) { return true }
       refusal = "it reads \(first), which is no table of the dataset"
     case SQLITE_FUNCTION:
       guard let second, Self.forbidden.contains(Array(second.utf8).asciiLowercased) else { return true }

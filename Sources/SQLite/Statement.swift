@@ -30,7 +30,7 @@ public struct Statement: ~Copyable {
   }
 
   /// Binds the parameters in their order, from `first` on.
-  public func bind(_ values: some Sequence<Value>, from first: Int32 = 1) throws(SQLiteError) {
+  public func bind(_ values: [Value], from first: Int32 = 1) throws(SQLiteError) {
     var index = first
     for value in values {
       try bind(value, at: index)
@@ -61,7 +61,7 @@ public struct Statement: ~Copyable {
   func clearBindings() { sqlite3_clear_bindings(handle) }
 
   /// Runs a statement that returns no row, with these parameters, and makes it ready again.
-  public func run(_ values: some Sequence<Value>) throws(SQLiteError) {
+  public func run(_ values: [Value]) throws(SQLiteError) {
     defer { reset() }
     try bind(values)
     _ = try step()
@@ -86,7 +86,12 @@ public struct Statement: ~Copyable {
   }
 
   /// The values of `count` columns from `first` on.
-  public func values(from first: Int, count: Int) -> [Value] { (first..<first + count).map { value($0) } }
+  public func values(from first: Int, count: Int) -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(count)
+    for index in first..<first + count { values.append(value(index)) }
+    return values
+  }
 
   public func integer(_ index: Int) -> Int64 { sqlite3_column_int64(handle, Int32(index)) }
 

@@ -1,23 +1,47 @@
-import SatchelValues
+import Glibc
 
 /// Statements of one connection that are not in use, by their text. Preparing one costs more than running it once.
 final class StatementCache {
-  private var kept: [Name: KeptStatement] = [:]
+  private var kept: [SQLText: KeptStatement] = [:]
 
   /// More texts than a command has; texts made of many tables' names push each other out.
   private static let capacity = 256
 
-  func take(_ sql: String) -> KeptStatement? { kept.removeValue(forKey: Name(sql)) }
+  func take(_ sql: String) -> KeptStatement? { kept.removeValue(forKey: SQLText(sql)) }
 
   func put(_ statement: KeptStatement, _ sql: String) {
     if kept.count >= Self.capacity { kept.removeAll() }
-    kept[Name(sql)] = statement
+    kept[SQLText(sql)] = statement
   }
 }
 
-/// A statement that can lie in a dictionary.
-final class KeptStatement {
-  let statement: Statement
+/// A statement that can lie in an array or a dictionary.
+public final class KeptStatement {
+  public let statement: Statement
 
-  init(_ statement: consuming Statement) { self.statement = statement }
+  public init(_ statement: consuming Statement) { self.statement = statement }
+}
+
+/// The text of a statement as a dictionary's key: the same where the bytes are. It is hashed and compared as a block, because a text is
+/// long and is looked up for every row.
+private struct SQLText: Hashable {
+  private var text: String
+
+  init(_ text: String) {
+    self.text = text
+    self.text.makeContiguousUTF8()
+  }
+
+  static func == (a: SQLText, b: SQLText) -> Bool {
+    a.withBytes { a in
+      b.withBytes { b in a.count == b.count && (a.count == 0 || memcmp(a.baseAddress!, b.baseAddress!, a.count) == 0) }
+    }
+  }
+
+  func hash(into hasher: inout Hasher) { withBytes { hasher.combine(bytes: $0) } }
+
+  private func withBytes<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
+    var text = text
+    return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+  }
 }

@@ -18,14 +18,14 @@ extension Database {
 
   /// Runs `body` so that what it wrote can be taken back alone; the transaction around it goes on either way.
   public func savepoint<T>(_ body: () throws -> T) throws -> T {
-    try execute("SAVEPOINT satchel")
+    try run("SAVEPOINT satchel")
     do {
       let result = try body()
-      try execute("RELEASE satchel")
+      try run("RELEASE satchel")
       return result
     } catch {
-      try execute("ROLLBACK TO satchel")
-      try execute("RELEASE satchel")
+      try run("ROLLBACK TO satchel")
+      try run("RELEASE satchel")
       throw error
     }
   }

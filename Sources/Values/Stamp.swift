@@ -17,10 +17,20 @@ public struct Stamp: Counter {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  public init?(hexadecimal text: some StringProtocol) {
-    guard text.utf8.count == 16, text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }),
-      let bits = UInt64(text, radix: 16), bits <= UInt64(Int64.max)
-    else { return nil }
+  public init?(hexadecimal text: String) { self.init(hexadecimal: Array(text.utf8)) }
+
+  /// From the bytes of the text, as they stand in a line.
+  public init?(hexadecimal text: [UInt8]) {
+    guard text.count == 16 else { return nil }
+    var bits: UInt64 = 0
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): bits = bits << 4 | UInt64(byte - UInt8(ascii: "0"))
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): bits = bits << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
+      default: return nil
+      }
+    }
+    guard bits <= UInt64(Int64.max) else { return nil }
     rawValue = Int64(bits)
   }
 }

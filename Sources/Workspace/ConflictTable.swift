@@ -205,6 +205,13 @@ public enum ConflictTable {
     ) { _ in true } ?? false
   }
 
+  /// Whether any change of this device waits.
+  public static func holdsAny(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_conflicts WHERE state = 'held' AND device = :device", ["device": .string(device.text)]
+    ) { _ in true } ?? false
+  }
+
   /// The hub's cursor at the emission on which a conflict's change was made.
   public static func since(_ id: ConflictID, in database: borrowing Database) throws -> Cursor {
     Cursor(

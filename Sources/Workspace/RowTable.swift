@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelMerge
 import SatchelSQLite
 import SatchelValues
 
@@ -10,20 +11,27 @@ import SatchelValues
 /// A row is found by the key's collation and taken only if its key is the same bytes.
 public final class RowTable {
   public let table: TrackedTable
+  /// How changes of these rows are merged.
+  public let rules: MergeRules
+  public let schema: TableSchema
+  /// The columns that are not the key's.
+  private let others: [Int]
   private let select: Statement
   private let insertion: Statement
   private let change: Statement?
   private let deletion: Statement
 
-  public var schema: TableSchema { table.schema }
-
   public init(_ table: TrackedTable, in database: borrowing Database) throws {
     let schema = table.schema
     let name = quoted(schema.name)
-    let others = schema.columns.indices.filter { !schema.key.contains($0) }.map { quoted(schema.columns[$0]) }
+    let others = schema.columns.indices.filter { !schema.key.contains($0) }
     // Behind the key's own parameters.
-    let assignments = others.enumerated().map { "\($1) = ?\(schema.key.count + $0 + 1)" }.joined(separator: ", ")
+    let assignments = others.enumerated()
+      .map { "\(quoted(schema.columns[$1])) = ?\(schema.key.count + $0 + 1)" }.joined(separator: ", ")
     self.table = table
+    self.schema = schema
+    self.others = others
+    rules = MergeRules(table.rules, schema: schema)
     select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(name) WHERE \(table.isKeySQL)")
     insertion = try database.prepare(
       "INSERT OR ABORT INTO \(name) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))"
@@ -41,6 +49,14 @@ public final class RowTable {
     return schema.key(of: row) == key ? row : nil
   }
 
+  /// Whether there is a row with this key.
+  public func contains(_ key: RowKey) throws -> Bool {
+    defer { select.reset() }
+    try select.bind(key.values)
+    guard try select.step() else { return false }
+    return zip(schema.key, key.values).allSatisfy { select.value($0) == $1 }
+  }
+
   /// Makes the row what it is to be: inserts, updates or deletes. `before` is the row as it is.
   public func write(_ after: Row?, over before: Row?, key: RowKey) throws {
     switch (before, after) {
@@ -48,8 +64,7 @@ public final class RowTable {
     case (nil, let after?): try insertion.run(after.values)
     case (let before?, let after?):
       if before == after { return }
-      let others = schema.columns.indices.filter { !schema.key.contains($0) }.map { after[$0] }
-      try change?.run(key.values + others)
+      try change?.run(key.values + others.map { after[$0] })
     }
   }
 }

@@ -59,3 +59,18 @@ func afterwards() throws {
   }
   try database.execute("DELETE FROM t")
 }
+
+@Test("an answer depends on the columns that are read, and on all where a generated one is among them")
+func dependencies() throws {
+  let database = try memory("CREATE TABLE t (a, B, c, sum AS (a + c)); CREATE TABLE s (c)")
+  let table = TableSchema(name: "t", columns: ["a", "B", "c"], key: [0], foreignKeys: [])
+  func places(_ sql: String) throws -> Set<Int> {
+    let authorizer = ReadAuthorizer(tables: ["t", "s"])
+    try database.authorized(by: authorizer) { _ = try database.prepare(sql).columnCount }
+    return authorizer.dependencies(on: table)
+  }
+  #expect(try places("SELECT 1 FROM t WHERE b > (SELECT max(c) FROM s)") == [1])
+  #expect(try places("SELECT 1 FROM T WHERE A = 1 AND EXISTS (SELECT 1 FROM t AS u WHERE u.c = t.a)") == [0, 2])
+  #expect(try places("SELECT 1 FROM t WHERE sum > 2") == [0, 1, 2])
+  #expect(try places("SELECT 1 FROM s").isEmpty)
+}

@@ -10,9 +10,12 @@ final class HubStore {
   let database: Database
   let dataset: DatasetDefinition
   let tables: [TrackedTable]
+  private let names: [Name]
   let identity: Identity
   let rows: [RowTable]
   let numbers: [RowNumbers]
+  let references: [References]
+  let logged: LogStatements
 
   struct Identity: Sendable {
     let id: ReplicaID
@@ -22,7 +25,7 @@ final class HubStore {
 
   init(path: String) throws {
     let database = try Database(path: path, mode: .readWrite)
-    try database.execute("PRAGMA foreign_keys = OFF; PRAGMA synchronous = FULL")
+    try database.prepareForCommand()
     guard try database.hasTable("satchel_hub"),
       let (identity, definition) = try database.first(
         "SELECT id, name, epoch, definition FROM satchel_hub", [:],
@@ -42,8 +45,11 @@ final class HubStore {
     if let words = try Capture.drift(in: database, tables: tables) { throw WorkspaceError.drift(words) }
     rows = try tables.map { try RowTable($0, in: database) }
     numbers = try tables.map { try RowNumbers($0, in: database) }
+    references = tables.map { References(of: $0, among: tables) }
+    logged = try LogStatements(in: database)
     self.dataset = dataset
     self.tables = tables
+    names = tables.map(\.name)
     self.identity = identity
     self.database = database
   }
@@ -64,7 +70,7 @@ final class HubStore {
   }
 
   /// The place of a table among the dataset's; nil where it is none.
-  func place(of table: Name) -> Int? { tables.firstIndex { $0.name == table } }
+  func place(of table: Name) -> Int? { names.firstIndex(of: table) }
 
   /// The hub's cursor: how many changes it has committed.
   func cursor() throws -> Cursor { Cursor(try database.first("SELECT max(cursor) FROM satchel_log") { $0.integer(0) } ?? 0) }

@@ -33,7 +33,7 @@ struct ChangedRows {
 extension HubStore {
   /// Writes one change of a row into the log: the hub's cursor grows by one. The row itself is written already.
   func log(_ change: Change, of key: RowKey, in place: Int, from origin: Origin) throws {
-    let schema = tables[place].schema
+    let schema = rows[place].schema
     let number = try numbers[place].assign(key)
     let operation: Operation
     let set: [Field]?
@@ -46,40 +46,32 @@ extension HubStore {
       set = changes.map { Field(schema.columns[$0.column], $0.value) }
       was = changes.map { Field(schema.columns[$0.column], $0.was) }
     }
-    try database.run(
-      """
-      INSERT INTO satchel_log (table_name, row, key, operation, set_values, was_values, device, user, stamp, bundle, echo, at)
-      VALUES (:table, :row, :key, :operation, :set, :was, :device, :user, :stamp, :bundle, :echo, :at)
-      """,
-      [
-        "table": .string(schema.name.text), "row": .integer(number), "key": .text(canonicalKey(key)),
-        "operation": .string(operation.rawValue), "set": set.map { .text(FieldsCoding.json($0)) } ?? .null,
-        "was": was.map { .text(FieldsCoding.json($0)) } ?? .null, "device": origin.device.map { .string($0.text) } ?? .null,
-        "user": .string(origin.user), "stamp": .integer(origin.stamp.rawValue),
-        "bundle": origin.bundle.map { .string($0.text) } ?? .null, "echo": .integer(origin.echo ? 1 : 0),
-        "at": .integer(origin.at),
-      ])
+    try logged.add.run([
+      .string(schema.name.text), .integer(number), .text(canonicalKey(key)), .string(operation.rawValue),
+      set.map { .text(FieldsCoding.json($0)) } ?? .null, was.map { .text(FieldsCoding.json($0)) } ?? .null,
+      origin.device.map { .string($0.text) } ?? .null, .string(origin.user), .integer(origin.stamp.rawValue),
+      origin.bundle.map { .string($0.text) } ?? .null, .integer(origin.echo ? 1 : 0), .integer(origin.at),
+    ])
   }
 
   /// What everyone but `device` changed in a row after `cursor`.
   func changesByOthers(of key: RowKey, in place: Int, after cursor: Cursor, than device: ReplicaID) throws -> OthersChanges {
     var others = OthersChanges()
     guard let number = try numbers[place].number(of: key) else { return others }
-    let schema = tables[place].schema
-    try database.each(
-      "SELECT cursor, operation, set_values, device, stamp FROM satchel_log WHERE table_name = :table AND row = :row ORDER BY cursor",
-      ["table": .string(schema.name.text), "row": .integer(number)]
-    ) { entry in
-      let stamp = Stamp(entry.integer(4))
-      others.newest = max(others.newest, stamp)
-      guard Cursor(entry.integer(0)) > cursor, entry.optionalText(3) != device.text else { return }
+    let schema = rows[place].schema
+    others.newest = try stamp(ofRow: number, in: place)
+    defer { logged.since.reset() }
+    try logged.since.bind([.string(schema.name.text), .integer(number), .integer(cursor.rawValue)])
+    while try logged.since.step() {
+      if logged.since.optionalText(2) == device.text { continue }
       let columns: [Int]
-      if entry.text(1) == Operation.update.rawValue, case .text(let set) = entry.value(2) {
+      if logged.since.text(0) == Operation.update.rawValue, case .text(let set) = logged.since.value(1) {
         columns = try FieldsCoding.parse(set).compactMap { schema.position(of: $0.name) }
       } else {
         others.presence = true
         columns = Array(schema.columns.indices)
       }
+      let stamp = Stamp(logged.since.integer(3))
       for column in columns { others.columns[column] = max(others.columns[column] ?? .zero, stamp) }
     }
     return others
@@ -87,10 +79,9 @@ extension HubStore {
 
   /// The newest stamp of a row; zero where it was never changed.
   func stamp(ofRow number: Int64, in place: Int) throws -> Stamp {
-    try database.first(
-      "SELECT max(stamp) FROM satchel_log WHERE table_name = :table AND row = :row",
-      ["table": .string(tables[place].name.text), "row": .integer(number)]
-    ) { Stamp($0.integer(0)) } ?? .zero
+    defer { logged.newestStamp.reset() }
+    try logged.newestStamp.bind([.string(rows[place].schema.name.text), .integer(number)])
+    return try logged.newestStamp.step() ? Stamp(logged.newestStamp.integer(0)) : .zero
   }
 
   /// The row as it was before it was deleted last; nil where the log does not know.
@@ -99,10 +90,10 @@ extension HubStore {
     let was = try database.first(
       """
       SELECT was_values FROM satchel_log WHERE table_name = :table AND row = :row AND operation = 'delete' ORDER BY cursor DESC LIMIT 1
-      """, ["table": .string(tables[place].name.text), "row": .integer(number)]
+      """, ["table": .string(rows[place].schema.name.text), "row": .integer(number)]
     ) { $0.value(0) }
     guard case .text(let bytes)? = was else { return nil }
-    return try? tables[place].schema.row(FieldsCoding.parse(bytes))
+    return try? rows[place].schema.row(FieldsCoding.parse(bytes))
   }
 
   /// What was changed in each table after `cursor`, as one device needs to know it.

@@ -67,6 +67,11 @@ struct ScopeRules {
       """
   }
 
+  /// Whether every user may change every row, whatever is in it.
+  func letsWriteAll(_ table: TrackedTable) -> Bool {
+    table.rules.write == .visible && table.rules.visible == nil && table.parentKeys(in: dataset).isEmpty
+  }
+
   /// Whether a user may see or change the row with the key `:satchel_1`, `:satchel_2`, ...
   func mayWriteSQL(_ table: TrackedTable) -> String {
     let isRow = table.schema.key.enumerated()

@@ -7,52 +7,82 @@ import SatchelValues
 final class ScopeStore {
   private let store: HubStore
   private let user: User
-  private var mayWrite: [Int: WriteCheck] = [:]
+  private var checks: [Int: WriteCheck] = [:]
 
+  /// The question whether the user may change a row of one table, prepared once.
   private final class WriteCheck {
-    let statement: Statement
-    init(_ statement: consuming Statement) { self.statement = statement }
+    let kept: KeptStatement
+    /// The parameters that take the key's values.
+    let keyParameters: [Int32]
+    /// The columns of the table itself, by position, on which the answer depends.
+    let columns: Set<Int>
+
+    init(_ kept: KeptStatement, keyParameters: [Int32], columns: Set<Int>) {
+      self.kept = kept
+      self.keyParameters = keyParameters
+      self.columns = columns
+    }
   }
 
   init(_ store: HubStore, user: User) {
     self.store = store
     self.user = user
+    let rules = ScopeRules(dataset: store.dataset, tables: store.tables)
+    self.rules = rules
+    open = Set(store.tables.indices.filter { rules.letsWriteAll(store.tables[$0]) })
   }
 
-  private var rules: ScopeRules { ScopeRules(dataset: store.dataset, tables: store.tables) }
+  private let rules: ScopeRules
+  /// The tables in which the user may change every row.
+  private let open: Set<Int>
 
   /// The numbers of the rows that the user may see, a set for each table.
   func visible() throws -> [RowSet] {
     try store.tables.map { table in
-      let statement = try prepare(rules.visibleNumbersSQL(table))
+      let (kept, _) = try prepare(rules.visibleNumbersSQL(table))
       var set = RowSet()
-      while try statement.step() { set.insert(statement.integer(0)) }
+      while try kept.statement.step() { set.insert(kept.statement.integer(0)) }
       return set
     }
   }
 
   /// Whether the user may change the row with this key as it is now.
   func mayWrite(_ key: RowKey, in place: Int) throws -> Bool {
-    let check: WriteCheck
-    if let known = mayWrite[place] {
-      check = known
-    } else {
-      check = WriteCheck(try prepare(rules.mayWriteSQL(store.tables[place])))
-      mayWrite[place] = check
+    if open.contains(place) { return true }
+    let check = try check(place)
+    defer { check.kept.statement.reset() }
+    for (parameter, value) in zip(check.keyParameters, key.values) { try check.kept.statement.bind(value, at: parameter) }
+    return try check.kept.statement.step()
+  }
+
+  /// Whether a row that the user may change may be one no longer, once it is `after` instead of `before`. Most updates leave alone what
+  /// the rules look at, and for those one question is enough.
+  func mayDiffer(_ before: Row, _ after: Row, in place: Int) throws -> Bool {
+    if open.contains(place) { return false }
+    return try check(place).columns.contains { before[$0] != after[$0] }
+  }
+
+  private func check(_ place: Int) throws -> WriteCheck {
+    if let known = checks[place] { return known }
+    let table = store.tables[place]
+    let (kept, authorizer) = try prepare(rules.mayWriteSQL(table))
+    let names = kept.statement.parameterNames
+    let parameters = table.schema.key.indices.map { part in
+      Int32((names.firstIndex { $0 == "satchel_\(part + 1)" } ?? 0) + 1)
     }
-    defer { check.statement.reset() }
-    for (part, value) in key.values.enumerated() { try check.statement.bind(value, to: "satchel_\(part + 1)") }
-    return try check.statement.step()
+    let made = WriteCheck(kept, keyParameters: parameters, columns: authorizer.dependencies(on: table.schema))
+    checks[place] = made
+    return made
   }
 
   /// Prepares SQL made of rules under the eyes of the authorizer, and binds what is known of the user; an attribute that was never
   /// set is NULL.
-  private func prepare(_ sql: String) throws -> Statement {
+  private func prepare(_ sql: String) throws -> (statement: KeptStatement, authorizer: ReadAuthorizer) {
     let ours = store.tables.map { "satchel_rows_\($0.name)" }
     let authorizer = ReadAuthorizer(tables: store.tables.map(\.name.text) + ours)
     let statement = try store.database.authorized(by: authorizer) { try store.database.prepare(sql) }
     try statement.bind(.string(user.name), to: "user")
     for attribute in user.attributes { try statement.bind(attribute.value, to: attribute.name.text) }
-    return statement
+    return (KeptStatement(statement), authorizer)
   }
 }
