@@ -33,23 +33,7 @@ public enum StockTool: String, Sendable {
     guard FileManager.default.isExecutableFile(atPath: path) else {
       throw ToolFailure("\(rawValue) is missing: install Debian's package \(package)")
     }
-    let process = Process()
-    let (output, complaint) = (Pipe(), Pipe())
-    process.executableURL = URL(filePath: path)
-    process.arguments = arguments
-    process.currentDirectoryURL = URL(filePath: folder)
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = output
-    process.standardError = complaint
-    var environment = ProcessInfo.processInfo.environment
-    environment["LC_ALL"] = "C.UTF-8"
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    process.environment = environment
-    try process.run()
-    let said = [UInt8](output.fileHandleForReading.readDataToEndOfFile())
-    let complained = String(decoding: complaint.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return ToolResult(status: process.terminationStatus, output: said, complaint: complained)
+    return try runProgram(at: path, arguments, in: folder)
   }
 
   /// Runs the tool in a folder. Throws where it is not installed or fails.
@@ -67,4 +51,25 @@ public enum StockTool: String, Sendable {
     }
     return result
   }
+}
+
+/// Runs a program in a folder as a process of its own, whatever its exit status.
+public func runProgram(at path: String, _ arguments: [String], in folder: String) throws -> ToolResult {
+  let process = Process()
+  let (output, complaint) = (Pipe(), Pipe())
+  process.executableURL = URL(filePath: path)
+  process.arguments = arguments
+  process.currentDirectoryURL = URL(filePath: folder)
+  process.standardInput = FileHandle.nullDevice
+  process.standardOutput = output
+  process.standardError = complaint
+  var environment = ProcessInfo.processInfo.environment
+  environment["LC_ALL"] = "C.UTF-8"
+  environment["PYTHONDONTWRITEBYTECODE"] = "1"
+  process.environment = environment
+  try process.run()
+  let said = [UInt8](output.fileHandleForReading.readDataToEndOfFile())
+  let complained = String(decoding: complaint.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+  process.waitUntilExit()
+  return ToolResult(status: process.terminationStatus, output: said, complaint: complained)
 }

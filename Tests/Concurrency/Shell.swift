@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+
+/// A stock `sqlite3` process that has a database open, and is asked one thing after the other.
+final class Shell {
+  private let process = Process()
+  private let questions = Pipe()
+  private let answers = Pipe()
+  private let complaints = Pipe()
+  private var unread = Data()
+  private var asked = 0
+
+  /// How long a writer waits for another one, in seconds: the time that Satchel's promise is about.
+  static let patience = 5.0
+
+  init(_ database: String) throws {
+    // By lines, so that an answer comes when it is given and not when a block is full.
+    process.executableURL = URL(filePath: "/usr/bin/stdbuf")
+    process.arguments = ["-oL", "/usr/bin/sqlite3", "-batch", database]
+    process.standardInput = questions
+    process.standardOutput = answers
+    process.standardError = complaints
+    try process.run()
+    try ask(".bail on\n.timeout \(Int(Self.patience * 1000))")
+  }
+
+  /// Runs statements. Returns the lines of their rows once they are done; throws what the shell complained of.
+  @discardableResult func ask(_ sql: String) throws -> [String] {
+    asked += 1
+    questions.fileHandleForWriting.write(Data("\(sql)\n.print done \(asked)\n".utf8))
+    var lines: [String] = []
+    while let line = line() {
+      if line == "done \(asked)" { return lines }
+      lines.append(line)
+    }
+    let words = String(decoding: complaints.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    throw ToolFailure("sqlite3 stopped at \(sql): \(words)")
+  }
+
+  /// Ends the process, which lets go of what it holds.
+  func close() {
+    try? questions.fileHandleForWriting.close()
+    process.waitUntilExit()
+  }
+
+  private func line() -> String? {
+    while true {
+      if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+        let line = String(decoding: unread[..<end], as: UTF8.self)
+        unread = Data(unread[(end + 1)...])
+        return line
+      }
+      let more = answers.fileHandleForReading.availableData
+      if more.isEmpty { return nil }
+      unread += more
+    }
+  }
+}
+
+/// Somebody who works with a database in a process of its own, for as long as the test goes on.
+final class Worker: @unchecked Sendable {
+  private let lock = NSLock()
+  private let ended = DispatchSemaphore(value: 0)
+  private var isStopping = false
+  private var rounds = 0
+  private var longest = 0.0
+  private var failure: String?
+
+  /// - Parameter turn: what is done again and again, with the number of the turn. It is timed, and its error ends the work.
+  init(_ database: String, _ turn: @escaping @Sendable (Shell, Int) throws -> Void) {
+    Thread.detachNewThread {
+      do {
+        let shell = try Shell(database)
+        while self.goesOn {
+          let begin = ContinuousClock.now
+          try turn(shell, self.turns)
+          self.note(begin.duration(to: .now))
+        }
+        shell.close()
+      } catch { self.lock.withLock { self.failure = "\(error)" } }
+      self.ended.signal()
+    }
+  }
+
+  private var goesOn: Bool { lock.withLock { !isStopping } }
+
+  private func note(_ time: Duration) {
+    lock.withLock {
+      rounds += 1
+      longest = max(longest, time / .seconds(1))
+    }
+  }
+
+  /// How many turns are done.
+  var turns: Int { lock.withLock { rounds } }
+  /// The longest turn, in seconds.
+  var longestTurn: Double { lock.withLock { longest } }
+
+  /// Lets the turn end that is going on. Returns what went wrong; nil where nothing did.
+  func stop() -> String? {
+    lock.withLock { isStopping = true }
+    ended.wait()
+    return lock.withLock { failure }
+  }
+}
