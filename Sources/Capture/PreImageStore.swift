@@ -86,11 +86,6 @@ public enum PreImageStore {
     return false
   }
 
-  /// The pre-images of one row, oldest first.
-  public static func images(of key: RowKey, in table: TrackedTable, database: borrowing Database) throws -> [PreImage] {
-    try PreImageLookup(table, in: database).images(of: key)
-  }
-
   /// Puts other pre-images in the place of a row's own.
   public static func replace(_ images: [PreImage], of key: RowKey, in table: TrackedTable, database: borrowing Database) throws {
     try database.using(table.forgetSQL) { try $0.run(key.values) }

@@ -80,14 +80,14 @@ func exchange() throws {
   let database = try captured.open()
   let table = captured.tables[0]
   let key = RowKey([.integer(1)])
-  let images = try PreImageStore.images(of: key, in: table, database: database)
+  let images = try PreImageLookup(table, in: database).images(of: key)
   #expect(images.map(\.row) == [Row([.integer(1), .string("x")])])
   let others = [
     PreImage(generation: Generation(0), stamp: Stamp(7), row: nil),
     PreImage(generation: Generation(3), stamp: Stamp(8), row: Row([.integer(1), .string("between")])),
   ]
   try PreImageStore.replace(others, of: key, in: table, database: database)
-  #expect(try PreImageStore.images(of: key, in: table, database: database) == others)
+  #expect(try PreImageLookup(table, in: database).images(of: key) == others)
   #expect(
     try captured.steps() == ["insert t 1, 'between'", "update t 2: a 'y' -> 'y0'", "@3 update t 1: a 'between' -> 'x0'"])
   try PreImageStore.replace([], of: key, in: table, database: database)
