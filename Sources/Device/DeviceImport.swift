@@ -161,6 +161,7 @@ extension DeviceSession {
   private func apply(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ snapshot: Snapshot?) throws -> ImportReport {
     let manifest = bundle.manifest
     let now = platform.clock.milliseconds()
+    try Capture.settle(tables, in: database)
     if scope.acknowledged > state.acknowledged {
       state.acknowledged = scope.acknowledged
       try PreImageStore.forget(before: acknowledgedGeneration, tables, in: database)
