@@ -75,6 +75,10 @@ let package = Package(
         "SatchelHub",
       ], path: "Tests/Support", swiftSettings: tests),
     .executableTarget(name: "make-golden", dependencies: ["TestSupport"], path: "Tests/MakeGolden", swiftSettings: tests),
+    .executableTarget(
+      name: "bench",
+      dependencies: ["SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelDataset", "SatchelCapture", "TestSupport"],
+      path: "Tests/Bench", swiftSettings: tests),
     check("Platform", ["Values", "Platform"]),
     check("CommandEngine", ["Platform", "Commands"]),
     check("JSON", ["JSON", "Values", "TestSupport"]),

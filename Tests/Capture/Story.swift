@@ -78,6 +78,15 @@ final class CapturedDatabase {
     try Capture.begin(generation, in: database)
   }
 
+  /// What a command of ours does first. Throws where a writer stands in the way.
+  func settle() throws(SQLiteError) {
+    do {
+      let database = try open()
+      try database.execute("PRAGMA busy_timeout = 0")
+      try database.writeTransaction { try Capture.settle(tables, in: database) }
+    } catch let error as SQLiteError { throw error } catch { Issue.record(error) }
+  }
+
   func forget(before generation: Generation) throws {
     let database = try open()
     try Capture.settle(tables, in: database)
