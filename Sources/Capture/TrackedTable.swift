@@ -47,6 +47,13 @@ public struct TrackedTable: Sendable {
     if info.schema.columns.count > maximumColumns {
       throw DatasetError(place, "the table has \(info.schema.columns.count) columns; at most \(maximumColumns) can be captured")
     }
+    for index in info.uniqueIndexes {
+      guard let own = index.parts.map(\.collation).first(where: { !["BINARY", "NOCASE", "RTRIM"].contains($0.uppercased()) })
+      else { continue }
+      throw DatasetError(
+        place, "its key or a UNIQUE index of its compares by the collation \(own), which only the app knows",
+        hint: "Give that column one of SQLite's own collations, or leave the table out of the dataset.")
+    }
     if let index = info.expressionIndexes.first {
       throw DatasetError(
         place,
