@@ -13,7 +13,7 @@ FILTER    ?=
 QUICK     ?=
 
 # The Debian packages that building, testing and the demonstration need.
-PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3
+PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3 gdal-bin
 
 .PHONY: build test demo lint format soak bench clean deps
 

@@ -89,6 +89,7 @@ let package = Package(
       ["Values", "Platform", "Crypto", "Bundle", "SQLite", "Workspace", "Device", "Hub", "TestSupport"]),
     check("Golden", ["Platform", "Crypto", "Bundle", "TestSupport"]),
     check("Commands", ["Values", "Platform", "JSON", "SQLite", "Commands"]),
+    check("GeoPackage", ["Values", "Platform", "JSON", "SQLite", "Commands", "TestSupport"]),
     check("Merge", ["Values", "Dataset", "Merge"]),
     check("Hub", ["Hub"]),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
