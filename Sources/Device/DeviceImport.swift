@@ -150,9 +150,7 @@ extension DeviceSession {
     let snapshot = try Snapshot.open(bundle, tables: tables)
     // The hub's rows are taken as they are there, whatever got past a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
-    let report = try database.writeTransaction(workspace.ending) {
-      try database.withoutTriggers { try apply(bundle, scope, snapshot) }
-    }
+    let report = try database.applyTransaction(workspace.ending, to: tables.map(\.name)) { try apply(bundle, scope, snapshot) }
     // What the hub has needs no carrying any more.
     if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
     return report
