@@ -37,7 +37,14 @@ public struct TrackedTable: Sendable {
 
   private static func check(_ info: TableInfo, at place: String) throws {
     if info.isView || info.isVirtual {
-      throw DatasetError(place, "it is a view or a virtual table", hint: "Name the tables from which it gets its rows.")
+      throw DatasetError(
+        place, "it is a view or a virtual table",
+        hint: "Name the tables from which it gets its rows. Their triggers keep an R-tree or an index for full-text search true.")
+    }
+    if info.schema.name.isSameInSQL(as: "gpkg_ogr_contents") {
+      throw DatasetError(
+        place, "GIS tools count the features of this file in it, so each replica has counts of its own",
+        hint: "Leave it out: triggers keep it true when a bundle is imported.")
     }
     if info.schema.key.isEmpty {
       throw DatasetError(
