@@ -41,7 +41,7 @@ extension DeviceWorkspace {
     }
     if ending == .keep { try trustSigner(of: bundle) }
     // The hub's rows are taken as they are there, whatever got past a CHECK.
-    try database.execute("PRAGMA ignore_check_constraints = ON")
+    try database.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
     let count = try database.applyTransaction(ending, to: tables.map(\.name)) {
       var count = 0
       for table in tables { count += try fill(table, of: database, from: snapshot) }

@@ -168,6 +168,7 @@ struct GeometryReader {
     let (bb, cc) = (bx * bx + by * by, cx * cx + cy * cy)
     let (ux, uy) = isCircle ? (bx / 2, by / 2) : ((cy * bb - by * cc) / d, (bx * cc - cx * bb) / d)
     let radius = (ux * ux + uy * uy).squareRoot()
+    guard radius.isFinite else { return }
     for (dx, dy) in [(radius, 0), (-radius, 0), (0, radius), (0, -radius)] {
       let (x, y) = (ux + dx, uy + dy)
       // On the arc are those on the same side of its chord as the point in its middle.

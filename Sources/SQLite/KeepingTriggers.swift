@@ -36,7 +36,7 @@ extension Database {
     var keeping = triggers.filter { trigger in
       let written = bodies.written[trigger.name] ?? []
       return !written.isEmpty && !mayRaise(trigger.sql)
-        && !written.contains { name in isSatchels(name) || tracked.contains { $0.isSameInSQL(as: name) } }
+        && !written.contains { name in isSatchels(name) || isSQLites(name) || tracked.contains { $0.isSameInSQL(as: name) } }
     }
     try leaveOutThoseBehindViews(&keeping, triggers, bodies)
     return keeping
@@ -136,8 +136,13 @@ private final class TriggerBodies {
   }
 }
 
-private func isSatchels(_ name: Name) -> Bool {
-  Array(name.text.utf8.prefix(8)).asciiLowercased == Array("satchel_".utf8)
+private func isSatchels(_ name: Name) -> Bool { begins(name, "satchel_") }
+
+/// SQLite's own tables are not derived from rows: they say which key comes next, for example.
+private func isSQLites(_ name: Name) -> Bool { begins(name, "sqlite_") }
+
+private func begins(_ name: Name, _ beginning: String) -> Bool {
+  Array(name.text.utf8.prefix(beginning.utf8.count)).asciiLowercased == Array(beginning.utf8)
 }
 
 /// Whether the trigger may stop the statement, or skip a row.

@@ -10,7 +10,7 @@ private func apply(
   try database.execute(
     """
     CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE other (x); CREATE TABLE derived (x);
-    CREATE TABLE satchel_before_t (x);
+    CREATE TABLE satchel_before_t (x); CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT);
     \(schema)
     """)
   try database.applyTransaction(to: ["t", "other"]) { try database.execute(write) }
@@ -33,11 +33,13 @@ struct KeepingTriggerTests {
       CREATE TRIGGER w AFTER INSERT ON t BEGIN INSERT INTO OTHER VALUES (NEW.a); END;
       CREATE TRIGGER both AFTER INSERT ON t BEGIN INSERT INTO derived VALUES ('both'); DELETE FROM other; END;
       CREATE TRIGGER "satchel_before_insert:t" BEFORE INSERT ON t BEGIN INSERT INTO satchel_before_t VALUES (NEW.a); END;
+      CREATE TRIGGER s AFTER INSERT ON t BEGIN INSERT INTO sqlite_sequence VALUES ('counted', 9); END;
       CREATE TRIGGER disguised BEFORE INSERT ON t BEGIN INSERT INTO satchel_before_t VALUES (NEW.a); END;
       """)
     #expect(try text(database, "SELECT x FROM derived") == "a")
     #expect(try text(database, "SELECT x FROM other").isEmpty)
     #expect(try text(database, "SELECT x FROM satchel_before_t").isEmpty)
+    #expect(try text(database, "SELECT name FROM sqlite_sequence").isEmpty)
   }
 
   @Test("a guard sleeps: applied rows are written as they are, and none is left out")
