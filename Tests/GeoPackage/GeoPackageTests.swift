@@ -55,7 +55,8 @@ struct GeoPackageTests {
   }
 
   @Test(
-    "what GDAL writes on a device is whole at the hub and on the other device: features, R-trees, counts", arguments: Shared.all)
+    "what GDAL and sqlite3 write on a device is whole at the hub and on the other device: features, R-trees, counts",
+    arguments: Shared.all)
   func carried(file: String) throws {
     let (expedition, tables) = try open(file)
     let version = try expedition.rows(expedition.office, "PRAGMA user_version")

@@ -1,3 +1,4 @@
+import Foundation
 import SatchelSQLite
 import SatchelValues
 import Testing
@@ -165,6 +166,37 @@ struct KeepingTriggerTests {
     try scratch.open().execute("CREATE TRIGGER k AFTER INSERT ON t BEGIN INSERT INTO derived VALUES (NEW.a); END")
     try database.applyTransaction(to: ["t"]) { try database.execute("INSERT INTO t VALUES ('b')") }
     #expect(try text(database, "SELECT x FROM derived") == "b")
+  }
+
+  /// The other program commits while this one looks at the triggers, or just before or after: it must be all the same.
+  @Test("a trigger that another program makes at the last moment is seen")
+  func lastMoment() throws {
+    let scratch = try Scratch()
+    let database = try scratch.open()
+    try database.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (a); CREATE TABLE derived (x)")
+    try database.execute("CREATE TRIGGER k0 AFTER INSERT ON t BEGIN INSERT INTO derived VALUES (0); END")
+    let path = scratch.path
+    for round in 1...50 {
+      let (isReady, go, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      Thread.detachNewThread {
+        defer { isDone.signal() }
+        guard let other = try? Database(path: path, mode: .readWrite) else {
+          isReady.signal()
+          return
+        }
+        let sql = "BEGIN IMMEDIATE; CREATE TRIGGER k\(round) AFTER INSERT ON t BEGIN INSERT INTO derived VALUES (\(round)); END"
+        try? other.execute(sql)
+        isReady.signal()
+        go.wait()
+        try? other.execute("COMMIT")
+      }
+      isReady.wait()
+      go.signal()
+      // It has the lock, so this can begin only when its trigger is there.
+      try database.applyTransaction(to: ["t"]) { try database.execute("DELETE FROM derived; INSERT INTO t VALUES ('a')") }
+      isDone.wait()
+      #expect(try database.all("SELECT x FROM derived ORDER BY x") { $0.integer(0) } == Array(0...Int64(round)))
+    }
   }
 
   @Test("a trigger of a schema that is not trusted may call the geometry functions")
