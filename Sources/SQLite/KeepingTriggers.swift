@@ -42,8 +42,10 @@ extension Database {
     return keeping
   }
 
-  static let wayAroundTriggers =
-    "Drop the trigger, import, make it again, and have what it keeps built anew: an index for full-text search by its command 'rebuild'."
+  static let wayAroundTriggers = """
+    Build anew what the trigger keeps, an index for full-text search by its command 'rebuild', and import again. \
+    If the trigger cannot run here at all: drop it, import, make it again, and build that anew.
+    """
 
   /// What is written through a view is written by the view's triggers; where one of those sleeps, the write is no write.
   private func leaveOutThoseBehindViews(

@@ -113,6 +113,24 @@ struct FullTextTests {
     try check(expedition, "fox", isIn: [1])
   }
 
+  @Test("an index that is false already is no damaged database: it is named, with how to mend it, and the import then goes on")
+  func falseIndex() throws {
+    let expedition = try open()
+    try expedition.sql(expedition.database("one"), "INSERT INTO found (found) VALUES ('delete-all')")
+    try expedition.sql(expedition.office, "DELETE FROM notes WHERE id = 1")
+    expedition.hub("emit", "--device", "one")
+    let bundle = expedition.folder("hub/bundles/outbox/land-hub-one-2.satchel")
+    let refused = expedition.device("one", "import", bundle)
+    #expect(refused.code == 1)
+    for words in ["table notes", "notes_out", "malformed", "rebuild"] {
+      #expect(refused.error.contains(words), "\(refused.error)")
+    }
+    try expedition.sql(expedition.database("one"), "INSERT INTO found (found) VALUES ('rebuild')")
+    #expect(expedition.device("one", "import", bundle).code == 0)
+    try expedition.bring(to: ["two"])
+    try check(expedition, "owl", isIn: [])
+  }
+
   @Test("a trigger that only the app can run is named, with the way around it, and the import then goes on")
   func lackingFunction() throws {
     let expedition = try open()

@@ -205,6 +205,15 @@ struct GeoPackageTests {
     #expect(try Data(contentsOf: URL(filePath: expedition.database("gps"))) == before)
     #expect(expedition.device("gps", "import", bundle).code == 0)
     #expect(try Data(contentsOf: URL(filePath: expedition.database("gps"))) != before)
+
+    try expedition.sql(expedition.database("gps"), "DELETE FROM line; UPDATE simple SET name = 'y'")
+    expedition.device("gps", "export")
+    let office = try Data(contentsOf: URL(filePath: expedition.office))
+    let export = expedition.folder("gps/bundles/outbox/land-gps-hub-1.satchel")
+    #expect(expedition.hub("import", export, "--dry-run").code == 0)
+    #expect(try Data(contentsOf: URL(filePath: expedition.office)) == office)
+    #expect(expedition.hub("import", export).code == 0)
+    #expect(try Rtrees.faults(in: Database(path: expedition.office, mode: .readOnly)) == [])
   }
 
   @Test("who provisions a device without a template is told that its file will be no GeoPackage")
