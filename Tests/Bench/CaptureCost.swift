@@ -51,7 +51,11 @@ struct CaptureCost {
     let count: Int
     let limit: Double
     var name: String {
-      batch == 1 ? "\(kind), one a transaction" : batch == count ? "\(kind), all at once" : "\(kind), \(batch) a transaction"
+      switch batch {
+      case 1: "\(kind), one a transaction"
+      case 1_000: "\(kind), 1,000 a transaction"
+      default: "\(kind), \(batch) at once"
+      }
     }
   }
 
@@ -60,7 +64,7 @@ struct CaptureCost {
     let kinds = [Work.Kind.insert, .update, .delete]
     let many = visits / 5
     return kinds.map { Work(kind: $0, batch: many, count: many, limit: 2) }
-      + kinds.map { Work(kind: $0, batch: 1_000, count: many / 4 / 1_000 * 1_000, limit: 1.4) }
+      + kinds.map { Work(kind: $0, batch: 1_000, count: max(many / 4_000, 2) * 1_000, limit: 1.4) }
       + kinds.map { Work(kind: $0, batch: 1, count: 400, limit: 1.5) }
   }
 
