@@ -1,17 +1,21 @@
 # Satchel: what can be made here. `make test FILTER=PlatformTests` runs a part of the tests.
 #
-#   HISTORIES  how many random histories `make soak` tries (1000)
+#   HISTORIES  how many random histories of hub and devices `make soak` tries (1000)
+#   PROGRAMS   how many random programs of writers in captured databases `make soak` tries (20000)
+#   QUICK      1: `make bench` measures less, in two minutes
 #   SEED       the first seed of `make soak`; give the one that a failure printed to see that failure again
 
 SWIFT     ?= swift
 HISTORIES ?= 1000
+PROGRAMS  ?= 20000
 SEED      ?=
 FILTER    ?=
+QUICK     ?=
 
 # The Debian packages that building, testing and the demonstration need.
-PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3
+PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3 gdal-bin
 
-.PHONY: build test demo lint format soak clean deps
+.PHONY: build test demo lint format soak bench clean deps
 
 # Both tools: .build/release/satchel and .build/release/satchel-hub.
 build: deps
@@ -33,10 +37,15 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
 
-# Random histories of a hub and its devices, in an optimised build, for as long as you like. Other tests look inside the modules,
+# Random histories of a hub and its devices, and random programs of writers, in an optimised build, for as long as you like. Other tests look inside the modules,
 # which an optimised build allows only when it is told to.
 soak: deps
-	SATCHEL_HISTORIES='$(HISTORIES)' $(if $(SEED),SATCHEL_SEED='$(SEED)') $(SWIFT) test -c release -Xswiftc -enable-testing --filter ProtocolTests
+	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
+	  $(SWIFT) test -c release -Xswiftc -enable-testing --filter 'ProtocolTests|CaptureTests.randomPrograms'
+
+# What Satchel costs, measured against what one would do without it, in an optimised build. QUICK=1 measures less, in two minutes.
+bench: deps
+	QUICK='$(QUICK)' $(SWIFT) run -c release bench
 
 clean:
 	rm -rf .build

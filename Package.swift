@@ -75,6 +75,10 @@ let package = Package(
         "SatchelHub",
       ], path: "Tests/Support", swiftSettings: tests),
     .executableTarget(name: "make-golden", dependencies: ["TestSupport"], path: "Tests/MakeGolden", swiftSettings: tests),
+    .executableTarget(
+      name: "bench",
+      dependencies: ["SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelDataset", "SatchelCapture", "TestSupport"],
+      path: "Tests/Bench", swiftSettings: tests),
     check("Platform", ["Values", "Platform"]),
     check("CommandEngine", ["Platform", "Commands"]),
     check("JSON", ["JSON", "Values", "TestSupport"]),
@@ -86,6 +90,7 @@ let package = Package(
     check("Golden", ["Platform", "Crypto", "Bundle", "TestSupport"]),
     check("Commands", ["Values", "Platform", "JSON", "SQLite", "Commands"]),
     check("Concurrency", ["Platform", "TestSupport"]),
+    check("GeoPackage", ["Values", "Platform", "JSON", "SQLite", "Commands", "TestSupport"]),
     check("Merge", ["Values", "Dataset", "Merge"]),
     check("Hub", ["Hub"]),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),

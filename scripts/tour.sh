@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# Runs the README's tour as it is printed, in a folder of its own: scripts/tour.sh FOLDER_OF_THE_TOOLS
+# Runs a document's tour as it is printed, in a folder of its own: scripts/tour.sh FOLDER_OF_THE_TOOLS [DOCUMENT]
+# The document is the README where none is named; the examples lie in the folder.
 set -euo pipefail
 
-readme="$(cd "$(dirname "$0")/.." && pwd)/README.md"
+top=$(cd "$(dirname "$0")/.." && pwd)
+document="$top/${2:-README.md}"
 tools=$(cd "$1" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 # The code between the two marks, fences left out.
-sed -n '/<!-- tour -->/,/<!-- \/tour -->/p' "$readme" |
+sed -n '/<!-- tour -->/,/<!-- \/tour -->/p' "$document" |
   awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' > "$folder/tour"
 [ -s "$folder/tour" ]
 mkdir "$folder/empty"
+cp "$top"/examples/*.json "$folder/empty"
 cd "$folder/empty"
 PATH="$tools:$PATH" bash -euo pipefail "$folder/tour"

@@ -21,6 +21,16 @@ public enum Capture {
     }
   }
 
+  /// Sorts what the triggers have saved since the last time into the pre-images. Whoever reads pre-images, begins a generation or
+  /// makes a stamp does this first, in the same transaction.
+  public static func settle(_ tables: [TrackedTable], in database: borrowing Database) throws {
+    for table in tables {
+      let sql = table.captureSQL.tables
+      if try database.first(sql.hasWrites, [:], { _ in true }) == nil { continue }
+      for statement in sql.settle { try database.run(statement) }
+    }
+  }
+
   /// The triggers that are not as capture made them: dropped by an app, or of a table that was made anew.
   public static func missingTriggers(in database: borrowing Database, tables: [TrackedTable]) throws -> [Name] {
     var missing: [Name] = []
@@ -40,6 +50,9 @@ public enum Capture {
     for table in tables {
       guard let before = try database.tableInfo(table.names.before) else {
         return "the table \(table.names.before), in which its changes are captured, is gone"
+      }
+      guard try database.tableInfo(table.names.writes) != nil else {
+        return "the table \(table.names.writes), in which its changes are captured, is gone"
       }
       let captured = before.schema.columns.filter {
         ![table.names.generation, table.names.existed, table.names.stamp].contains($0)

@@ -9,6 +9,9 @@ struct CaptureNames {
   let generation: Name
   let existed: Name
   let stamp: Name
+  /// And those of the table of writes, beside `existed`.
+  let slot: Name
+  let written: Name
 
   init(_ schema: TableSchema, reserved: [Name]) {
     table = schema.name
@@ -20,9 +23,12 @@ struct CaptureNames {
     generation = free("satchel_generation")
     existed = free("satchel_existed")
     stamp = free("satchel_stamp")
+    slot = free("satchel_slot")
+    written = free("satchel_written")
   }
 
   var before: Name { Name("satchel_before_\(table)") }
+  var writes: Name { Name("satchel_writes_\(table)") }
 
   /// The moment ends at the first colon, so that no two tables share a trigger's name.
   func trigger(_ moment: String) -> Name { Name("satchel_\(moment):\(table)") }

@@ -37,7 +37,14 @@ public struct TrackedTable: Sendable {
 
   private static func check(_ info: TableInfo, at place: String) throws {
     if info.isView || info.isVirtual {
-      throw DatasetError(place, "it is a view or a virtual table", hint: "Name the tables from which it gets its rows.")
+      throw DatasetError(
+        place, "it is a view or a virtual table",
+        hint: "Name the tables from which it gets its rows. Their triggers keep an R-tree or an index for full-text search true.")
+    }
+    if info.schema.name.isSameInSQL(as: "gpkg_ogr_contents") {
+      throw DatasetError(
+        place, "GIS tools count the features of this file in it, so each replica has counts of its own",
+        hint: "Leave it out: triggers keep it true when a bundle is imported.")
     }
     if info.schema.key.isEmpty {
       throw DatasetError(
@@ -46,6 +53,13 @@ public struct TrackedTable: Sendable {
     }
     if info.schema.columns.count > maximumColumns {
       throw DatasetError(place, "the table has \(info.schema.columns.count) columns; at most \(maximumColumns) can be captured")
+    }
+    for index in info.uniqueIndexes {
+      guard let own = index.parts.map(\.collation).first(where: { !["BINARY", "NOCASE", "RTRIM"].contains($0.uppercased()) })
+      else { continue }
+      throw DatasetError(
+        place, "its key or a UNIQUE index of its compares by the collation \(own), which only the app knows",
+        hint: "Give that column one of SQLite's own collations, or leave the table out of the dataset.")
     }
     if let index = info.expressionIndexes.first {
       throw DatasetError(

@@ -63,40 +63,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Puts the rows into the database that the app has made, whose tables must still be empty: what is in them has no history.
-  private func fillDatabase(
-    from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
-  ) throws -> ImportReport {
-    let database = try Database(path: databasePath, mode: .readWrite)
-    let tables = try TrackedTable.find(definition, in: database)
-    for table in tables where try database.first("SELECT 1 FROM \(quoted(table.name))", [:], { _ in true }) != nil {
-      throw Refusal(
-        "not-empty", "The database \(databasePath) has rows in \(table.name) already, and Satchel does not know whose they are.",
-        hint: "Move the file away; or empty its tables, if the hub has those rows.")
-    }
-    guard let snapshot = try Snapshot.open(bundle, tables: tables) else {
-      throw BundleError.manifest("it is full and has no snapshot.sqlite")
-    }
-    if ending == .keep { try trustSigner(of: bundle) }
-    let count = try database.writeTransaction(ending) {
-      var count = 0
-      try database.withoutTriggers {
-        for table in tables {
-          let rows = try RowTable(table, in: database)
-          try snapshot.database.each(table.allRowsSQL) {
-            let row = Row($0.values(from: 0, count: table.schema.columns.count))
-            try rows.write(row, over: nil, key: table.schema.key(of: row))
-            count += 1
-          }
-        }
-      }
-      try addSatchel(to: database, tables, bundle, scope, definition)
-      return count
-    }
-    return ImportReport(manifest: bundle.manifest, verdict: .imported, written: count, removed: 0, conflicts: 0, told: 0)
-  }
-
-  private func addSatchel(
+  func addSatchel(
     to database: borrowing Database, _ tables: [TrackedTable], _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope,
     _ definition: DatasetDefinition
   ) throws {
@@ -121,7 +88,7 @@ extension DeviceWorkspace {
     try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
   }
 
-  private func trustSigner(of bundle: borrowing VerifiedBundle) throws {
+  func trustSigner(of bundle: borrowing VerifiedBundle) throws {
     try WorkspaceKeys.trust(bundle.signer, as: Self.hubKeyName, folder: folder, files: platform.files)
   }
 }

@@ -49,6 +49,7 @@ extension DeviceSession {
     let target = try decision.row(for: record, current: current, whole: nil, schema: table.schema)
     // An ordinary write: the triggers see it, and it travels as any other.
     try rows.write(target, over: current, key: record.key)
+    try Capture.settle(tables, in: database)
     let now = platform.clock.milliseconds()
     let stamp = try Capture.tick(now: now, in: database)
     let word = decision.word

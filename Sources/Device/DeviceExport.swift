@@ -31,6 +31,7 @@ extension DeviceWorkspace {
       let key = try WorkspaceKeys.own(folder, files: platform.files)
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
       let (steps, record) = try session.database.writeTransaction(ending) {
+        try Capture.settle(session.tables, in: session.database)
         let steps = try PreImageStore.steps(session.tables, since: session.acknowledgedGeneration, in: session.database)
         if !snapshot, let last = try session.lastExport(), try session.isNothingNew(since: last) { return (steps, last) }
         return (steps, try session.seal(steps, into: &draft, snapshot: snapshot, key: key))

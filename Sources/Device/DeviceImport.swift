@@ -152,8 +152,8 @@ extension DeviceSession {
     try lines.readAhead()
     // The hub's rows are taken as they are there, whatever got past a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
-    let report = try database.writeTransaction(workspace.ending) {
-      try database.withoutTriggers { try apply(bundle, lines, scope, snapshot) }
+    let report = try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
+      try apply(bundle, lines, scope, snapshot)
     }
     // What the hub has needs no carrying any more.
     if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
@@ -165,6 +165,7 @@ extension DeviceSession {
   ) throws -> ImportReport {
     let manifest = bundle.manifest
     let now = platform.clock.milliseconds()
+    try Capture.settle(tables, in: database)
     if scope.acknowledged > state.acknowledged {
       state.acknowledged = scope.acknowledged
       try PreImageStore.forget(before: acknowledgedGeneration, tables, in: database)

@@ -49,7 +49,11 @@ extension DeviceWorkspace {
 
 extension DeviceSession {
   fileprivate func status() throws -> DeviceStatus.Current {
-    let steps = try PreImageStore.steps(tables, since: acknowledgedGeneration, in: database)
+    // To read what was written it is sorted, and left as it was.
+    let steps = try database.writeTransaction(.takeBack) {
+      try Capture.settle(tables, in: database)
+      return try PreImageStore.steps(tables, since: acknowledgedGeneration, in: database)
+    }
     let exported = Generation(state.sequence.rawValue)
     let nameless = try tables.map { table in (table: table.name, count: try table.namelessRows(in: database)) }
     return DeviceStatus.Current(

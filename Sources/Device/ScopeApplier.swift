@@ -6,7 +6,7 @@ import SatchelWorkspace
 
 /// Brings a device's tables to what the hub says, row by row, with the device's pending changes replayed on top.
 ///
-/// It works inside one transaction of the caller's, with triggers asleep.
+/// It works inside one `applyTransaction` of the caller's.
 final class ScopeApplier {
   private let session: DeviceSession
   private let tables: [RowTable]

@@ -33,6 +33,8 @@ final class HeldRows {
     }
   }
 
+  static func areThere(_ store: HubStore) throws -> Bool { try !ConflictTable.list([.held], in: store.database).isEmpty }
+
   private struct RowReference: Hashable {
     let device: ReplicaID
     let table: Name

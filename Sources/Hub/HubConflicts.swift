@@ -21,10 +21,10 @@ extension HubWorkspace {
 
   /// Decides a conflict at the hub: an ordinary change of the row by the hub's operator.
   public func resolve(_ prefix: String, _ decision: ConflictDecision, note: String?) throws -> StoredConflict {
-    try changing { store in
+    try applying { store in
       let found = try ConflictTable.find(prefix, in: store.database)
       guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
-      try store.database.withoutTriggers { try write(decision, for: found, store) }
+      try write(decision, for: found, store)
       let now = platform.clock.milliseconds()
       _ = try ConflictTable.resolve(found.record.id, decision.word, by: Self.hubUser, at: now, note: note, in: store.database)
       try ConflictTable.retell(found.record.id, in: store.database)

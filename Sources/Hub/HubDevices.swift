@@ -12,6 +12,13 @@ extension HubWorkspace {
     try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files).fingerprint
   }
 
+  /// Whether the hub's database says of itself that it is a GeoPackage. A device's file is one only if it began as one.
+  public func isGeoPackage() throws -> Bool {
+    let number = try store().database.first("PRAGMA application_id") { $0.integer(0) }
+    // "GPKG", and of the standard's first versions "GP10" and "GP11".
+    return [0x4750_4b47, 0x4750_3130, 0x4750_3131].contains(number)
+  }
+
   /// Makes a device known whose key is beyond doubt, because the hub made it or a person compared its fingerprint.
   public func enrol(
     _ id: ReplicaID, name: String, user: String, key: PublicKey, incarnation: Incarnation

@@ -36,11 +36,12 @@ extension HubWorkspace {
       guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
       let key = try WorkspaceKeys.own(folder, files: platform.files)
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
-      let made = try store.database.writeTransaction(ending) {
+      let written = try HeldRows.areThere(store) ? store.tables.map(\.name) : []
+      let made = try store.database.applyTransaction(ending, to: written) {
         let now = platform.clock.milliseconds()
         try store.absorb(user: Self.hubUser, at: now)
         // What somebody wrote at the hub may be what a device's row waits for.
-        _ = try store.database.withoutTriggers { try HeldRows(store, now: now).release() }
+        _ = try HeldRows(store, now: now).release()
         let plan = try EmissionPlan(store, device: device, user: user, full: full)
         return try (plan: plan, sealed: plan.isNothingNew ? nil : write(plan, into: &draft, store, key))
       }

@@ -164,25 +164,23 @@ private struct HubImport {
     let now = workspace.platform.clock.milliseconds()
     let lines = try bundle.changeLines()
     try lines.readAhead()
-    return try store.database.writeTransaction(workspace.ending) {
-      try store.database.withoutTriggers {
-        try store.absorb(user: HubWorkspace.hubUser, at: now)
-        guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
-        if try Ledger.hasTaken(manifest.bundle, in: store.database) { return report(.repeated) }
-        let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
-        let result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
-        device.merged = max(device.merged, changes.sequence)
-        device.proved = max(device.proved, changes.received)
-        device.heard = now
-        if verdict == .imported { device.skew = max(0, manifest.stamp.milliseconds - now) }
-        try store.save(device)
-        try store.keepChain(of: manifest, changes, bundle.digest)
-        try store.prove(device.proved, by: device.id)
-        try Ledger.add(
-          manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now, conflicts: Int64(result.conflicts),
-          in: store.database)
-        return result
-      }
+    return try store.applyTransaction(workspace.ending) {
+      try store.absorb(user: HubWorkspace.hubUser, at: now)
+      guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
+      if try Ledger.hasTaken(manifest.bundle, in: store.database) { return report(.repeated) }
+      let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
+      let result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
+      device.merged = max(device.merged, changes.sequence)
+      device.proved = max(device.proved, changes.received)
+      device.heard = now
+      if verdict == .imported { device.skew = max(0, manifest.stamp.milliseconds - now) }
+      try store.save(device)
+      try store.keepChain(of: manifest, changes, bundle.digest)
+      try store.prove(device.proved, by: device.id)
+      try Ledger.add(
+        manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now, conflicts: Int64(result.conflicts),
+        in: store.database)
+      return result
     }
   }
 

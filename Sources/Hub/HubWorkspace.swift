@@ -114,6 +114,17 @@ public struct HubWorkspace: Sendable {
       }
     }
   }
+
+  /// As `changing`, where `body` may write rows of the dataset and log them itself: no trigger is to capture them.
+  func applying<T>(_ body: (HubStore) throws -> T) throws -> T {
+    try locked {
+      let store = try store()
+      return try store.applyTransaction(ending) {
+        try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
+        return try body(store)
+      }
+    }
+  }
 }
 
 extension FileSystem {

@@ -37,6 +37,7 @@ public struct Database: ~Copyable {
       sqlite3_close_v2(opened)
       throw SQLiteError(code: code, message: message)
     }
+    addGeometryFunctions(to: opened)
     handle = opened
   }
 
@@ -121,6 +122,12 @@ public struct Database: ~Copyable {
     }
     for (name, value) in parameters { try kept.statement.bind(value, to: name) }
     return try body(kept.statement)
+  }
+
+  /// Writes a copy to `path`, where there must be no file yet: every table, view and trigger, every row under its rowid, and nothing
+  /// of what was deleted.
+  public func copy(to path: String) throws {
+    try run("VACUUM main INTO :path", ["path": .string(path)])
   }
 
   /// How many rows the last INSERT, UPDATE or DELETE touched.

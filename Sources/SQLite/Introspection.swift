@@ -186,47 +186,14 @@ extension Database {
 
 /// What stands behind WHERE in the statement that made a partial index.
 private func condition(ofIndex sql: String) -> String? {
-  let bytes = Array(sql.utf8)
   var depth = 0
-  var i = 0
-  /// The place behind the next `end`; quotes that are doubled inside a name look like the end of one and the beginning of another.
-  func place(behind end: String, from start: Int) -> Int {
-    let end = Array(end.utf8)
-    var place = start
-    while place + end.count <= bytes.count, !bytes[place...].starts(with: end) { place += 1 }
-    return min(place + end.count, bytes.count)
-  }
-  while i < bytes.count {
-    switch bytes[i] {
-    case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
-      i = place(behind: String(UnicodeScalar(bytes[i])), from: i + 1)
-      continue
-    case UInt8(ascii: "["):
-      i = place(behind: "]", from: i)
-      continue
-    case UInt8(ascii: "-") where bytes[i...].starts(with: "--".utf8):
-      i = place(behind: "\n", from: i)
-      continue
-    case UInt8(ascii: "/") where bytes[i...].starts(with: "/*".utf8):
-      i = place(behind: "*/", from: i + 2)
-      continue
-    case UInt8(ascii: "("): depth += 1
-    case UInt8(ascii: ")"): depth -= 1
+  for token in SQLTokens(sql) {
+    if token.isSign("(") { depth += 1 }
+    if token.isSign(")") { depth -= 1 }
     // A name of this spelling would need quotes.
-    default:
-      if depth == 0, bytes[i] & 0xdf == UInt8(ascii: "W"), Array(bytes[i...].prefix(5)).asciiLowercased == Array("where".utf8),
-        !isWord(bytes[i - 1]), i + 5 < bytes.count, !isWord(bytes[i + 5])
-      {
-        return String(decoding: bytes[(i + 5)...], as: UTF8.self)
-      }
-    }
-    i += 1
+    if depth == 0, token.isWord("where") { return String(decoding: Array(sql.utf8)[token.end...], as: UTF8.self) }
   }
   return nil
-}
-
-private func isWord(_ byte: UInt8) -> Bool {
-  (97...122).contains(byte | 0x20) || (48...57).contains(byte) || byte == 95 || byte == 36 || byte > 127
 }
 
 /// A column's default as an expression that may stand anywhere; nil where it is NULL.
@@ -246,6 +213,15 @@ private func defaultExpression(_ declared: String) -> String? {
 }
 
 extension Database {
+  /// Whether the table's declaration says what is to happen where a row breaks a constraint: ON CONFLICT REPLACE, for example.
+  public func declaresOnConflict(_ table: Name) throws -> Bool {
+    let sql = try first(
+      "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(table.text)]
+    ) { $0.text(0) }
+    let tokens = Array(SQLTokens(sql ?? ""))
+    return zip(tokens, tokens.dropFirst()).contains { $0.isWord("on") && $1.isWord("conflict") }
+  }
+
   /// Whether there is a table of exactly this name.
   public func hasTable(_ name: String) throws -> Bool {
     try first("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(name)]) { _ in true } ?? false

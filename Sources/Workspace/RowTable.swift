@@ -6,7 +6,8 @@ import SatchelValues
 /// Reads and writes single rows of one tracked table, with statements that are prepared once.
 ///
 /// What a statement does where a UNIQUE value is taken is said here, and not by an `ON CONFLICT` in the app's schema: that would delete
-/// or drop rows without a word.
+/// or drop rows without a word. It is said only where there is one, because it holds for the triggers too: what they
+/// INSERT OR REPLACE into a derived table would be refused.
 ///
 /// A row is found by the key's collation and taken only if its key is the same bytes.
 public final class RowTable {
@@ -28,15 +29,16 @@ public final class RowTable {
     // Behind the key's own parameters.
     let assignments = others.enumerated()
       .map { "\(quoted(schema.columns[$1])) = ?\(schema.key.count + $0 + 1)" }.joined(separator: ", ")
+    let orAbort = try database.declaresOnConflict(schema.name) ? " OR ABORT" : ""
     self.table = table
     self.schema = schema
     self.others = others
     rules = MergeRules(table.rules, schema: schema)
     select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(name) WHERE \(table.isKeySQL)")
     insertion = try database.prepare(
-      "INSERT OR ABORT INTO \(name) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))"
+      "INSERT\(orAbort) INTO \(name) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))"
     )
-    change = others.isEmpty ? nil : try database.prepare("UPDATE OR ABORT \(name) SET \(assignments) WHERE \(table.isKeySQL)")
+    change = others.isEmpty ? nil : try database.prepare("UPDATE\(orAbort) \(name) SET \(assignments) WHERE \(table.isKeySQL)")
     deletion = try database.prepare("DELETE FROM \(name) WHERE \(table.isKeySQL)")
   }
 

@@ -64,8 +64,10 @@ func stamps() throws {
   try Capture.witness(ahead, in: database)
   try Capture.witness(Stamp(5), in: database)
   try captured.write("UPDATE t SET a = 1 WHERE id = 1")
+  try Capture.settle(captured.tables, in: database)
   let first = try PreImageStore.newestStamp(captured.tables, in: database)
   try captured.write("UPDATE t SET a = 2 WHERE id = 1")
+  try Capture.settle(captured.tables, in: database)
   let second = try PreImageStore.newestStamp(captured.tables, in: database)
   #expect(ahead < first && first < second)
   #expect(try Capture.tick(now: 0, in: database) > ahead)
@@ -78,6 +80,7 @@ func exchange() throws {
   let captured = try CapturedDatabase(["t"], setUp: people)
   try captured.write("UPDATE t SET a = 'x0' WHERE id = 1", "UPDATE t SET a = 'y0' WHERE id = 2")
   let database = try captured.open()
+  try Capture.settle(captured.tables, in: database)
   let table = captured.tables[0]
   let key = RowKey([.integer(1)])
   let images = try PreImageLookup(table, in: database).images(of: key)
@@ -92,4 +95,39 @@ func exchange() throws {
     try captured.steps() == ["insert t 1, 'between'", "update t 2: a 'y' -> 'y0'", "@3 update t 1: a 'between' -> 'x0'"])
   try PreImageStore.replace([], of: key, in: table, database: database)
   #expect(try captured.steps() == ["update t 2: a 'y' -> 'y0'"])
+}
+
+/// What an app may do to one row again and again; `#` is a number that grows.
+private let habits = [
+  "UPDATE t SET a = #", "INSERT OR REPLACE INTO t VALUES ('k', #)",
+  "INSERT INTO t VALUES ('k', #) ON CONFLICT DO UPDATE SET a = #",
+  "INSERT OR IGNORE INTO t VALUES ('k', #)", "DELETE FROM t WHERE k = 'k'; INSERT INTO t VALUES ('k', #)",
+]
+
+@Test("a row that is written again and again takes the room of a few", arguments: habits)
+func room(habit: String) throws {
+  for options in ["", "WITHOUT ROWID", "STRICT"] {
+    let captured = try CapturedDatabase(
+      ["t"], setUp: ["CREATE TABLE t (k TEXT PRIMARY KEY, a ANY) \(options)", "INSERT INTO t VALUES ('k', 0), ('o', 0)"])
+    let database = try captured.open()
+    for turn in 1...200 {
+      try database.execute(habit.replacing("#", with: "\(turn)"))
+      if turn % 3 == 0 { try database.execute("UPDATE t SET a = \(turn) WHERE k = 'o'") }
+    }
+    let entries = try database.first("SELECT count(*) FROM satchel_writes_t") { $0.integer(0) } ?? 0
+    #expect(entries <= 4, "\(options)")
+    #expect(try captured.faults() == [])
+  }
+}
+
+@Test("writes that were sorted in leave nothing behind, and a pre-image is made once")
+func settling() throws {
+  let captured = try CapturedDatabase(["t"], setUp: people)
+  let database = try captured.open()
+  for turn in 1...3 {
+    try captured.write("UPDATE t SET a = 'x\(turn)' WHERE id = 1", "INSERT INTO t VALUES (\(turn + 10), 'new')")
+    try Capture.settle(captured.tables, in: database)
+    #expect(try database.first("SELECT count(*) FROM satchel_writes_t") { $0.integer(0) } == 0)
+  }
+  #expect(try captured.steps() == ["update t 1: a 'x' -> 'x3'"] + (11...13).map { "insert t \($0), 'new'" })
 }

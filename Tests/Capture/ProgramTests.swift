@@ -6,11 +6,13 @@ import Testing
 
 private func setting(_ name: String) -> UInt64? { ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } }
 
+private let lanes: UInt64 = 4
+
 /// SATCHEL_PROGRAMS says how many programs are tried, SATCHEL_SEED which one is the first.
-@Test("the steps of random programs are the true difference")
-func randomPrograms() throws {
+@Test("the steps of random programs are the true difference", arguments: 0..<lanes)
+func randomPrograms(lane: UInt64) throws {
   let first = setting("SATCHEL_SEED") ?? 1
-  for seed in first..<first + (setting("SATCHEL_PROGRAMS") ?? 500) {
+  for seed in stride(from: first + lane, to: first + (setting("SATCHEL_PROGRAMS") ?? 2_000), by: Int(lanes)) {
     let program = RandomProgram(seed: seed)
     let faults = try faults(of: program)
     if faults.isEmpty { continue }
@@ -29,6 +31,7 @@ private func faults(of program: RandomProgram) throws -> [String] {
   var faults: [String] = []
   for action in program.actions {
     switch action {
+    case .settle: _ = refusal { () throws(SQLiteError) in try captured.settle() }
     case .begin:
       for command in ["COMMIT", "ROLLBACK"] {
         _ = refusal { () throws(SQLiteError) in try first.execute(command) }

@@ -4,6 +4,8 @@ import TestSupport
 struct RandomProgram {
   enum Action {
     case statement(String, connection: Int)
+    /// A command of ours that sorts what was written, where no writer stands in the way.
+    case settle
     /// A new generation, between two transactions.
     case begin
   }
@@ -19,7 +21,7 @@ struct RandomProgram {
     let tables = (0...random.below(3)).map { RandomTable("t\($0)", parents: Array(0..<$0), &random) }
     self.tables = tables.map(\.name)
     var early: [String] = []
-    var late: [Action] = []
+    var late: [Action] = [.statement("PRAGMA journal_mode = \(random.one(of: ["WAL", "DELETE"]))", connection: 0)]
     for trigger in tables.flatMap({ $0.appTriggers(&random) }) {
       if random.once(in: 2) { early.append(trigger) } else { late.append(.statement(trigger, connection: 0)) }
     }
@@ -36,8 +38,12 @@ struct RandomProgram {
 
   private static func action(_ tables: [RandomTable], _ random: inout SplitMix64) -> Action {
     let connection = random.once(in: 4) ? 1 : 0
-    switch random.below(24) {
+    switch random.below(26) {
     case 0: return .begin
+    case 5: return random.once(in: 2) ? .settle : .statement("VACUUM", connection: connection)
+    case 6:
+      return .statement(
+        "PRAGMA \(random.one(of: ["foreign_keys", "recursive_triggers"])) = \(random.below(2))", connection: connection)
     case 1, 2: return .statement("BEGIN", connection: connection)
     case 3: return .statement(random.one(of: ["SAVEPOINT s", "ROLLBACK TO s", "RELEASE s"]), connection: connection)
     case 4: return .statement(random.one(of: ["COMMIT", "COMMIT", "ROLLBACK"]), connection: connection)
@@ -49,6 +55,7 @@ struct RandomProgram {
   var text: String {
     let lines = actions.map { action in
       switch action {
+      case .settle: "-- the writes are sorted in"
       case .begin: "-- a new generation"
       case .statement(let sql, 0): sql + ";"
       case .statement(let sql, let connection): sql + "; -- connection \(connection)"

@@ -74,17 +74,29 @@ final class CapturedDatabase {
   func begin(_ generation: Generation) throws {
     let database = try open()
     atBeginning[generation] = try Contents(of: tables, in: database)
+    try Capture.settle(tables, in: database)
     try Capture.begin(generation, in: database)
+  }
+
+  /// What a command of ours does first. Throws where a writer stands in the way.
+  func settle() throws(SQLiteError) {
+    do {
+      let database = try open()
+      try database.execute("PRAGMA busy_timeout = 0")
+      try database.writeTransaction { try Capture.settle(tables, in: database) }
+    } catch let error as SQLiteError { throw error } catch { Issue.record(error) }
   }
 
   func forget(before generation: Generation) throws {
     let database = try open()
+    try Capture.settle(tables, in: database)
     try PreImageStore.forget(before: generation, tables, in: database)
   }
 
   /// The steps since a generation, as text.
   func steps(since first: Generation = .zero) throws -> [String] {
     let database = try open()
+    try Capture.settle(tables, in: database)
     return try PreImageStore.steps(tables, since: first, in: database).map { text($0, tables) }
   }
 
@@ -93,6 +105,7 @@ final class CapturedDatabase {
   func faults(since first: Generation = .zero) throws -> [String] {
     let database = try open()
     let now = try Contents(of: tables, in: database)
+    try Capture.settle(tables, in: database)
     let steps = try PreImageStore.steps(tables, since: first, in: database)
     let generations = atBeginning.keys.filter { $0 >= first }.sorted()
     guard var contents = atBeginning[first] else { return ["no such generation"] }

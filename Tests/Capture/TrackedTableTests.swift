@@ -161,3 +161,20 @@ extension CapturedDatabase {
     try database.execute(statement)
   }
 }
+
+@Test("a key that compares by a collation of the app's own is refused with that reason")
+func ownCollation() throws {
+  let scratch = try Scratch()
+  do {
+    let database = try Database(path: scratch("d"), mode: .create)
+    try database.execute("CREATE TABLE t (k TEXT PRIMARY KEY COLLATE NOCASE, a)")
+    try database.execute("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'german')")
+  }
+  let database = try Database(path: scratch("d"), mode: .readWrite)
+  do {
+    _ = try TrackedTable.find(definition(["t"]), in: database)
+    Issue.record("it was taken")
+  } catch let error as DatasetError {
+    #expect(error.place == "tables.t" && error.problem.contains("collation german, which only the app knows"))
+  }
+}

@@ -80,7 +80,7 @@ struct DisagreementTests {
       try meeting.camp.sql(database, "UPDATE guests SET name = '\(name)' WHERE id = 'g'")
     }
     let later = deviceIsLater ? "tablet/data.sqlite" : "office.sqlite"
-    try meeting.camp.sql(later, "UPDATE satchel_before_guests SET satchel_stamp = satchel_stamp + 65536")
+    try meeting.camp.sql(later, "UPDATE satchel_writes_guests SET satchel_written = satchel_written + 0.0001")
     try meeting.meet()
     #expect(try meeting.conflicts() == ["update/update settled"])
     #expect(try meeting.guests() == "g|r|\(deviceIsLater ? "Tablet" : "Office")|30")

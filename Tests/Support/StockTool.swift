@@ -18,12 +18,13 @@ public struct ToolFailure: Error, CustomStringConvertible {
 
 /// A tool that everybody has, or can have from Debian.
 public enum StockTool: String, Sendable {
-  case tar, zstd, b2sum, minisign, jq, sqlite3, python3
+  case tar, zstd, b2sum, minisign, jq, sqlite3, python3, ogrinfo, ogr2ogr, bash
 
   private var package: String {
     switch self {
     case .b2sum: "coreutils"
-    case .tar, .zstd, .minisign, .jq, .sqlite3, .python3: rawValue
+    case .ogrinfo, .ogr2ogr: "gdal-bin"
+    case .tar, .zstd, .minisign, .jq, .sqlite3, .python3, .bash: rawValue
     }
   }
 

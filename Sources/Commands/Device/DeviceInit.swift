@@ -8,7 +8,8 @@ extension DeviceTool {
       ["init"], summary: "make a workspace for this device and a request for the hub",
       discussion: """
         Makes the folder DIR with keys of this device's own, and a request file. Carry the request to the hub, \
-        and let its operator compare the fingerprint with the one that is shown here. The hub's first bundle then brings the data.
+        and let its operator compare the fingerprint with the one that is shown here. The hub's first bundle then brings the data, \
+        into the app's own file if there is one.
         """,
       arguments: [ArgumentSpec("DIR", help: "the folder to make")],
       options: [

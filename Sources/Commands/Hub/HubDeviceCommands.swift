@@ -15,20 +15,39 @@ extension HubTool {
       discussion: """
         Makes a workspace in DIR that has its keys, trusts this hub, and holds the rows that its user may see. \
         Copy the folder to the device, and delete it here: two copies at work are two devices with one name.
+
+        The database is made from the dataset's tables. Where the app needs more in its file (views, triggers, an R-tree, tables of \
+        its own), give it a file that the app made as a template: it is copied, and the rows go in.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name: a-z, 0-9, - and _")],
-      options: [userOption, OptionSpec("into", kind: .value("DIR"), help: "the folder to make", required: true)],
-      examples: [Example("satchel-hub device provision tablet-1 --user ann --into /media/card/satchel", "A tablet for Ann.")],
+      options: [
+        userOption, OptionSpec("into", kind: .value("DIR"), help: "the folder to make", required: true),
+        OptionSpec("template", kind: .value("FILE"), help: "a database that the app made, without rows in the dataset's tables"),
+      ],
+      examples: [
+        Example("satchel-hub device provision tablet-1 --user ann --into /media/card/satchel", "A tablet for Ann."),
+        Example("satchel-hub device provision gps-1 --user ann --into gps-1 --template empty.gpkg", "A GeoPackage for Ann."),
+      ],
       changesData: true
     ) { command, context in
       let into = command.path(command.value("into") ?? "")
-      let made = try Provisioning(hub: open(command, context), platform: context.platform)
-        .provision(command.argument("NAME"), user: command.value("user") ?? "", into: into, ending: command.ending)
+      let hub = try open(command, context)
+      let made = try Provisioning(hub: hub, platform: context.platform)
+        .provision(
+          command.argument("NAME"), user: command.value("user") ?? "", into: into,
+          template: command.value("template").map { command.path($0) }, ending: command.ending)
       return Answer(
         "Made the device \(made.name) for the user \(made.user) in \(into)\(made.rows.map { ", with \(Words.count($0, "row"))" } ?? "").\n",
-        ["device": json(made.device), "workspace": .string(into), "rows": .optional(made.rows.map { Int64($0) })])
+        ["device": json(made.device), "workspace": .string(into), "rows": .optional(made.rows.map { Int64($0) })],
+        warnings: try command.value("template") == nil && hub.isGeoPackage() ? bareGeoPackage : "")
     }
   }
+
+  private static let bareGeoPackage = """
+    The hub's database is a GeoPackage, and the device's has nothing but the dataset's tables: GIS tools will not open it.
+    Give the device a GeoPackage to begin with: --template FILE
+
+    """
 
   private static var enrol: Command {
     Command(

@@ -19,24 +19,38 @@ struct Provisioning {
   }
 
   /// Makes the workspace `folder`, enrols it, and brings the rows in. What was made goes again where a step fails.
-  func provision(_ name: String, user: String, into folder: String, ending: Ending) throws -> Made {
+  /// - Parameter template: a database that the app made, for the rows to go into; nil: one with the dataset's tables alone.
+  func provision(_ name: String, user: String, into folder: String, template: String?, ending: Ending) throws -> Made {
     guard try platform.files.kind(folder) == nil || platform.files.list(folder).isEmpty else {
       throw WorkspaceError(
         "not-empty", "There is something in \(folder) already.", hint: "Choose a folder that is empty, or not there yet.")
     }
     let device = try DeviceWorkspace.create(
-      folder, dataset: hub.configuration.dataset, name: name, platform: platform, ending: ending)
+      folder, dataset: hub.configuration.dataset, name: name, database: database(like: template), platform: platform,
+      ending: ending)
     if ending == .takeBack {
+      if let template { try device.begin(from: template) }
       // The key is never used: only whether name and user can be enrolled is asked.
       let own = try WorkspaceKeys.publicKey(at: hub.folder.publicKey, files: platform.files)
       return Made(
         device: try hub.enrol(
           device.configuration.id, name: name, user: user, key: own, incarnation: platform.random.identifier()), rows: nil)
     }
-    do { return try fill(device, name, user) } catch {
+    do {
+      if let template { try device.begin(from: template) }
+      return try fill(device, name, user)
+    } catch {
       try platform.files.removeTree(folder)
       throw error
     }
+  }
+
+  /// The app may know its files by their ending: a GIS tool takes only a `.gpkg` for a GeoPackage.
+  private func database(like template: String?) -> String {
+    let name = template.map { Paths.name(of: $0) } ?? ""
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count > 1, let ending = parts.last, isSafeName(ending.lowercased()) else { return "data.sqlite" }
+    return "data.\(ending)"
   }
 
   private func fill(_ device: DeviceWorkspace, _ name: String, _ user: String) throws -> Made {

@@ -43,7 +43,8 @@ final class HubStore {
     let dataset = try DatasetDefinition(json: definition)
     let tables = try TrackedTable.find(dataset, in: database)
     if let words = try Capture.drift(in: database, tables: tables) { throw WorkspaceError.drift(words) }
-    rows = try tables.map { try RowTable($0, in: database) }
+    // A trigger that only the app can run is no trouble here, unless it is to fire.
+    rows = try database.withoutTriggers { try tables.map { try RowTable($0, in: database) } }
     numbers = try tables.map { try RowNumbers($0, in: database) }
     references = tables.map { References(of: $0, among: tables) }
     logged = try LogStatements(in: database)
@@ -52,6 +53,11 @@ final class HubStore {
     names = tables.map(\.name)
     self.identity = identity
     self.database = database
+  }
+
+  /// Runs `body` in a transaction that may write rows of the dataset, with the triggers asleep that must not fire for these.
+  func applyTransaction<T>(_ ending: Ending, _ body: () throws -> T) throws -> T {
+    try database.applyTransaction(ending, to: tables.map(\.name), body)
   }
 
   /// Makes a database the hub's: adds capture and the hub's tables, and numbers all rows. The caller holds the transaction.

@@ -115,6 +115,7 @@ extension HubStore {
 
   /// Takes what was written at the hub itself into the log: an administrator's plain SQL is a change like any other.
   func absorb(user: String, at now: Int64) throws {
+    try Capture.settle(tables, in: database)
     for (place, table) in tables.enumerated() {
       try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
         for (image, change) in SatchelValues.changes(from: images, to: current) {

@@ -1,0 +1,84 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// A database that the app has made, with whatever it needs beside the dataset's tables: views, triggers, an R-tree, settings.
+extension DeviceWorkspace {
+  /// Makes a copy of `template` this device's database, for the hub's first bundle to fill. What was deleted in the template is not
+  /// in the copy: it may be what this device's user must not see.
+  ///
+  /// Throws a `WorkspaceError` where there is no such file, or where it belongs to a workspace. A rehearsal only checks.
+  public func begin(from template: String) throws {
+    guard try platform.files.kind(template) == .file else {
+      throw WorkspaceError(
+        "no-template", "There is no database \(template).",
+        hint: "Name a database that the app made, with the dataset's tables and no rows in them.")
+    }
+    let database = try Database(path: template, mode: .readOnly)
+    if try database.hasTable("satchel_capture") { throw captured(template) }
+    if ending == .keep { try database.copy(to: databasePath) }
+  }
+
+  /// Puts the rows into the database that is there. What its tables hold already must be just what the hub sends: anything else has no
+  /// history.
+  func fillDatabase(
+    from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
+  ) throws -> ImportReport {
+    let database = try Database(path: databasePath, mode: .readWrite)
+    if try database.hasTable("satchel_capture") { throw captured(databasePath) }
+    for rules in definition.tables where try database.tableInfo(rules.name) == nil {
+      throw Refusal(
+        "no-table", "The database \(databasePath) has no table \(rules.name), which the dataset keeps in step.",
+        hint: "Let the app make its tables before the first bundle is imported; or do without its file, and the import makes one."
+      )
+    }
+    let tables = try TrackedTable.find(definition, in: database)
+    guard let snapshot = try Snapshot.open(bundle, tables: tables) else {
+      throw BundleError.manifest("it is full and has no snapshot.sqlite")
+    }
+    if ending == .keep { try trustSigner(of: bundle) }
+    // The hub's rows are taken as they are there, whatever got past a CHECK.
+    try database.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
+    let count = try database.applyTransaction(ending, to: tables.map(\.name)) {
+      var count = 0
+      for table in tables { count += try fill(table, of: database, from: snapshot) }
+      try addSatchel(to: database, tables, bundle, scope, definition)
+      return count
+    }
+    return ImportReport(manifest: bundle.manifest, verdict: .imported, written: count, removed: 0, conflicts: 0, told: 0)
+  }
+
+  /// Writes the rows of one table that are not there yet. Returns how many.
+  private func fill(_ table: TrackedTable, of database: borrowing Database, from snapshot: Snapshot) throws -> Int {
+    let ours = try RowTable(table, in: database)
+    let theirs = try RowTable(table, in: snapshot.database)
+    func row(_ statement: borrowing Statement) -> Row { Row(statement.values(from: 0, count: table.schema.columns.count)) }
+    try database.each(table.allRowsSQL) {
+      let row = row($0)
+      guard try theirs.row(table.schema.key(of: row)) == row else {
+        throw Refusal(
+          "not-empty",
+          "The database \(databasePath) has rows in \(table.name) that are not the hub's, and Satchel does not know whose they are.",
+          hint: "Move the file away; or empty its tables, if the hub has those rows.")
+      }
+    }
+    var count = 0
+    try snapshot.database.each(table.allRowsSQL) {
+      let row = row($0)
+      let key = table.schema.key(of: row)
+      if try ours.row(key) != nil { return }
+      try ours.write(row, over: nil, key: key)
+      count += 1
+    }
+    return count
+  }
+
+  private func captured(_ path: String) -> WorkspaceError {
+    WorkspaceError(
+      "captured", "The database \(path) belongs to a Satchel workspace already.",
+      hint: "Take one that the app made and that Satchel has not seen.")
+  }
+}

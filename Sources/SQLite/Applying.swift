@@ -1,0 +1,71 @@
+import CSQLite
+import SatchelValues
+
+extension Database {
+  /// Runs `body` in a write transaction that brings rows of somebody else's into these tables: triggers sleep, because what they
+  /// did where the rows came from comes as rows of its own, but for those that keep what is derived from the tables
+  /// and does not come: an R-tree, an index for full-text search. Other connections are not touched.
+  ///
+  /// - Throws: a `TriggerError` where one of the triggers that stay awake cannot run, a busy error as `writeTransaction` does, and what
+  ///   `body` throws. Nothing has changed then.
+  public func applyTransaction<T>(_ ending: Ending = .keep, to tracked: [Name], _ body: () throws -> T) throws -> T {
+    while true {
+      // Before the transaction: with a schema that changes inside it, a savepoint that is taken back ends every open query.
+      let version = try schemaVersion()
+      let triggers = try keepingTriggers(of: tracked) + contentsTriggers(of: tracked)
+      let result: T? = try awake(triggers) {
+        try writeTransaction(ending) { try schemaVersion() == version ? withoutTriggers(body) : nil }
+      }
+      // nil: another program changed tables or triggers in the moment before we had the lock.
+      if let result { return result }
+    }
+  }
+
+  private func schemaVersion() throws -> Int64 { try first("PRAGMA main.schema_version") { $0.integer(0) } ?? 0 }
+
+  /// Runs `body` with a copy of each trigger in this connection's own temporary schema, where `withoutTriggers` lets it fire.
+  private func awake<T>(_ triggers: [KeepingTrigger], _ body: () throws -> T) throws -> T {
+    var copied: [Name] = []
+    func dropCopies() throws {
+      while let name = copied.popLast() { try execute("DROP TRIGGER temp.\(quoted(name))") }
+    }
+    do {
+      for trigger in triggers {
+        // The stored text begins with CREATE TRIGGER, whatever the app wrote there.
+        guard let head = Array(SQLTokens(trigger.sql).prefix(2)).last else { continue }
+        let rest = String(decoding: Array(trigger.sql.utf8)[head.end...], as: UTF8.self)
+        try execute("CREATE TEMP TRIGGER" + rest)
+        copied.append(trigger.name)
+      }
+      let result = try body()
+      try dropCopies()
+      return result
+    } catch {
+      try dropCopies()
+      throw explained(error, triggers)
+    }
+  }
+
+  /// An error of a write that set triggers off is told with their names: it may be theirs.
+  private func explained(_ error: any Error, _ triggers: [KeepingTrigger]) -> any Error {
+    guard let error = error as? SQLiteError, let sql = error.sql, error.mayBeOfTrigger else { return error }
+    let culprits = triggers.filter { sql.contains(" \(quoted($0.table)) ") }
+    guard let table = culprits.first?.table else { return error }
+    let names = culprits.map(\.name.text).joined(separator: ", ")
+    return TriggerError(
+      message: "A row could not be written to the table \(table), with its triggers \(names): \(error.message).",
+      hint: Self.wayAroundTriggers)
+  }
+}
+
+extension SQLiteError {
+  /// Whether a statement in a trigger may have failed like this, and not only the disk or another program.
+  fileprivate var mayBeOfTrigger: Bool {
+    switch kind {
+    case .other, .constraint, .unique, .foreignKey: true
+    // What a full-text index says whose rows are not those of its table.
+    case .corrupt: code == SQLITE_CORRUPT | 1 << 8
+    default: false
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import SatchelValues
+
+extension Database {
+  /// Triggers that do for applied rows what a GIS tool does in `gpkg_contents` for rows that it writes: they widen the bounds of the layer
+  /// and note the time. None where the database is no GeoPackage, or where `gpkg_contents` is a tracked table itself.
+  ///
+  /// Like GDAL they never narrow the bounds, which would cost a walk through the layer.
+  func contentsTriggers(of tracked: [Name]) throws -> [KeepingTrigger] {
+    guard try hasTable("gpkg_contents"), try hasTable("gpkg_geometry_columns"),
+      !tracked.contains(where: { $0.isSameInSQL(as: "gpkg_contents") })
+    else { return [] }
+    let layers = try all("SELECT table_name, column_name FROM gpkg_geometry_columns") {
+      (table: Name($0.text(0)), column: Name($0.text(1)))
+    }
+    return try tracked.flatMap { table in
+      guard let layer = layers.first(where: { $0.table.isSameInSQL(as: table) }),
+        let column = try tableInfo(table)?.schema.columns.first(where: { $0.isSameInSQL(as: layer.column) })
+      else { return [KeepingTrigger]() }
+      return contentsTriggers(of: table, geometry: column)
+    }
+  }
+
+  private func contentsTriggers(of table: Name, geometry: Name) -> [KeepingTrigger] {
+    let new = "NEW.\(quoted(geometry))"
+    let sides = [
+      ("min_x", "min", "ST_MinX"), ("min_y", "min", "ST_MinY"), ("max_x", "max", "ST_MaxX"), ("max_y", "max", "ST_MaxY"),
+    ]
+    // The smaller or greater of two, either of which may be NULL.
+    let widen = sides.map { side, choice, function in
+      ", \(side) = \(choice)(coalesce(\(side), \(function)(\(new))), coalesce(\(function)(\(new)), \(side)))"
+    }.joined()
+    return [("INSERT", widen), ("UPDATE", widen), ("DELETE", "")].map { event, widen in
+      let name = Name("satchel_contents_\(event.lowercased()):\(table)")
+      return KeepingTrigger(
+        name: name, table: table,
+        sql: """
+          CREATE TRIGGER \(quoted(name)) AFTER \(event) ON \(quoted(table))
+          BEGIN
+            UPDATE gpkg_contents
+            SET last_change = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')\(widen)
+            WHERE lower(table_name) = lower(\(quotedText(table.text)));
+          END
+          """)
+    }
+  }
+}

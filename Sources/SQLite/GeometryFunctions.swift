@@ -1,0 +1,48 @@
+import CSQLite
+
+/// The five SQL functions that triggers of a GeoPackage's R-tree call, and that plain SQLite lacks: ST_IsEmpty, ST_MinX, ST_MaxX,
+/// ST_MinY and ST_MaxY. Each takes a geometry as the GeoPackage standard stores it, and gives NULL for anything else.
+private enum GeometryFunction: Int, CaseIterable {
+  // From 1 on: a null pointer carries no number.
+  case isEmpty = 1
+  case minX, maxX, minY, maxY
+
+  var name: String {
+    switch self {
+    case .isEmpty: "ST_IsEmpty"
+    case .minX: "ST_MinX"
+    case .maxX: "ST_MaxX"
+    case .minY: "ST_MinY"
+    case .maxY: "ST_MaxY"
+    }
+  }
+
+  func answer(_ geometry: GeometryBlob, to context: OpaquePointer?) {
+    guard self != .isEmpty else { return sqlite3_result_int(context, geometry.isEmpty ? 1 : 0) }
+    guard let bounds = geometry.bounds else { return sqlite3_result_null(context) }
+    switch self {
+    case .minX: sqlite3_result_double(context, bounds.minX)
+    case .maxX: sqlite3_result_double(context, bounds.maxX)
+    case .minY: sqlite3_result_double(context, bounds.minY)
+    default: sqlite3_result_double(context, bounds.maxY)
+    }
+  }
+}
+
+/// The geometry functions, for a connection that is just being opened.
+///
+/// They are innocuous: the triggers of a database whose schema is not trusted may call them.
+func addGeometryFunctions(to handle: OpaquePointer) {
+  for function in GeometryFunction.allCases {
+    sqlite3_create_function_v2(
+      handle, function.name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+      UnsafeMutableRawPointer(bitPattern: function.rawValue),
+      { context, _, arguments in
+        guard let function = GeometryFunction(rawValue: Int(bitPattern: sqlite3_user_data(context))),
+          let value = arguments?[0], sqlite3_value_type(value) == SQLITE_BLOB, let start = sqlite3_value_blob(value),
+          let geometry = GeometryBlob(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
+        else { return sqlite3_result_null(context) }
+        function.answer(geometry, to: context)
+      }, nil, nil, nil)
+  }
+}

@@ -1,0 +1,157 @@
+import CSQLite
+import SatchelValues
+
+/// A trigger of the app's that keeps a derived table true: an R-tree, an index for full-text search, a count of rows.
+struct KeepingTrigger {
+  let name: Name
+  /// On which it stands: a tracked table, or one that another such trigger writes.
+  let table: Name
+  let sql: String
+}
+
+/// What the app's triggers make of an import impossible, and what to do about it.
+public struct TriggerError: ExplainedError {
+  public let message: String
+  public let hint: String?
+  public var reason: String { "trigger" }
+}
+
+extension Database {
+  /// The app's triggers that must go on working while rows are applied to these tables.
+  ///
+  /// A trigger keeps a derived table where its body writes something, nothing of which is a tracked table or one of Satchel's. Each is
+  /// judged by its own body alone, those that it sets off by theirs. One that may RAISE is a guard and does not count:
+  /// applied rows are written as they are.
+  /// - Throws: a `TriggerError` where SQLite cannot make sense of one. That one calls a function which only the app has is told when it is
+  ///   to fire.
+  func keepingTriggers(of tracked: [Name]) throws -> [KeepingTrigger] {
+    let triggers = try all("SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid") {
+      KeepingTrigger(name: Name($0.text(0)), table: Name($0.text(1)), sql: $0.text(2))
+    }.filter { !isSatchels($0.name) }
+    let beginnings = tracked.filter { table in triggers.contains { $0.table.isSameInSQL(as: table) } }
+    if beginnings.isEmpty { return [] }
+
+    let bodies = TriggerBodies()
+    for table in beginnings { try read(bodies, from: table) }
+    var keeping = triggers.filter { trigger in
+      let written = bodies.written[trigger.name] ?? []
+      return !written.isEmpty && !mayRaise(trigger.sql)
+        && !written.contains { name in isSatchels(name) || isSQLites(name) || tracked.contains { $0.isSameInSQL(as: name) } }
+    }
+    try leaveOutThoseBehindViews(&keeping, triggers, bodies)
+    return keeping
+  }
+
+  static let wayAroundTriggers = """
+    Build anew what the trigger keeps, an index for full-text search by its command 'rebuild', and import again. \
+    If the trigger cannot run here at all: drop it, import, make it again, and build that anew.
+    """
+
+  /// What is written through a view is written by the view's triggers; where one of those sleeps, the write is no write.
+  private func leaveOutThoseBehindViews(
+    _ keeping: inout [KeepingTrigger], _ triggers: [KeepingTrigger], _ bodies: TriggerBodies
+  ) throws {
+    let views = try all("SELECT name FROM sqlite_schema WHERE type = 'view'") { Name($0.text(0)) }
+    var count = 0
+    repeat {
+      count = keeping.count
+      let asleep = triggers.filter { trigger in
+        bodies.written[trigger.name] != nil && !keeping.contains { $0.name == trigger.name }
+      }
+      let shut = views.filter { view in asleep.contains { $0.table.isSameInSQL(as: view) } }
+      keeping.removeAll { trigger in
+        bodies.written[trigger.name]?.contains { name in shut.contains { $0.isSameInSQL(as: name) } } ?? false
+      }
+    } while keeping.count < count
+  }
+
+  /// Has SQLite compile all that can be done to the table, and notes what each trigger would write.
+  private func read(_ bodies: TriggerBodies, from table: Name) throws {
+    guard let info = try tableInfo(table) else { return }
+    let name = "main.\(quoted(table))"
+    let assignments = info.schema.columns.map { "\(quoted($0)) = \(quoted($0))" }.joined(separator: ", ")
+    let statements = ["INSERT INTO \(name) DEFAULT VALUES", "UPDATE \(name) SET \(assignments)", "DELETE FROM \(name)"]
+    var standIns: Set<Name> = []
+    defer { for function in standIns { removeStandIn(for: function) } }
+    for sql in statements {
+      do {
+        while let function = try lackingFunction(in: sql, bodies) {
+          guard standIns.insert(function).inserted else {
+            throw SQLiteError(code: SQLITE_ERROR, message: "no such function: \(function)")
+          }
+          addStandIn(for: function)
+        }
+      } catch let error as SQLiteError where error.kind == .other {
+        throw TriggerError(
+          message: "The triggers of the table \(table) cannot run here: \(error.message).",
+          hint: "Mend or drop the one that is at fault, then import again.")
+      }
+    }
+  }
+
+  /// Compiles the statement. Returns the name of a function that is missing for that; nil where it is compiled.
+  private func lackingFunction(in sql: String, _ bodies: TriggerBodies) throws -> Name? {
+    do {
+      try noting(bodies) { _ = try prepare(sql).columnCount }
+      return nil
+    } catch let error as SQLiteError {
+      let beginning = "no such function: "
+      guard error.message.hasPrefix(beginning) else { throw error }
+      return Name(String(error.message.dropFirst(beginning.count)))
+    }
+  }
+
+  /// A function that does nothing, so that triggers can be read that call one which only the app has.
+  private func addStandIn(for function: Name) {
+    sqlite3_create_function_v2(
+      handle, function.text, -1, SQLITE_UTF8 | SQLITE_INNOCUOUS, nil, { context, _, _ in sqlite3_result_null(context) }, nil, nil,
+      nil)
+  }
+
+  private func removeStandIn(for function: Name) {
+    sqlite3_create_function_v2(handle, function.text, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
+  }
+
+  private func noting<T: ~Copyable>(_ bodies: TriggerBodies, _ body: () throws -> T) throws -> T {
+    sqlite3_set_authorizer(
+      handle,
+      { context, action, subject, _, _, trigger in
+        if let context, let trigger {
+          Unmanaged<TriggerBodies>.fromOpaque(context).takeUnretainedValue()
+            .note(action, subject.map { String(cString: $0) } ?? "", in: Name(String(cString: trigger)))
+        }
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(bodies).toOpaque())
+    defer { sqlite3_set_authorizer(handle, nil, nil) }
+    return try withExtendedLifetime(bodies, body)
+  }
+}
+
+/// What triggers do, as SQLite tells it while it compiles them.
+private final class TriggerBodies {
+  /// The tables that each trigger writes by itself. A trigger that only reads is here with none.
+  private(set) var written: [Name: Set<Name>] = [:]
+
+  func note(_ action: Int32, _ subject: String, in trigger: Name) {
+    let isWrite = [SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE].contains(action)
+    written[trigger, default: []].formUnion(isWrite ? [Name(subject)] : [])
+  }
+}
+
+private func isSatchels(_ name: Name) -> Bool { begins(name, "satchel_") }
+
+/// SQLite's own tables are not derived from rows: they say which key comes next, for example.
+private func isSQLites(_ name: Name) -> Bool { begins(name, "sqlite_") }
+
+private func begins(_ name: Name, _ beginning: String) -> Bool {
+  Array(name.text.utf8.prefix(beginning.utf8.count)).asciiLowercased == Array(beginning.utf8)
+}
+
+/// Whether the trigger may stop the statement, or skip a row.
+private func mayRaise(_ sql: String) -> Bool {
+  let tokens = Array(SQLTokens(sql))
+  return zip(tokens, zip(tokens.dropFirst(), tokens.dropFirst(2))).contains { word, next in
+    word.isWord("raise") && next.0.isSign("(")
+      && ["ignore", "rollback", "abort", "fail"].contains { next.1.isWord($0) }
+  }
+}

@@ -1,0 +1,52 @@
+/// The words and signs of an SQL text, without what stands in quotes and in comments.
+struct SQLTokens: Sequence, IteratorProtocol {
+  struct Token {
+    /// A word in small letters, or one sign.
+    let text: [UInt8]
+    /// The place behind it, in bytes from the text's beginning.
+    let end: Int
+
+    func isWord(_ word: StaticString) -> Bool { word.withUTF8Buffer { text.elementsEqual($0) } }
+    func isSign(_ sign: UnicodeScalar) -> Bool { text == [UInt8(ascii: sign)] }
+  }
+
+  private let bytes: [UInt8]
+  private var place = 0
+
+  init(_ sql: String) { bytes = Array(sql.utf8) }
+
+  mutating func next() -> Token? {
+    while place < bytes.count {
+      switch bytes[place] {
+      case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): skip(to: [bytes[place]], from: place + 1)
+      case UInt8(ascii: "["): skip(to: [UInt8(ascii: "]")], from: place)
+      case UInt8(ascii: "-") where bytes[place...].starts(with: "--".utf8): skip(to: Array("\n".utf8), from: place)
+      case UInt8(ascii: "/") where bytes[place...].starts(with: "/*".utf8): skip(to: Array("*/".utf8), from: place + 2)
+      case UInt8(ascii: " "), 9...13: place += 1
+      default: return token()
+      }
+    }
+    return nil
+  }
+
+  private mutating func token() -> Token {
+    let start = place
+    place += 1
+    if isWord(bytes[start]) {
+      while place < bytes.count, isWord(bytes[place]) { place += 1 }
+    }
+    return Token(text: Array(bytes[start..<place]).asciiLowercased, end: place)
+  }
+
+  /// Goes behind the next `end`; quotes that are doubled inside a name look like the end of one and the beginning of another.
+  private mutating func skip(to end: [UInt8], from start: Int) {
+    place = start
+    while place + end.count <= bytes.count, !bytes[place...].starts(with: end) { place += 1 }
+    place = Swift.min(place + end.count, bytes.count)
+  }
+}
+
+/// Whether the byte may be a part of a word, a name without quotes for example.
+func isWord(_ byte: UInt8) -> Bool {
+  (97...122).contains(byte | 0x20) || (48...57).contains(byte) || byte == 95 || byte == 36 || byte > 127
+}

@@ -1,0 +1,127 @@
+import Foundation
+import SatchelCapture
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+
+/// What capture adds to an app's own writes: the same writes with it and without it, by turns, on the disk that holds this folder.
+func measureCaptureCost(isQuick: Bool) throws {
+  let folder = ".build/bench"
+  let files = HostFileSystem()
+  try? files.removeTree(folder)
+  try files.makeDirectory(folder, mode: 0o755)
+  defer { try? files.removeTree(folder) }
+  let cost = CaptureCost(folder: folder, visits: isQuick ? 20_000 : 100_000, rounds: 5)
+  print("\nCapture: microseconds a row, \(cost.visits) visits before; medians of \(cost.rounds), ratios of neighbours")
+  var lines = [["writes", "plain", "captured", "ratio", "limit", ""]]
+  for setting in CaptureCost.Setting.all {
+    for (work, plain, captured, ratio) in try cost.measure(setting) {
+      let verdict = ratio <= work.limit ? "" : "over"
+      lines.append([
+        "\(work.name), \(setting.name)", decimal(plain, 1), decimal(captured, 1), decimal(ratio, 2), decimal(work.limit, 1),
+        verdict,
+      ])
+    }
+  }
+  printTable(lines)
+}
+
+struct CaptureCost {
+  let folder: String
+  let visits: Int
+  let rounds: Int
+
+  /// How the app's connection is set.
+  struct Setting {
+    let name: String
+    let pragmas: String
+    static let all = [
+      Setting(name: "rollback journal, full", pragmas: "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL"),
+      Setting(name: "WAL, full", pragmas: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"),
+      Setting(name: "WAL, normal", pragmas: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"),
+    ]
+  }
+
+  /// Writes of one kind: so many rows, so many a transaction.
+  struct Work {
+    enum Kind: String { case insert, update, delete }
+    let kind: Kind
+    let batch: Int
+    let count: Int
+    let limit: Double
+    var name: String {
+      switch batch {
+      case 1: "\(kind), one a transaction"
+      case 1_000: "\(kind), 1,000 a transaction"
+      default: "\(kind), \(batch) at once"
+      }
+    }
+  }
+
+  /// Bulk loads come first: they are the ones that find nothing pending.
+  var works: [Work] {
+    let kinds = [Work.Kind.insert, .update, .delete]
+    let many = visits / 5
+    return kinds.map { Work(kind: $0, batch: many, count: many, limit: 2) }
+      + kinds.map { Work(kind: $0, batch: 1_000, count: max(many / 4_000, 2) * 1_000, limit: 1.4) }
+      + kinds.map { Work(kind: $0, batch: 1, count: 400, limit: 1.5) }
+  }
+
+  func measure(_ setting: Setting) throws -> [(work: Work, plain: Double, captured: Double, ratio: Double)] {
+    var plain: [[Double]] = works.map { _ in [] }
+    var captured = plain
+    for round in 0..<rounds {
+      for (place, time) in try run(setting, isCaptured: false, seed: UInt64(round)).enumerated() { plain[place].append(time) }
+      for (place, time) in try run(setting, isCaptured: true, seed: UInt64(round)).enumerated() { captured[place].append(time) }
+    }
+    return works.indices.map { place in
+      let ratios = zip(captured[place], plain[place]).map { $0 / $1 }
+      return (works[place], median(plain[place]), median(captured[place]), median(ratios))
+    }
+  }
+
+  /// Microseconds a row for each work, in a database of its own.
+  private func run(_ setting: Setting, isCaptured: Bool, seed: UInt64) throws -> [Double] {
+    let path = "\(folder)/survey.sqlite"
+    for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    var survey = Survey(seed: seed)
+    do {
+      let database = try Database(path: path, mode: .create)
+      try database.execute("PRAGMA synchronous = OFF; " + Survey.schema)
+      try database.writeTransaction {
+        let insert = try database.prepare(Survey.insert)
+        for _ in 0..<visits { try insert.run(survey.newVisit()) }
+        if isCaptured { try Capture.install(in: database, tables: TrackedTable.find(dataset(), in: database)) }
+      }
+    }
+    let database = try Database(path: path, mode: .readWrite)
+    try database.execute(setting.pragmas)
+    return try works.map { try time($0, &survey, database) }
+  }
+
+  private func time(_ work: Work, _ survey: inout Survey, _ database: borrowing Database) throws -> Double {
+    let sql: String
+    let rows: [[Value]]
+    switch work.kind {
+    case .insert: (sql, rows) = (Survey.insert, (0..<work.count).map { _ in survey.newVisit() })
+    case .update:
+      let chosen = (0..<work.count).map { _ in survey.takeVisit() }
+      (sql, rows) = (Survey.update, chosen.map { survey.change(of: $0) })
+    case .delete: (sql, rows) = (Survey.delete, (0..<work.count).map { _ in [survey.takeVisit()] })
+    }
+    let statement = try database.prepare(sql)
+    let total = try seconds {
+      for (place, row) in rows.enumerated() {
+        if place % work.batch == 0 { try database.execute("BEGIN") }
+        try statement.run(row)
+        if place % work.batch == work.batch - 1 { try database.execute("COMMIT") }
+      }
+    }
+    return total / Double(work.count) * 1e6
+  }
+
+  private func dataset() throws -> DatasetDefinition {
+    try DatasetDefinition(json: Array(#"{"dataset": "survey", "version": 1, "tables": {"visits": {}}}"#.utf8))
+  }
+}
