@@ -23,6 +23,16 @@ final class App {
 
   func execute(_ sql: String) throws { try database.execute(sql) }
 
+  /// Drops all of Satchel's triggers, or one of them.
+  func dropTriggers(all: Bool) throws -> [String] {
+    let names = try database.all(
+      "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel%' ORDER BY name"
+    ) { $0.text(0) }
+    let dropped = all ? names : Array(names.suffix(1))
+    for name in dropped { try database.execute("DROP TRIGGER \(quoted(name))") }
+    return dropped
+  }
+
   /// All rows, by their ids.
   func items() throws -> [Item] {
     try database.all("SELECT id, a, b, c FROM items ORDER BY id") { row in
