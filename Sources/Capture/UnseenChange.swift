@@ -111,10 +111,13 @@ public struct UnseenChanges {
     let row = try known.row(key)
     if images[0].row != row {
       // What an export told of the row rests on what nobody saw: all of it goes once more, from what the hub knows.
-      let calm = images.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: row) }
+      let last = sent[key].map { $0.row } ?? row
+      let calm = images.map {
+        PreImage(generation: $0.generation, stamp: $0.stamp, row: $0.generation == generation ? last : row)
+      }
       let isTold = images.contains { $0.generation == generation }
       return UnseenChange(
-        table.name, key, from: row, to: images[0].row, images: calm, added: isTold ? nil : .some(row))
+        table.name, key, from: row, to: images[0].row, images: calm, added: isTold ? nil : .some(last))
     }
     guard let sent = sent[key] else { return nil }
     let place = images.firstIndex { $0.generation >= unsent }
@@ -127,10 +130,12 @@ public struct UnseenChanges {
     return UnseenChange(table.name, key, from: sent.row, to: after, images: images, added: .some(sent.row))
   }
 
-  /// The row's pre-images are gone: those that its export tells of come back.
+  /// The row's pre-images are gone: those that its export tells of come back. What the export told may since have been undone, and
+  /// then that is the change.
   private func forgotten(_ key: RowKey, _ sent: SentRow, _ current: Row?) -> UnseenChange? {
-    UnseenChange(
-      table.name, key, from: sent.images[0].row, to: current, images: sent.images,
-      added: sent.row == current ? nil : .some(sent.row))
+    let isSame = sent.row == current
+    return UnseenChange(
+      table.name, key, from: isSame ? sent.images[0].row : sent.row, to: current, images: sent.images,
+      added: isSame ? nil : .some(sent.row))
   }
 }

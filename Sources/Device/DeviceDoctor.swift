@@ -36,10 +36,19 @@ extension DeviceWorkspace {
       if let lasting = session.damage.first(where: { !$0.isRepairable }) {
         throw WorkspaceError.damaged(lasting, tool: "satchel")
       }
-      try session.refuseOldCopy()
       try report.check(session.database, at: databasePath)
       if let broken = report.findings.first(where: { $0.reason == "corrupt" }) {
         throw WorkspaceError(broken.reason, broken.message, hint: broken.hint)
+      }
+      if let newest = try session.unknownExport() {
+        if let damage = session.damage.first { throw WorkspaceError.damagedOldCopy(damage) }
+        try session.database.writeTransaction(ending) { try RollForward(session, to: newest).run() }
+        report.add(session.oldCopy(newest, hint: nil))
+        // In a rehearsal the database is old still.
+        if ending == .takeBack {
+          report.isRepaired = true
+          return report
+        }
       }
       try session.repair(&report)
       report.isRepaired = true
@@ -63,19 +72,29 @@ extension DeviceWorkspace {
   }
 }
 
+extension WorkspaceError {
+  fileprivate static func damagedOldCopy(_ damage: CaptureDamage) -> WorkspaceError {
+    WorkspaceError(
+      "older-database", "The database is an old copy of itself, and \(damage.words): what was written into it, nobody can say.",
+      hint:
+        "Keep it aside, ask the hub's operator for a full bundle, and look through the old copy for what you wrote into it last.")
+  }
+}
+
 extension DeviceSession {
   fileprivate func examine(_ report: inout DoctorReport) throws {
     if let highest = try unknownExport() {
-      report.add(
-        Finding(
-          "older-database",
-          "The database has made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy of itself.",
-          hint:
-            "Put the newer database back if there is one. If not, keep this one aside and ask the hub's operator for a full bundle."
-        ))
+      report.add(oldCopy(highest, hint: damage.isEmpty ? nil : WorkspaceError.damagedOldCopy(damage[0]).hint))
       return
     }
     for name in try staleFiles() { report.add(Finding("stale-file", "bundles/outbox/\(name) needs no carrying any more.")) }
+    for number in try archive.numbers(incomingPrefix) where number > state.received.rawValue {
+      let file = archive.path(incomingPrefix, number)
+      report.add(
+        Finding(
+          "not-imported", "The hub's bundle \(number) came here once, and is not in the database.", hint: "satchel import \(file)"
+        ))
+    }
     if damage.contains(where: { !$0.isRepairable }) { return }
     do {
       // Where capture has to be made anew, that is done, looked at, and taken back.
@@ -85,6 +104,13 @@ extension DeviceSession {
         : database.writeTransaction(.takeBack) { try reinstallAndCompare() }
       report.add(changes, of: tables)
     } catch let error as WorkspaceError where error.reason == "no-history" { report.add(Finding(error)) }
+  }
+
+  fileprivate func oldCopy(_ highest: SequenceNumber, hint: String?) -> Finding {
+    Finding(
+      "older-database",
+      "The database had made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy of itself.",
+      hint: hint)
   }
 
   fileprivate func repair(_ report: inout DoctorReport) throws {
@@ -108,7 +134,7 @@ extension DeviceSession {
       let mappings = try Capture.reinstall(in: database, tables: tables, generation: Generation(state.sequence.rawValue))
       for (table, mapping) in mappings { try RenamedColumns.followInConflicts(mapping, of: table, database: database) }
     }
-    let history = try DeviceHistory(self)
+    let history = try DeviceHistory(self, at: stand())
     var changes: [UnseenChange] = []
     for table in tables {
       guard let known = history.known.table(table.name) else { continue }

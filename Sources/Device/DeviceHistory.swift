@@ -20,22 +20,28 @@ final class DeviceHistory {
   private let hubKey: PublicKey
   private let ownKey: PublicKey
   private let folder: StagingFolder
-  private var acknowledged = SequenceNumber.zero
+  private(set) var acknowledged = SequenceNumber.zero
   private var isRemembered = false
   private let lastExport: (sequence: SequenceNumber, received: EmissionNumber)?
 
+  /// Where a device stands: which bundles of the hub came, and what it exported last.
+  struct Stand {
+    /// The numbers of the hub's bundles that came, in their order, as far as their files are there.
+    let numbers: [Int64]
+    let received: EmissionNumber
+    let lastExport: (sequence: SequenceNumber, received: EmissionNumber)?
+  }
+
   /// Throws a `WorkspaceError` that says which bundle is missing or damaged.
-  init(_ session: DeviceSession) throws {
+  init(_ session: DeviceSession, at stand: Stand) throws {
     self.session = session
     ownKey = try session.workspace.ownKey()
     guard let hubKey = try session.workspace.hubKey() else { throw Self.incomplete("the hub's public key is not there") }
     self.hubKey = hubKey
     folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
     known = try KnownRows(at: folder.file("known.sqlite"), like: session.database, tables: session.tables)
-    lastExport = try session.database.first(
-      "SELECT sequence, received FROM satchel_exports WHERE written = 1 ORDER BY sequence DESC LIMIT 1"
-    ) { (SequenceNumber($0.integer(0)), EmissionNumber($0.integer(1))) }
-    try replay()
+    lastExport = stand.lastExport
+    try replay(stand)
     guard let lastExport else { return }
     unsent = Generation(lastExport.sequence.rawValue)
     if lastExport.sequence > acknowledged, !isRemembered {
@@ -45,14 +51,14 @@ final class DeviceHistory {
 
   // MARK: the bundles
 
-  private func replay() throws {
-    let numbers = try importedNumbers()
+  private func replay(_ target: Stand) throws {
+    let numbers = target.numbers
     guard let first = try numbers.lastIndex(where: { try extent(of: $0) == .full }) else {
       throw Self.incomplete("the last full bundle of the hub is not there")
     }
     var stand = EmissionNumber.zero
     for number in numbers[first...] {
-      let bundle = try read(session.archive.path(session.incomingPrefix, number), hubKey)
+      let bundle = try emission(number)
       let scope = try self.scope(of: bundle.manifest)
       guard scope.extent == .full || scope.after <= stand else {
         throw Self.incomplete("the hub's bundle \(scope.after) is not there")
@@ -60,19 +66,7 @@ final class DeviceHistory {
       try take(bundle, scope)
       stand = scope.number
     }
-    guard stand == session.state.received else {
-      throw Self.incomplete("the hub's bundle \(session.state.received) is not there")
-    }
-  }
-
-  /// The emissions that were imported and whose files are there, in their order.
-  private func importedNumbers() throws -> [Int64] {
-    let imported = Set(
-      try session.database.all(
-        "SELECT number FROM satchel_ledger WHERE direction = 'in' AND kind = 'scope' AND verdict = 'imported'"
-      ) { $0.integer(0) })
-    return try session.archive.numbers(session.incomingPrefix)
-      .filter { $0 <= session.state.received.rawValue && imported.contains($0) }
+    guard stand == target.received else { throw Self.incomplete("the hub's bundle \(target.received) is not there") }
   }
 
   private struct Enough: Error {}
@@ -100,6 +94,10 @@ final class DeviceHistory {
     }
   }
 
+  func emission(_ number: Int64) throws -> VerifiedBundle {
+    try read(session.archive.path(session.incomingPrefix, number), hubKey)
+  }
+
   private func scope(of manifest: Manifest) throws -> Manifest.Scope {
     guard case .scope(let scope) = manifest.body, scope.epoch == session.state.epoch, manifest.to.id == session.state.id else {
       throw Self.incomplete("\(manifest.fileName) is of another history")
@@ -107,7 +105,7 @@ final class DeviceHistory {
     return scope
   }
 
-  private func export(_ sequence: SequenceNumber) throws -> VerifiedBundle {
+  func export(_ sequence: SequenceNumber) throws -> VerifiedBundle {
     let name = "\(session.outgoingPrefix)\(sequence).satchel"
     guard let path = try session.archive.place(ofOutgoing: name) else {
       throw Self.incomplete("this device's export \(sequence) is not there")
@@ -115,7 +113,7 @@ final class DeviceHistory {
     return try read(path, ownKey)
   }
 
-  private static func incomplete(_ what: String) -> WorkspaceError {
+  static func incomplete(_ what: String) -> WorkspaceError {
     WorkspaceError(
       "no-history", "What the hub said last cannot be put together again: \(what).",
       hint: "Bring the file back to bundles/archive from a copy or from the hub, which has its own in bundles/sent.")
@@ -225,5 +223,20 @@ final class DeviceHistory {
     case .update(_, let was) where onto: return table.laid(was, over: try table.row(line.key) ?? table.row(of: was))
     default: return try table.row(line.key)
     }
+  }
+}
+
+extension DeviceSession {
+  /// Where the database says that it stands.
+  func stand() throws -> DeviceHistory.Stand {
+    let imported = Set(
+      try database.all("SELECT number FROM satchel_ledger WHERE direction = 'in' AND kind = 'scope' AND verdict = 'imported'") {
+        $0.integer(0)
+      })
+    let numbers = try archive.numbers(incomingPrefix).filter { $0 <= state.received.rawValue && imported.contains($0) }
+    let lastExport = try database.first(
+      "SELECT sequence, received FROM satchel_exports WHERE written = 1 ORDER BY sequence DESC LIMIT 1"
+    ) { (SequenceNumber($0.integer(0)), EmissionNumber($0.integer(1))) }
+    return DeviceHistory.Stand(numbers: numbers, received: state.received, lastExport: lastExport)
   }
 }

@@ -152,9 +152,8 @@ extension DeviceSession {
     let snapshot = try Snapshot.open(bundle, tables: tables)
     // The hub's rows are taken as they are there, whatever got past a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
-    if workspace.ending == .keep { try archive.keep(path, as: manifest.fileName) }
-    let report = try database.writeTransaction(workspace.ending) {
-      try database.withoutTriggers { try apply(bundle, scope, snapshot) }
+    let report = try keepingInArchive(path, manifest) {
+      try database.writeTransaction(workspace.ending) { try database.withoutTriggers { try apply(bundle, scope, snapshot) } }
     }
     if workspace.ending == .keep {
       // What the hub has needs no carrying any more.
@@ -162,6 +161,18 @@ extension DeviceSession {
       if scope.extent == .full { try forgetBefore(scope) }
     }
     return report
+  }
+
+  /// Keeps a copy of the bundle before `body` commits what it says: where there is one, there is the other. A crash in between leaves a
+  /// copy too many.
+  private func keepingInArchive<T>(_ path: String, _ manifest: Manifest, _ body: () throws -> T) throws -> T {
+    let copy = archive.path(incomingPrefix, manifest.number)
+    if try workspace.ending == .takeBack || platform.files.kind(copy) != nil { return try body() }
+    try archive.keep(path, as: manifest.fileName)
+    do { return try body() } catch {
+      try platform.files.remove(copy)
+      throw error
+    }
   }
 
   /// Nothing before a full bundle is needed to know what the hub says.
@@ -235,7 +246,8 @@ extension DeviceSession {
   }
 
   /// Keeps what the hub tells of this device's changes that it could not take as they were.
-  private func takeConflicts(of bundle: borrowing VerifiedBundle, at now: Int64) throws -> Int {
+  @discardableResult
+  func takeConflicts(of bundle: borrowing VerifiedBundle, at now: Int64) throws -> Int {
     var new = 0
     let id = bundle.manifest.bundle
     try bundle.eachConflict { record in

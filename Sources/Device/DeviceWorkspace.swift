@@ -145,7 +145,7 @@ final class DeviceSession {
   }
 
   /// An export from an old copy would bear a number that means another one already.
-  func refuseOldCopy() throws {
+  fileprivate func refuseOldCopy() throws {
     guard let highest = try unknownExport() else { return }
     throw WorkspaceError(
       "older-database",

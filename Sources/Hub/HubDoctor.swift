@@ -54,6 +54,12 @@ extension HubWorkspace {
   }
 
   private func repair(_ store: HubStore) throws -> [UnseenChange] {
+    if store.damage.isEmpty, try BundleArchive(folder, platform.files).numbers(basePrefix).isEmpty {
+      // The rows as they are are all that anybody knows: from now on it is known what they were.
+      try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
+      if ending == .takeBack { return [] }
+      try writeBase(store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
+    }
     let changes = try reinstallAndCompare(store)
     for table in store.tables {
       try UnseenChanges.save(

@@ -72,6 +72,19 @@ struct DoctorTests {
     #expect(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.count == 0)
   }
 
+  @Test("a row that an export brought to the hub, and that was deleted unseen, goes there too")
+  func unseenDeleteAfterExport() throws {
+    let camp = try camp()
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'steep')")
+    camp.deliver("tablet", 2)
+    #expect(try reviews(camp) == "r0|cold\nr1|quiet\nr3|steep")
+    try camp.sql(
+      "tablet/data.sqlite", Self.dropTriggers + "DROP TABLE satchel_before_reviews; DELETE FROM reviews WHERE id = 'r3'")
+    try repair(camp, 0, 0, 1)
+    camp.deliver("tablet", 3)
+    #expect(try reviews(camp) == "r0|cold\nr1|quiet")
+  }
+
   @Test("the table of pre-images is dropped: what was pending in it arrives all the same")
   func savedDropped() throws {
     let camp = try camp()
@@ -261,6 +274,76 @@ struct DoctorTests {
     #expect(outcome.out.contains("belongs to the device phone"))
     #expect(camp.device("tablet", "doctor", "--repair").code == 1)
     #expect(try camp.read("tablet/data.sqlite") == before)
+  }
+
+  @Test("an old copy is brought to where the newer file was, and what was written into it comes on top")
+  func oldCopy() throws {
+    let camp = try camp()
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'on the way' WHERE id = 'r0'")
+    let copy = try camp.read("tablet/data.sqlite")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
+    camp.deliver("tablet", 2)
+    try camp.sql("office.sqlite", "UPDATE reviews SET stars = 9 WHERE id = 'r0'")
+    camp.answer("tablet", 3)
+    try camp.sql(
+      "tablet/data.sqlite",
+      "UPDATE reviews SET words = 'two' WHERE id = 'r0'; INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'three')")
+    camp.device("tablet", "export")
+
+    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    try camp.sql(
+      "tablet/data.sqlite",
+      "UPDATE reviews SET stars = 1 WHERE id = 'r1'; INSERT INTO reviews VALUES ('r4', 'lake', 'ann', 4, 'own')")
+    #expect(camp.device("tablet", "status").out.contains("an old copy of itself"))
+    #expect(camp.device("tablet", "export").code == 1)
+    let looked = camp.device("tablet", "doctor")
+    #expect(looked.code == 1)
+    #expect(looked.out.contains("Next: satchel doctor --repair"))
+    let old = try camp.read("tablet/data.sqlite")
+    #expect(camp.device("tablet", "doctor", "--repair", "--dry-run").code == 0)
+    #expect(try camp.read("tablet/data.sqlite") == old)
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.error)")
+    let all = "r0|two|9\nr1|one|1\nr3|three|3\nr4|own|4"
+    let query = "SELECT id, words, stars FROM reviews WHERE author = 'ann' ORDER BY id"
+    #expect(try camp.rows("tablet/data.sqlite", query) == all)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+
+    camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-3.satchel"))
+    camp.deliver("tablet", 4)
+    #expect(try camp.rows("office.sqlite", query) == all)
+    #expect(try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.count == 0)
+    camp.answer("tablet", 4)
+    #expect(try camp.rows("tablet/data.sqlite", query) == all)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
+  @Test("an old copy without triggers is not touched: nobody can say what was written into it")
+  func damagedOldCopy() throws {
+    let camp = try camp()
+    let copy = try camp.read("tablet/data.sqlite")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
+    camp.deliver("tablet", 2)
+    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    try camp.sql("tablet/data.sqlite", Self.dropTriggers)
+    let before = try camp.read("tablet/data.sqlite")
+    #expect(camp.device("tablet", "doctor").out.contains("Keep it aside"))
+    #expect(camp.device("tablet", "doctor", "--repair").code == 1)
+    #expect(try camp.read("tablet/data.sqlite") == before)
+  }
+
+  @Test("a hub that has no base gets one from a repair, and knows from then on")
+  func newBase() throws {
+    let camp = try camp()
+    let base = camp.path("hub/bundles/archive/camp-hub-hub-1.satchel")
+    try FileManager.default.removeItem(atPath: base)
+    #expect(camp.hub("doctor").code == 1)
+    try camp.sql("office.sqlite", "UPDATE reviews SET stars = 5 WHERE id = 'r1'")
+    #expect(camp.hub("doctor", "--repair").code == 0)
+    #expect(!FileManager.default.fileExists(atPath: base))
+    #expect(camp.hub("doctor").out == "All is well.\n")
+    try camp.sql("office.sqlite", Self.dropTriggers + "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
+    #expect(camp.hub("doctor").out.contains("reviews: 0 inserted, 1 updated, 0 deleted unseen."))
   }
 
   @Test("a file that the app made anew, or that is no database, is named and kept", arguments: [true, false])

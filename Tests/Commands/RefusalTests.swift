@@ -362,7 +362,6 @@ struct RefusalTests {
     #expect(try camp.device("tablet", "export", "--json").json["error"]?["reason"] == "older-database")
     #expect(camp.device("tablet", "status").out.contains("old copy of itself"))
     #expect(camp.device("tablet", "doctor").out.contains("old copy of itself"))
-    #expect(camp.device("tablet", "doctor", "--repair").code == 1)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM reviews WHERE id = 'precious'") == "1")
   }
 

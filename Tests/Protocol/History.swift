@@ -120,7 +120,7 @@ final class History {
   func play() throws {
     for _ in 0..<Self.length {
       try event()
-      if !hasVandals, doctor.once(in: 30) { try examine() }
+      if !hasVandals, doctor.once(in: 60) { try examine() }
     }
     if !hasVandals { try examine() }
     say("-- \(Self.cleanRounds) clean rounds")
@@ -138,7 +138,11 @@ final class History {
     if falls(in: temper.write) {
       try write(on: device)
     } else if falls(in: temper.export) {
-      if try device.app() != nil { mail.append(try export(device)) }
+      if try device.app() != nil {
+        if hasVandals, doctor.once(in: 4) { try repair(device, thenKeep: true) }
+        mail.append(try export(device))
+        if hasVandals, doctor.once(in: 4) { try putBack(device) }
+      }
     } else if falls(in: temper.emit) {
       mail.append(try emit(to: device))
     } else if falls(in: temper.hub) {
@@ -169,12 +173,33 @@ final class History {
   }
 
   private func repair(_ device: TestDevice) throws {
-    guard try device.workspace.status().current?.damage.isEmpty == false else { return }
+    guard let current = try device.workspace.status().current, !current.damage.isEmpty || current.unknownExport != nil else {
+      return
+    }
     let report = try device.workspace.repair()
     say("\(device.name) is repaired: \(report.unseen)")
     if !report.isWell { throw Wrong("\(device.name) cannot be repaired: \(report)") }
     let again = try device.workspace.examine()
     if !again.isWell { throw Wrong("\(device.name) was repaired, and the doctor finds \(again)") }
+  }
+
+  private func repair(_ device: TestDevice, thenKeep: Bool) throws {
+    try repair(device)
+    try device.keepBackup()
+  }
+
+  /// All that the newer file held is in exports.
+  private func putBack(_ device: TestDevice) throws {
+    guard let backup = device.backup else { return }
+    say("\(device.name) gets an old copy of its database")
+    try device.putBack(backup)
+    for _ in 0..<doctor.below(3) {
+      guard let app = try device.app(), let item = try app.items().first else { break }
+      let value = value()
+      say("\(device.name) sets \(item.id).a = \(value)")
+      try device.set(0, of: item.id, to: value, app)
+    }
+    try repair(device)
   }
 
   private func repairHub() throws {

@@ -109,6 +109,18 @@ final class TestDevice {
     return opened
   }
 
+  /// A copy of the database, as somebody keeps one.
+  var backup: [UInt8]?
+
+  func keepBackup() throws { backup = try HostFileSystem().read(databasePath, limit: 1 << 30) }
+
+  /// Puts the copy in the place of the database.
+  func putBack(_ bytes: [UInt8]) throws {
+    opened = nil
+    try HostFileSystem().replace(databasePath, mode: 0o644, contents: bytes)
+    backup = nil
+  }
+
   func insert(_ item: Item, _ app: App) throws {
     try app.insert(item)
     for (column, value) in item.values.enumerated() { duty[Cell(item.id, column)] = value }
