@@ -45,29 +45,6 @@ public enum Capture {
     return missing
   }
 
-  /// What an app changed in a captured table's columns, in words; nil where all are as they were captured.
-  public static func drift(in database: borrowing Database, tables: [TrackedTable]) throws -> String? {
-    for table in tables {
-      guard let before = try database.tableInfo(table.names.before) else {
-        return "the table \(table.names.before), in which its changes are captured, is gone"
-      }
-      guard try database.tableInfo(table.names.writes) != nil else {
-        return "the table \(table.names.writes), in which its changes are captured, is gone"
-      }
-      let captured = before.schema.columns.filter {
-        ![table.names.generation, table.names.existed, table.names.stamp].contains($0)
-      }
-      let new = table.schema.columns.filter { !captured.contains($0) }
-      let gone = captured.filter { !table.schema.columns.contains($0) }
-      if !new.isEmpty || !gone.isEmpty {
-        let words = [("has the new column", new), ("has no longer the column", gone)].filter { !$0.1.isEmpty }
-        return "the table \(table.name) "
-          + words.map { "\($0.0) \($0.1.map(\.text).joined(separator: ", "))" }.joined(separator: " and ")
-      }
-    }
-    return nil
-  }
-
   public static func generation(in database: borrowing Database) throws -> Generation {
     Generation(try database.first("SELECT generation FROM satchel_capture") { $0.integer(0) } ?? 0)
   }

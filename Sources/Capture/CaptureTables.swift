@@ -26,10 +26,10 @@ struct CaptureTables {
   /// have several entries; the first one holds what it was.
   var identity: [Name] { (place == nil ? [] : [names.slot]) + key }
 
-  var statements: [String] { [createBefore, createWrites] }
+  var statements: [String] { [makeBefore, makeWrites] }
 
   /// Columns are declared without a type, so that values keep the storage class they have; the key is compared as bytes.
-  private var createBefore: String {
+  var makeBefore: String {
     """
     CREATE TABLE \(before) (
       \(columns.map { quoted($0) }.joined(separator: ",\n  ")),
@@ -41,7 +41,7 @@ struct CaptureTables {
     """
   }
 
-  private var createWrites: String {
+  var makeWrites: String {
     let alias = info.rowidAlias.map { columns[$0] }
     let slot = place.map { _ in "\(quoted(names.slot)) INTEGER, -- where the row lies\n  " } ?? ""
     let declared = columns.map { $0 == alias ? "\(quoted($0)) INTEGER PRIMARY KEY" : quoted($0) }
@@ -57,29 +57,31 @@ struct CaptureTables {
 
   // MARK: from one table to the other
 
-  /// The stamp of a write: milliseconds since 1970 in the upper 48 bits, and never behind what this replica has seen.
-  private var stamp: String {
-    """
-    (SELECT max(stamp + 1, CAST((\(quoted(names.written)) - 2440587.5) * 86400000.0 AS INTEGER) << 16) FROM satchel_capture)
-    """
-  }
-
   var hasWrites: String { "SELECT 1 FROM \(writes)" }
+
+  var settle: [String] { Self.settle(names, columns: columns, key: key, place: place) }
 
   /// Sorts all writes in: the first entry of a row makes its pre-image in the current generation, each later one moves the stamp
   /// alone. Keys that hold NULL name no row and are left to `status` to report.
-  var settle: [String] {
+  /// - Parameters:
+  ///   - columns: those of the tracked table, as both tables have them.
+  ///   - place: by which the entries' order is told, where a row may have several.
+  static func settle(_ names: CaptureNames, columns: [Name], key: [Name], place: String?) -> [String] {
     let moved = quoted(names.stamp)
+    // Milliseconds since 1970 in the upper 48 bits, and never behind what this replica has seen.
+    let stamp = """
+      (SELECT max(stamp + 1, CAST((\(quoted(names.written)) - 2440587.5) * 86400000.0 AS INTEGER) << 16) FROM satchel_capture)
+      """
     return [
       """
-      INSERT INTO \(before) (\(quotedList(columns + [names.generation, names.existed, names.stamp])))
+      INSERT INTO \(quoted(names.before)) (\(quotedList(columns + [names.generation, names.existed, names.stamp])))
       SELECT \(quotedList(columns)), (SELECT generation FROM satchel_capture), coalesce(\(quoted(names.existed)), 0), \(stamp)
-      FROM \(writes)
+      FROM \(quoted(names.writes))
       WHERE \(key.map { "\(quoted($0)) IS NOT NULL" }.joined(separator: " AND "))
       ORDER BY \((key.map { quoted($0) } + [place].compactMap(\.self)).joined(separator: ", "))
       ON CONFLICT (\(quotedList(key)), \(quoted(names.generation))) DO UPDATE SET \(moved) = max(\(moved) + 1, excluded.\(moved))
       """,
-      "DELETE FROM \(writes)",
+      "DELETE FROM \(quoted(names.writes))",
     ]
   }
 }

@@ -49,6 +49,12 @@ public enum PreImageStore {
     return table.schema.key(of: row).isEqualInSQL(to: key) ? row : nil
   }
 
+  /// The row with this key as it is now; nil where there is none.
+  static func row(_ key: RowKey, of table: TrackedTable, in database: borrowing Database) throws -> Row? {
+    let found = try database.using(table.currentSQL) { try row(key, of: table, by: $0) }
+    return found.flatMap { table.schema.key(of: $0) == key ? $0 : nil }
+  }
+
   /// Every step since generation `first`, in an order in which they can be applied: by generation, rows that go before rows that
   /// come, children going before their parents, parents coming before their children.
   public static func steps(_ tables: [TrackedTable], since first: Generation, in database: borrowing Database) throws -> [Step] {

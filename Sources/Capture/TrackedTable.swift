@@ -19,20 +19,29 @@ public struct TrackedTable: Sendable {
   ///
   /// Throws a `DatasetError` that names the first table that cannot be kept in step, and why.
   public static func find(_ dataset: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable] {
+    try parentsFirst(dataset.tables.map { try find($0, in: database) })
+  }
+
+  /// Finds those of the dataset's tables that can be kept in step as they are now, parents before their children.
+  public static func findIntact(_ dataset: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable] {
     var tables: [TrackedTable] = []
     for rules in dataset.tables {
-      let place = "tables.\(rules.name)"
-      guard let info = try database.tableInfo(rules.name) else {
-        let names = try database.tableNames().map(\.text).joined(separator: ", ")
-        throw DatasetError(place, "the database has no such table", hint: "It has: \(names).")
-      }
-      try check(info, at: place)
-      for column in rules.columns.keys.sorted() where info.schema.position(of: column) == nil {
-        throw DatasetError("\(place).columns.\(column)", "the table has no such column that is stored")
-      }
-      tables.append(TrackedTable(info: info, rules: rules, names: CaptureNames(info.schema, reserved: [])))
+      do { tables.append(try find(rules, in: database)) } catch is DatasetError { continue }
     }
     return try parentsFirst(tables)
+  }
+
+  private static func find(_ rules: TableRules, in database: borrowing Database) throws -> TrackedTable {
+    let place = "tables.\(rules.name)"
+    guard let info = try database.tableInfo(rules.name) else {
+      let names = try database.tableNames().map(\.text).joined(separator: ", ")
+      throw DatasetError(place, "the database has no such table", hint: "It has: \(names).")
+    }
+    try check(info, at: place)
+    for column in rules.columns.keys.sorted() where info.schema.position(of: column) == nil {
+      throw DatasetError("\(place).columns.\(column)", "the table has no such column that is stored")
+    }
+    return TrackedTable(info: info, rules: rules, names: CaptureNames(info.schema, reserved: []))
   }
 
   private static func check(_ info: TableInfo, at place: String) throws {

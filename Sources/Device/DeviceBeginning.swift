@@ -14,7 +14,7 @@ extension DeviceWorkspace {
     return try !Database(path: databasePath, mode: .readOnly).hasTable("satchel_device")
   }
 
-  func begin(with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws -> ImportReport {
+  func begin(with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String) throws -> ImportReport {
     guard scope.extent == .full else {
       throw Refusal(
         "gap", "It carries changes only, and this device has no data to change yet.",
@@ -24,6 +24,7 @@ extension DeviceWorkspace {
       throw BundleError.manifest("it is a device's first bundle and has no dataset.json")
     }
     let definition = try DatasetDefinition(json: source)
+    if ending == .keep { try BundleArchive(folder, platform.files).keep(path, as: bundle.manifest.fileName) }
     if try platform.files.kind(databasePath) == nil { return try makeDatabase(from: bundle, scope, definition) }
     return try fillDatabase(from: bundle, scope, definition)
   }
@@ -72,6 +73,9 @@ extension DeviceWorkspace {
     guard let incarnation = configuration.incarnation else {
       throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
     }
+    let exports = try BundleArchive(folder, platform.files)
+      .highestOutgoing("\(manifest.dataset)-\(configuration.name)-\(manifest.from.name)-")
+    let sequence = max(scope.acknowledged, SequenceNumber(exports))
     try Capture.install(in: database, tables: tables)
     for sql in [DeviceSchema.state, DeviceSchema.exports, DeviceSchema.resolutions, ConflictTable.schema, Ledger.schema] {
       try database.execute(sql)
@@ -80,10 +84,11 @@ extension DeviceWorkspace {
       id: configuration.id, name: configuration.name, user: manifest.user, hubID: manifest.from.id, hubName: manifest.from.name,
       epoch: scope.epoch, incarnation: incarnation,
       // A device that begins again goes on counting where the hub heard it last: no number may mean two exports.
-      sequence: scope.acknowledged, acknowledged: scope.acknowledged, received: scope.number, heard: now,
+      // Nor may one that was made and is still on its way.
+      sequence: sequence, acknowledged: scope.acknowledged, received: scope.number, heard: now,
       definition: definition.source
     ).save(in: database)
-    try Capture.begin(Generation(scope.acknowledged.rawValue), in: database)
+    try Capture.begin(Generation(sequence.rawValue), in: database)
     try Capture.witness(manifest.stamp, in: database)
     try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
   }

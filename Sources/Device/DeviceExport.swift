@@ -14,8 +14,6 @@ public struct ExportReport: Sendable {
   /// Steps that the bundle carries, by table, in the dataset's order.
   public let changes: [(table: Name, count: Int)]
   public let conflicts: Int
-  /// Triggers that are gone or were changed: writes may have gone by unseen, and be in no export.
-  public let missingTriggers: [Name]
   /// False: nothing had changed since the last export, whose file is named here.
   public let isNew: Bool
 }
@@ -183,6 +181,8 @@ extension DeviceSession {
 
   /// Gives the file its name in the outbox. Older exports are in this one: they move to `sent`.
   fileprivate func publish(_ record: ExportRecord, _ path: String) throws {
+    // The file in the outbox may be carried off; what it says is needed as long as the hub builds on it.
+    try archive.keep(path, as: record.file)
     try platform.files.rename(path, to: Paths.join(folder.outbox, record.file))
     try database.run(
       "UPDATE satchel_exports SET written = 1 WHERE sequence = :sequence", ["sequence": .integer(record.sequence.rawValue)])
@@ -204,7 +204,6 @@ extension DeviceSession {
     return ExportReport(
       sequence: record.sequence, file: try folder.place(ofOutgoing: record.file, platform.files),
       changes: counts.filter { $0.count > 0 },
-      conflicts: Int(record.sealed?.manifest.conflicts ?? 0),
-      missingTriggers: try Capture.missingTriggers(in: database, tables: tables), isNew: record.sealed != nil)
+      conflicts: Int(record.sealed?.manifest.conflicts ?? 0), isNew: record.sealed != nil)
   }
 }

@@ -32,8 +32,8 @@ extension DeviceWorkspace {
       do {
         let bundle = try read(path, fingerprint: fingerprint)
         let scope = try self.scope(of: bundle.manifest)
-        guard let session else { return try begin(with: bundle, scope) }
-        return try session.importScope(bundle, scope)
+        guard let session else { return try begin(with: bundle, scope, from: path) }
+        return try session.importScope(bundle, scope, from: path)
       } catch let error as Refusal {
         if error.keeping == .quarantine { try session?.quarantine(path, because: error) }
         throw error
@@ -53,10 +53,10 @@ extension DeviceWorkspace {
     }
   }
 
-  private func ownKey() throws -> PublicKey { try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files) }
+  func ownKey() throws -> PublicKey { try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files) }
 
   /// nil: this device does not know its hub yet.
-  private func hubKey() throws -> PublicKey? {
+  func hubKey() throws -> PublicKey? {
     let path = folder.publicKey(of: Self.hubKeyName)
     return try platform.files.kind(path) == nil ? nil : WorkspaceKeys.publicKey(at: path, files: platform.files)
   }
@@ -126,7 +126,9 @@ extension DeviceSession {
     try Quarantine.keep(path, because: error, folder: folder, platform: platform, database: database)
   }
 
-  fileprivate func importScope(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws -> ImportReport {
+  fileprivate func importScope(
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String
+  ) throws -> ImportReport {
     let manifest = bundle.manifest
     guard scope.epoch == state.epoch else {
       throw Refusal(
@@ -152,12 +154,33 @@ extension DeviceSession {
     try lines.readAhead()
     // The hub's rows are taken as they are there, whatever got past a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
-    let report = try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
-      try apply(bundle, lines, scope, snapshot)
+    let report = try keepingInArchive(path, manifest) {
+      try database.applyTransaction(workspace.ending, to: tables.map(\.name)) { try apply(bundle, lines, scope, snapshot) }
     }
-    // What the hub has needs no carrying any more.
-    if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
+    if workspace.ending == .keep {
+      // What the hub has needs no carrying any more.
+      try moveToSent(below: state.acknowledged.next)
+      if scope.extent == .full { try forgetBefore(scope) }
+    }
     return report
+  }
+
+  /// Keeps a copy of the bundle before `body` commits what it says: where there is one, there is the other. A crash in between leaves a
+  /// copy too many.
+  private func keepingInArchive<T>(_ path: String, _ manifest: Manifest, _ body: () throws -> T) throws -> T {
+    let copy = archive.path(incomingPrefix, manifest.number)
+    if try workspace.ending == .takeBack || platform.files.kind(copy) != nil { return try body() }
+    try archive.keep(path, as: manifest.fileName)
+    do { return try body() } catch {
+      try platform.files.remove(copy)
+      throw error
+    }
+  }
+
+  /// Nothing before a full bundle is needed to know what the hub says.
+  private func forgetBefore(_ scope: Manifest.Scope) throws {
+    try archive.forget(incomingPrefix, below: scope.number.rawValue)
+    try archive.forget(outgoingPrefix, below: scope.acknowledged.rawValue)
   }
 
   private func apply(
@@ -176,6 +199,7 @@ extension DeviceSession {
       guard let rows = applier.rows(of: line.table) else { throw LineProblem("there is no table \(line.table) here") }
       switch line.content {
       case .row(let fields):
+        try rows.schema.refuseOtherColumns(fields.map(\.name))
         let row = try rows.schema.row(fields)
         guard rows.schema.key(of: row) == line.key else { throw LineProblem("its key is not its row's") }
         try applier.apply(row, key: line.key, at: line.stamp, in: rows)
@@ -225,7 +249,8 @@ extension DeviceSession {
   }
 
   /// Keeps what the hub tells of this device's changes that it could not take as they were.
-  private func takeConflicts(of bundle: borrowing VerifiedBundle, at now: Int64) throws -> Int {
+  @discardableResult
+  func takeConflicts(of bundle: borrowing VerifiedBundle, at now: Int64) throws -> Int {
     var new = 0
     let id = bundle.manifest.bundle
     try bundle.eachConflict { record in

@@ -24,8 +24,12 @@ public struct DeviceStatus: Sendable {
     public let notExported: Int
     public let openConflicts: Int64
     public let heldConflicts: Int64
-    /// Triggers that are gone or were changed: writes may have gone by unseen.
+    /// What was done to the database by which writes may have gone by unseen.
+    public let damage: [CaptureDamage]
+    /// Of the damage: triggers that are gone or were changed.
     public let missingTriggers: [Name]
+    /// An export that this database does not know of: it is an old copy of itself.
+    public let unknownExport: SequenceNumber?
     /// Rows whose key holds NULL: they are not kept in step.
     public let namelessRows: [(table: Name, count: Int64)]
     /// Milliseconds since 1970 of the last export; nil before the first.
@@ -40,19 +44,21 @@ extension DeviceWorkspace {
     return DeviceStatus(
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
-      quarantined: try Quarantine.count(folder, files: platform.files), current: try isInitial() ? nil : session().status())
+      quarantined: try Quarantine.count(folder, files: platform.files), current: try isInitial() ? nil : examined().status())
   }
 
   /// The newest entries of the ledger first.
-  public func log(limit: Int64) throws -> [LedgerEntry] { try Ledger.list(limit: limit, in: session().database) }
+  public func log(limit: Int64) throws -> [LedgerEntry] { try Ledger.list(limit: limit, in: examined().database) }
 }
 
 extension DeviceSession {
   fileprivate func status() throws -> DeviceStatus.Current {
+    // What was captured of a table that has other columns by now cannot be read before it is repaired.
+    let readable = tables.filter { table in !damage.contains { $0.table == table.name && $0.kind != .triggers } }
     // To read what was written it is sorted, and left as it was.
     let steps = try database.writeTransaction(.takeBack) {
-      try Capture.settle(tables, in: database)
-      return try PreImageStore.steps(tables, since: acknowledgedGeneration, in: database)
+      try Capture.settle(readable, in: database)
+      return try PreImageStore.steps(readable, since: acknowledgedGeneration, in: database)
     }
     let exported = Generation(state.sequence.rawValue)
     let nameless = try tables.map { table in (table: table.name, count: try table.namelessRows(in: database)) }
@@ -61,7 +67,9 @@ extension DeviceSession {
       pending: tables.map { table in (table: table.name, count: steps.count { $0.table == table.name }) }.filter { $0.count > 0 },
       notExported: steps.count { $0.generation >= exported },
       openConflicts: try ConflictTable.count(.open, in: database), heldConflicts: try ConflictTable.count(.held, in: database),
-      missingTriggers: try Capture.missingTriggers(in: database, tables: tables), namelessRows: nameless.filter { $0.count > 0 },
+      damage: damage,
+      missingTriggers: try Capture.missingTriggers(in: database, tables: tables), unknownExport: try unknownExport(),
+      namelessRows: nameless.filter { $0.count > 0 },
       lastExport: try database.first("SELECT max(created) FROM satchel_exports") { $0.optionalInteger(0) } ?? nil)
   }
 }

@@ -71,8 +71,17 @@ public struct DeviceWorkspace: Sendable {
     return key.publicKey.fingerprint
   }
 
-  /// Opens the database, with what this device knows. Throws where the hub's first bundle has not come yet.
+  /// Opens the database, with what this device knows. Throws where the hub's first bundle has not come yet, and where something was
+  /// done to the database by which changes may have gone by unseen: carried on like that, they would be written over.
   func session() throws -> DeviceSession {
+    let session = try examined()
+    if let damage = session.damage.first { throw WorkspaceError.damaged(damage, tool: "satchel") }
+    try session.refuseOldCopy()
+    return session
+  }
+
+  /// Opens the database, whatever was done to it. For looking, and for repairs.
+  func examined() throws -> DeviceSession {
     guard try platform.files.kind(databasePath) != nil else {
       throw WorkspaceError(
         "initial", "This device has no data yet.", hint: "Import the hub's first bundle: satchel import FILE")
@@ -89,7 +98,10 @@ final class DeviceSession {
   let workspace: DeviceWorkspace
   let database: Database
   let dataset: DatasetDefinition
+  /// Of the dataset's tables, those that can be kept in step: all, where nothing is damaged.
   let tables: [TrackedTable]
+  /// What was done to the database by which changes may have gone by unseen.
+  let damage: [CaptureDamage]
   var state: DeviceState
 
   var platform: Platform { workspace.platform }
@@ -112,12 +124,33 @@ final class DeviceSession {
         hint: "Put each database back into its own workspace.")
     }
     dataset = try DatasetDefinition(json: state.definition)
-    tables = try TrackedTable.find(dataset, in: database)
-    if let words = try Capture.drift(in: database, tables: tables) { throw WorkspaceError.drift(words) }
+    tables = try TrackedTable.findIntact(dataset, in: database)
+    damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
     self.workspace = workspace
     self.state = state
     self.database = database
   }
 
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
+
+  var archive: BundleArchive { BundleArchive(folder, platform.files) }
+  /// How the names of this device's exports begin, and those of the bundles from its hub.
+  var outgoingPrefix: String { "\(dataset.name)-\(state.name)-\(state.hubName)-" }
+  var incomingPrefix: String { "\(dataset.name)-\(state.hubName)-\(state.name)-" }
+
+  /// The highest number of an export that this database does not know of, and that its files show; nil where there is none.
+  func unknownExport() throws -> SequenceNumber? {
+    let highest = SequenceNumber(try archive.highestOutgoing(outgoingPrefix))
+    return highest > state.sequence ? highest : nil
+  }
+
+  /// An export from an old copy would bear a number that means another one already.
+  fileprivate func refuseOldCopy() throws {
+    guard let highest = try unknownExport() else { return }
+    throw WorkspaceError(
+      "older-database",
+      "The database \(workspace.databasePath) has made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy of itself.",
+      hint:
+        "Put the newer database back if there is one. If not, keep this one aside and ask the hub's operator for a full bundle.")
+  }
 }

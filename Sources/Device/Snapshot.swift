@@ -14,13 +14,14 @@ final class Snapshot {
   static func open(_ bundle: borrowing VerifiedBundle, tables: [TrackedTable]) throws -> Snapshot? {
     guard let database = try openUnchecked(bundle) else { return nil }
     for table in tables {
-      guard let info = try database.tableInfo(table.name), info.schema.columns == table.schema.columns,
-        info.schema.key == table.schema.key
+      let info = try database.tableInfo(table.name)
+      try table.schema.refuseOtherColumns(info?.schema.columns ?? [])
+      guard let theirs = info?.schema,
+        theirs.key.map({ theirs.columns[$0] }) == table.schema.key.map({ table.schema.columns[$0] })
       else {
         throw Refusal(
-          "schema-differs", "The table \(table.name) has other columns at the hub than in the database here.",
-          hint: "Bring the app and its database to the same version on both sides, then import the file again.", keeping: .inPlace
-        )
+          "schema-differs", "The table \(table.name) has another PRIMARY KEY at the hub than in the database here.",
+          hint: "Bring the app and its database to the same version on both sides, then import the file again.")
       }
     }
     return Snapshot(database: database)

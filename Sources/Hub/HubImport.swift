@@ -203,7 +203,7 @@ private struct HubImport {
     var clamped: Int64 = 0
     try lines.each { line in
       guard let place = store.place(of: line.table) else { throw LineProblem("the dataset has no table \(line.table)") }
-      let step = try line.step(in: store.rows[place].schema)
+      let step = try store.fitted(line, in: place).step(in: store.rows[place].schema)
       guard step.generation.rawValue < changes.sequence.rawValue else {
         throw LineProblem("its generation is not before the export")
       }

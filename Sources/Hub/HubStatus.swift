@@ -19,7 +19,9 @@ public struct HubStatus: Sendable {
   public let quarantined: Int
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
-  /// Triggers that are gone or were changed: writes may have gone by unseen.
+  /// What was done to the database by which writes may have gone by unseen.
+  public let damage: [CaptureDamage]
+  /// Of the damage: triggers that are gone or were changed.
   public let missingTriggers: [Name]
 
   public struct Device: Sendable {
@@ -32,7 +34,7 @@ public struct HubStatus: Sendable {
 extension HubWorkspace {
   /// Looks at the workspace and changes nothing.
   public func status() throws -> HubStatus {
-    let store = try store()
+    let store = try examined()
     return HubStatus(
       configuration: configuration, fingerprint: try fingerprint(), version: store.dataset.version, epoch: store.identity.epoch,
       cursor: try store.cursor(),
@@ -45,9 +47,9 @@ extension HubWorkspace {
       heldConflicts: try ConflictTable.count(.held, in: store.database),
       quarantined: try Quarantine.count(folder, files: platform.files),
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
-      missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
+      damage: store.damage, missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
   }
 
   /// The newest entries of the ledger first.
-  public func log(limit: Int64) throws -> [LedgerEntry] { try Ledger.list(limit: limit, in: store().database) }
+  public func log(limit: Int64) throws -> [LedgerEntry] { try Ledger.list(limit: limit, in: examined().database) }
 }

@@ -88,12 +88,22 @@ public struct HubWorkspace: Sendable {
     let identity = HubStore.Identity(id: configuration.id, name: configuration.name, epoch: platform.random.identifier())
     try database.writeTransaction {
       try HubStore.install(in: database, identity: identity, definition: definition, tables: tables)
+      try writeBase(database, tables, definition, epoch: identity.epoch, cursor: .zero)
       // Before the commit: a database without a workspace could not be used again, a workspace without a database says what to do.
       try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
     }
   }
 
+  /// Opens the database. Throws where something was done to it by which changes may have gone by unseen: carried on like that, they
+  /// would be written over.
   func store() throws -> HubStore {
+    let store = try examined()
+    if let damage = store.damage.first { throw WorkspaceError.damaged(damage, tool: "satchel-hub") }
+    return store
+  }
+
+  /// Opens the database, whatever was done to it. For looking, and for repairs.
+  func examined() throws -> HubStore {
     guard try platform.files.kind(databasePath) == .file else {
       throw WorkspaceError(
         "no-database", "The hub's database \(databasePath) is not there.", hint: "Bring it back from a backup.")

@@ -199,7 +199,7 @@ private func condition(ofIndex sql: String) -> String? {
 /// A column's default as an expression that may stand anywhere; nil where it is NULL.
 ///
 /// A default may be a word without quotes, or in double ones: there it is a text, elsewhere it would be a column's name.
-private func defaultExpression(_ declared: String) -> String? {
+func defaultExpression(_ declared: String) -> String? {
   var bytes = Array(declared.utf8)
   if bytes.first == UInt8(ascii: "\""), bytes.count > 1 {
     let inside = String(decoding: bytes[1..<bytes.count - 1], as: UTF8.self)

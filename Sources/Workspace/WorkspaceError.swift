@@ -1,3 +1,4 @@
+import SatchelCapture
 import SatchelValues
 
 /// Why a workspace could not be opened or made, or a command on it not be carried out. Nothing has changed.
@@ -14,11 +15,12 @@ public struct WorkspaceError: ExplainedError {
 }
 
 extension WorkspaceError {
-  /// An app changed the columns of a table that is kept in step.
-  public static func drift(_ words: String) -> WorkspaceError {
-    WorkspaceError(
-      "schema-drift", "The app has changed the database: \(words). Its changes cannot be read like this.",
-      hint: "Nothing is lost: bring the table's columns back to what they were, and everything goes on.")
+  /// Something was done to the database by which changes may have gone by unseen: nothing is carried before they are found.
+  public static func damaged(_ damage: CaptureDamage, tool: String) -> WorkspaceError {
+    let isSchema = [.columns, .table, .key].contains(damage.kind)
+    return WorkspaceError(
+      isSchema ? "schema-drift" : "damaged", "The database was changed behind Satchel's back: \(damage.words).",
+      hint: damage.hint ?? "Changes may have gone by unseen. Find them and go on with: \(tool) doctor --repair")
   }
 }
 

@@ -19,7 +19,7 @@ public struct WorkspaceFolder: Sendable {
   public var inbox: String { path("bundles/inbox") }
   /// Refused, with a reason beside each.
   public var quarantine: String { path("bundles/quarantine") }
-  /// What the hub imported.
+  /// What was imported here, and what a device sent: what was known last can be put together from it.
   public var archive: String { path("bundles/archive") }
   public var lock: String { path(".satchel.lock") }
 
@@ -61,10 +61,15 @@ public struct WorkspaceFolder: Sendable {
   }
 
   private func sweep(_ files: any FileSystem) throws {
-    for place in [root, keys, outbox, sent, inbox, quarantine, archive] where try files.kind(place) == .directory {
-      for name in try files.list(place) where name.hasPrefix(HostFileSystem.temporaryPrefix) {
-        try files.removeTree(Paths.join(place, name))
-      }
+    for path in try leftovers(files) { try files.removeTree(path) }
+  }
+
+  /// What a command that was killed left lying half done.
+  func leftovers(_ files: any FileSystem) throws -> [String] {
+    try [root, keys, outbox, sent, inbox, quarantine, archive].flatMap { place in
+      try files.kind(place) == .directory
+        ? files.list(place).filter { $0.hasPrefix(HostFileSystem.temporaryPrefix) }
+          .map { Paths.join(place, $0) } : []
     }
   }
 
@@ -72,8 +77,7 @@ public struct WorkspaceFolder: Sendable {
   public func create(_ files: any FileSystem, role: Role) throws {
     try files.makeDirectory(root, mode: 0o755)
     try files.makeDirectory(keys, mode: 0o700)
-    for folder in [outbox, sent, inbox, quarantine] { try files.makeDirectory(folder, mode: 0o755) }
-    if role == .hub { try files.makeDirectory(archive, mode: 0o755) }
+    for folder in [outbox, sent, inbox, quarantine, archive] { try files.makeDirectory(folder, mode: 0o755) }
   }
 }
 

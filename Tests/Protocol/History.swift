@@ -42,9 +42,15 @@ final class History {
   private var lastValue: Int64 = 99
   private var born = 0
   private let trace: ((String) -> Void)?
+  /// Whether now and then somebody drops what captures their writes.
+  private let hasVandals: Bool
+  /// Decides about doctors and vandals, so that histories without them stay what they were.
+  private var doctor: SplitMix64
 
-  init(seed: UInt64, in folder: String, trace: ((String) -> Void)? = nil) throws {
+  init(seed: UInt64, in folder: String, hasVandals: Bool = false, trace: ((String) -> Void)? = nil) throws {
     self.seed = seed
+    self.hasVandals = hasVandals
+    doctor = SplitMix64(seed: seed &+ 0x646f_6374_6f72)
     self.folder = folder
     self.trace = trace
     random = SplitMix64(seed: seed)
@@ -112,7 +118,11 @@ final class History {
   // MARK: events
 
   func play() throws {
-    for _ in 0..<Self.length { try event() }
+    for _ in 0..<Self.length {
+      try event()
+      if !hasVandals, doctor.once(in: 60) { try examine() }
+    }
+    if !hasVandals { try examine() }
     say("-- \(Self.cleanRounds) clean rounds")
     for _ in 0..<Self.cleanRounds { try cleanRound() }
   }
@@ -128,7 +138,11 @@ final class History {
     if falls(in: temper.write) {
       try write(on: device)
     } else if falls(in: temper.export) {
-      if try device.app() != nil { mail.append(try export(device)) }
+      if try device.app() != nil {
+        if hasVandals, doctor.once(in: 4) { try repair(device, thenKeep: true) }
+        mail.append(try export(device))
+        if hasVandals, doctor.once(in: 4) { try putBack(device) }
+      }
     } else if falls(in: temper.emit) {
       mail.append(try emit(to: device))
     } else if falls(in: temper.hub) {
@@ -140,8 +154,64 @@ final class History {
     }
   }
 
+  /// Nobody did any harm, so nobody finds any.
+  private func examine() throws {
+    for device in devices where try device.app() != nil {
+      let report = try device.workspace.examine()
+      if !report.isWell { throw Wrong("\(device.name) is well, and the doctor finds \(report)") }
+    }
+    let report = try hub.examine()
+    if !report.isWell { throw Wrong("the hub is well, and the doctor finds \(report)") }
+  }
+
+  /// Makes what follows go by unseen, until somebody repairs it.
+  private func vandalise(_ app: App) throws {
+    let isAll = doctor.once(in: 2)
+    let names = try app.dropTriggers(all: isAll)
+    if isAll, doctor.once(in: 2) { try app.execute("DROP TABLE IF EXISTS satchel_before_items") }
+    say("triggers are dropped: \(names)")
+  }
+
+  private func repair(_ device: TestDevice) throws {
+    guard let current = try device.workspace.status().current, !current.damage.isEmpty || current.unknownExport != nil else {
+      return
+    }
+    let report = try device.workspace.repair()
+    say("\(device.name) is repaired: \(report.unseen)")
+    if !report.isWell { throw Wrong("\(device.name) cannot be repaired: \(report)") }
+    let again = try device.workspace.examine()
+    if !again.isWell { throw Wrong("\(device.name) was repaired, and the doctor finds \(again)") }
+  }
+
+  private func repair(_ device: TestDevice, thenKeep: Bool) throws {
+    try repair(device)
+    try device.keepBackup()
+  }
+
+  /// All that the newer file held is in exports.
+  private func putBack(_ device: TestDevice) throws {
+    guard let backup = device.backup else { return }
+    say("\(device.name) gets an old copy of its database")
+    try device.putBack(backup)
+    for _ in 0..<doctor.below(3) {
+      guard let app = try device.app(), let item = try app.items().first else { break }
+      let value = value()
+      say("\(device.name) sets \(item.id).a = \(value)")
+      try device.set(0, of: item.id, to: value, app)
+    }
+    try repair(device)
+  }
+
+  private func repairHub() throws {
+    if try hub.status().damage.isEmpty { return }
+    let report = try hub.repair()
+    say("the hub is repaired: \(report.unseen)")
+    if try !hub.examine().isWell { throw Wrong("the hub was repaired, and is not well") }
+  }
+
   private func write(on device: TestDevice) throws {
     guard let app = try device.app() else { return }
+    if hasVandals, doctor.once(in: 8) { try vandalise(app) }
     let items = try app.items()
     let dice = random.fraction()
     if dice < temper.birth || items.isEmpty {
@@ -166,6 +236,7 @@ final class History {
   }
 
   private func writeAtHub() throws {
+    if hasVandals, doctor.once(in: 8) { try vandalise(admin) }
     let items = try admin.items()
     if items.isEmpty { return }
     let id = random.one(of: items).id
@@ -181,6 +252,7 @@ final class History {
   }
 
   private func changeRights(of device: TestDevice) throws {
+    try repairHub()
     hidden[device.index] = random.below(4)
     say("\(device.name) may not see c % 3 = \(hidden[device.index])")
     _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(hidden[device.index]))])
@@ -189,12 +261,14 @@ final class History {
   // MARK: the courier
 
   private func export(_ device: TestDevice) throws -> Parcel {
+    try repair(device)
     let report = try device.workspace.export()
     say("\(device.name) exports \(report.sequence)\(report.isNew ? "" : ", nothing new")")
     return try copy(report.file, to: nil)
   }
 
   private func emit(to device: TestDevice) throws -> Parcel {
+    try repairHub()
     let report = try hub.emit(to: device.name)
     say(
       "hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) gone\(report.isNew ? "" : ", nothing new")"
@@ -225,11 +299,13 @@ final class History {
 
   private func deliver(_ parcel: Parcel) throws {
     guard let index = parcel.device else {
+      try repairHub()
       let report = try hub.importBundle(parcel.path)
       say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
       return
     }
     do {
+      try repair(devices[index])
       let report = try devices[index].workspace.importBundle(parcel.path)
       say(
         "device imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed, \(report.conflicts) conflicts"

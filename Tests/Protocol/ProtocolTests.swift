@@ -15,20 +15,27 @@ import Testing
   private static let lanes = min(2, seeds.count)
 
   @Test("after any history and three clean rounds all have converged, and no value is lost", arguments: 0..<lanes)
-  func histories(lane: Int) throws {
+  func histories(lane: Int) throws { try play(lane, hasVandals: false) }
+
+  @Test("what nobody saw being written is found and lost nowhere, after any history with vandals in it", arguments: 0..<lanes)
+  func vandals(lane: Int) throws { try play(lane, hasVandals: true) }
+
+  private func play(_ lane: Int, hasVandals: Bool) throws {
     let folder = try Playground()
-    let mine = Self.seeds.enumerated().filter { $0.offset % Self.lanes == lane }.map(\.element)
+    // A history with vandals takes twice as long, and fewer will do.
+    let lanes = Self.lanes * (hasVandals && Self.seeds.count > 20 ? 4 : 1)
+    let mine = Self.seeds.enumerated().filter { $0.offset % lanes == lane }.map(\.element)
     let began = Date()
-    for seed in mine { play(seed, in: folder) }
+    for seed in mine { play(seed, hasVandals, in: folder) }
     let seconds = Date().timeIntervalSince(began)
     print("lane \(lane): \(mine.count) histories, \(Int(seconds * 1000 / Double(max(1, mine.count)))) ms each")
   }
 
-  private func play(_ seed: UInt64, in folder: Playground) {
+  private func play(_ seed: UInt64, _ hasVandals: Bool, in folder: Playground) {
     let place = folder.path(of: seed)
     defer { folder.remove(place) }
     do {
-      let history = try History(seed: seed, in: place, trace: Self.seeds.count == 1 ? { print($0) } : nil)
+      let history = try History(seed: seed, in: place, hasVandals: hasVandals, trace: Self.seeds.count == 1 ? { print($0) } : nil)
       try history.play()
       try history.check()
     } catch {

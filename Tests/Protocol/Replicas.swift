@@ -23,6 +23,16 @@ final class App {
 
   func execute(_ sql: String) throws { try database.execute(sql) }
 
+  /// Drops all of Satchel's triggers, or one of them.
+  func dropTriggers(all: Bool) throws -> [String] {
+    let names = try database.all(
+      "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel%' ORDER BY name"
+    ) { $0.text(0) }
+    let dropped = all ? names : Array(names.suffix(1))
+    for name in dropped { try database.execute("DROP TRIGGER \(quoted(name))") }
+    return dropped
+  }
+
   /// All rows, by their ids.
   func items() throws -> [Item] {
     try database.all("SELECT id, a, b, c FROM items ORDER BY id") { row in
@@ -97,6 +107,18 @@ final class TestDevice {
     if try workspace.isInitial() { return nil }
     opened = try App(path: databasePath)
     return opened
+  }
+
+  /// A copy of the database, as somebody keeps one.
+  var backup: [UInt8]?
+
+  func keepBackup() throws { backup = try HostFileSystem().read(databasePath, limit: 1 << 30) }
+
+  /// Puts the copy in the place of the database.
+  func putBack(_ bytes: [UInt8]) throws {
+    opened = nil
+    try HostFileSystem().replace(databasePath, mode: 0o644, contents: bytes)
+    backup = nil
   }
 
   func insert(_ item: Item, _ app: App) throws {

@@ -58,7 +58,8 @@ struct Failure {
         reason: "no-space", message: "There is no room left for the database.", hint: "Make room, then try again.", code: .failed)
     case .corrupt:
       self.init(
-        reason: "corrupt", message: "The database is damaged: \(error.message).", hint: "Bring it back from a backup.",
+        reason: "corrupt", message: "The database is damaged: \(error.message).",
+        hint: "Keep the file. What to do next: run doctor.",
         code: .failed)
     default:
       self.init(reason: "database", message: "The database said: \(error.message).", hint: nil, code: .failed)

@@ -34,12 +34,8 @@ extension DeviceTool {
         [
           "new": .bool(report.isNew), "sequence": .integer(report.sequence.rawValue), "file": .string(report.file),
           "name": .string(file), "copy": .optional(copy), "changes": .tables(report.changes),
-          "conflicts": .integer(Int64(report.conflicts)), "missing_triggers": .strings(report.missingTriggers.map(\.text)),
-        ],
-        warnings: report.missingTriggers.map {
-          "Warning: the trigger \($0) is not as Satchel made it: writes may go by unseen.\n"
-        }
-        .joined())
+          "conflicts": .integer(Int64(report.conflicts)),
+        ])
     }
   }
 }

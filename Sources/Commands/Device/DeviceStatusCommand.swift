@@ -42,8 +42,9 @@ extension DeviceTool {
       table.add(["Conflicts", "\(current.openConflicts) open, \(current.heldConflicts) held at the hub"])
     }
     if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
-    for name in current.missingTriggers.prefix(3) {
-      table.add(["Warning", "the trigger \(name) is not as Satchel made it: writes may go by unseen"])
+    for damage in current.damage { table.add(["Warning", "\(damage.words): writes may have gone by unseen"]) }
+    if let highest = current.unknownExport {
+      table.add(["Warning", "the database is an old copy of itself: this workspace holds export \(highest) already"])
     }
     for rows in current.namelessRows {
       table.add(["Warning", "\(Words.count(rows.count, "row")) of \(rows.table) with NULL in the key: not kept in step"])
@@ -59,7 +60,10 @@ extension DeviceTool {
   }
 
   private static func next(_ status: DeviceStatus, _ current: DeviceStatus.Current) -> String {
-    if !current.missingTriggers.isEmpty { return "do not collect further data before somebody has looked at the triggers." }
+    if let hint = current.damage.compactMap(\.hint).first { return hint }
+    if !current.damage.isEmpty || current.unknownExport != nil {
+      return "satchel doctor, which says what went by unseen; then satchel doctor --repair"
+    }
     if current.notExported > 0 { return "satchel export" }
     if current.openConflicts > 0 { return "satchel conflicts" }
     if let file = status.outbox.last { return "carry bundles/outbox/\(file) to the hub." }
@@ -84,6 +88,7 @@ extension DeviceTool {
       "not_exported": .integer(Int64(current.notExported)), "open_conflicts": .integer(current.openConflicts),
       "held_conflicts": .integer(current.heldConflicts), "quarantined": .integer(Int64(status.quarantined)),
       "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
+      "damage": .strings(current.damage.map(\.words)), "unknown_export": .optional(current.unknownExport?.rawValue),
       "nameless_rows": .tables(current.namelessRows.map { (table: $0.table, count: Int($0.count)) }),
       "fingerprint": .string(status.fingerprint),
     ]

@@ -12,6 +12,10 @@ enum DeviceTool {
       name: name, summary: "keep this device's database in step with its hub, without a network", version: satchelVersion,
       commands: [initialize, status, export, importBundles] + conflicts.all + [
         LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
+        DoctorCommand.doctor(tool: name) { command, context in
+          let workspace = try open(command, context)
+          return try command.flag("repair") ? workspace.repair() : workspace.examine()
+        },
         BundleCommands.verify(tool: name) { path, command, context, look in try open(command, context).verify(path, look) },
         BundleCommands.inspect(tool: name) { path, command, context, look in try open(command, context).verify(path, look) },
       ])

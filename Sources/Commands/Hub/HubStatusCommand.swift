@@ -23,9 +23,7 @@ extension HubTool {
     table.add(["Changes", "\(status.cursor) since the beginning"])
     table.add(["Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held"])
     if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
-    for name in status.missingTriggers.prefix(3) {
-      table.add(["Warning", "the trigger \(name) is not as Satchel made it: writes may go by unseen"])
-    }
+    for damage in status.damage { table.add(["Warning", "\(damage.words): writes may have gone by unseen"]) }
     var text = table.text(width: nil)
     if !status.devices.isEmpty {
       var devices = TextTable(["DEVICE", "USER", "STATE", "HEARD", .right("MERGED"), .right("MADE FOR IT"), .right("IT HAS")])
@@ -43,7 +41,8 @@ extension HubTool {
   }
 
   private static func next(_ status: HubStatus) -> String {
-    if !status.missingTriggers.isEmpty { return "let nobody write to the database before somebody has looked at the triggers." }
+    if let hint = status.damage.compactMap(\.hint).first { return hint }
+    if !status.damage.isEmpty { return "satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair" }
     if status.users == 0 { return "satchel-hub user add NAME" }
     if status.devices.isEmpty { return "satchel-hub device provision NAME --user USER --into DIR" }
     if let flagged = status.devices.first(where: { $0.device.state == .flagged }) {
@@ -64,7 +63,7 @@ extension HubTool {
           .object((json(entry.device).objectValue ?? []) + [.init(name: "emitted", value: .integer(entry.emitted.rawValue))])
         }), "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
       "quarantined": .integer(Int64(status.quarantined)), "outbox": .strings(status.outbox),
-      "missing_triggers": .strings(status.missingTriggers.map(\.text)),
+      "missing_triggers": .strings(status.missingTriggers.map(\.text)), "damage": .strings(status.damage.map(\.words)),
     ]
   }
 }

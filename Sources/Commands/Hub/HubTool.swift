@@ -11,6 +11,10 @@ enum HubTool {
       name: name, summary: "merge what devices bring, and give each user's device its rows", version: satchelVersion,
       commands: [initialize, status] + users + devices + [importBundles, emit] + conflicts.all + [
         LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
+        DoctorCommand.doctor(tool: name) { command, context in
+          let workspace = try open(command, context)
+          return try command.flag("repair") ? workspace.repair() : workspace.examine()
+        },
         BundleCommands.verify(tool: name) { path, command, context, look in try open(command, context).verify(path, look) },
         BundleCommands.inspect(tool: name) { path, command, context, look in try open(command, context).verify(path, look) },
       ])

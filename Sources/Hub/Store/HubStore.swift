@@ -9,10 +9,14 @@ import SatchelWorkspace
 final class HubStore {
   let database: Database
   let dataset: DatasetDefinition
+  /// Of the dataset's tables, those that can be kept in step: all, where nothing is damaged.
   let tables: [TrackedTable]
   private let names: [Name]
+  /// What was done to the database by which changes may have gone by unseen.
+  let damage: [CaptureDamage]
   let identity: Identity
   let rows: [RowTable]
+  /// None where something is damaged.
   let numbers: [RowNumbers]
   let references: [References]
   let logged: LogStatements
@@ -41,11 +45,12 @@ final class HubStore {
         hint: "Was the file replaced? Put the right one back.")
     }
     let dataset = try DatasetDefinition(json: definition)
-    let tables = try TrackedTable.find(dataset, in: database)
-    if let words = try Capture.drift(in: database, tables: tables) { throw WorkspaceError.drift(words) }
+    let tables = try TrackedTable.findIntact(dataset, in: database)
+    damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
     // A trigger that only the app can run is no trouble here, unless it is to fire.
     rows = try database.withoutTriggers { try tables.map { try RowTable($0, in: database) } }
-    numbers = try tables.map { try RowNumbers($0, in: database) }
+    // Their columns may have other names than the key has by now.
+    numbers = damage.isEmpty ? try tables.map { try RowNumbers($0, in: database) } : []
     references = tables.map { References(of: $0, among: tables) }
     logged = try LogStatements(in: database)
     self.dataset = dataset

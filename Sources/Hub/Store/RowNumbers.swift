@@ -27,6 +27,31 @@ final class RowNumbers {
   static func install(_ table: TrackedTable, in database: borrowing Database) throws {
     let names = Self.names(table)
     let keys = names.key.joined(separator: ", ")
+    try create(names, in: database)
+    try database.execute(
+      """
+      INSERT INTO \(names.table)
+      SELECT \(keys), row_number() OVER (ORDER BY \(keys)) - 1
+      FROM \(quoted(table.name))
+      """)
+  }
+
+  /// Gives the columns of the table of numbers the names that the key's columns have by now.
+  static func follow(_ table: TrackedTable, in database: borrowing Database) throws {
+    let names = Self.names(table)
+    let saved = try database.all(
+      "SELECT name FROM pragma_table_info(:table)", ["table": .string("satchel_rows_\(table.name)")]
+    ) { quoted($0.text(0)) }
+    if saved == names.key + [names.number] || saved.isEmpty { return }
+    try database.execute("CREATE TEMP TABLE satchel_old AS SELECT * FROM main.\(names.table)")
+    try database.execute("DROP TABLE main.\(names.table)")
+    try create(names, in: database)
+    try database.execute("INSERT INTO main.\(names.table) SELECT * FROM temp.satchel_old")
+    try database.execute("DROP TABLE temp.satchel_old")
+  }
+
+  private static func create(_ names: (table: String, key: [String], number: String), in database: borrowing Database) throws {
+    let keys = names.key.joined(separator: ", ")
     try database.execute(
       """
       CREATE TABLE \(names.table) (
@@ -34,12 +59,6 @@ final class RowNumbers {
         \(names.number) INTEGER NOT NULL UNIQUE, -- stands for the row in the sets of emissions
         PRIMARY KEY (\(keys))
       ) WITHOUT ROWID
-      """)
-    try database.execute(
-      """
-      INSERT INTO \(names.table)
-      SELECT \(keys), row_number() OVER (ORDER BY \(keys)) - 1
-      FROM \(quoted(table.name))
       """)
   }
 

@@ -1,0 +1,119 @@
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+
+/// Something that was done to a captured database, after which changes may have gone by unseen.
+public struct CaptureDamage: Sendable {
+  public enum Kind: String, Sendable {
+    /// Triggers are gone or are not as capture made them.
+    case triggers
+    /// The table has other columns than were captured.
+    case columns
+    /// A table of Satchel's own, in which changes are kept, is gone.
+    case saved
+    /// The app's table is gone, or cannot be kept in step as it is now.
+    case table
+    /// The table's rows have other names than they had.
+    case key
+  }
+
+  public let kind: Kind
+  public let table: Name
+  /// What happened, as the rest of a sentence.
+  public let words: String
+  /// What must be done before anything can be repaired; nil: repairing is all.
+  public let hint: String?
+
+  public var isRepairable: Bool { hint == nil }
+}
+
+extension Capture {
+  /// What was done to capture and to the tables that it watches. A look at the schema alone, cheap enough for every command.
+  public static func damage(
+    in database: borrowing Database, tables: [TrackedTable], dataset: DatasetDefinition
+  ) throws -> [CaptureDamage] {
+    var found: [CaptureDamage] = []
+    for rules in dataset.tables where !tables.contains(where: { $0.name == rules.name }) {
+      found.append(try lost(rules.name, dataset, in: database))
+    }
+    if try !database.hasTable("satchel_capture") || database.first("SELECT 1 FROM satchel_capture", [:], { _ in true }) == nil {
+      found.append(
+        CaptureDamage(
+          kind: .saved, table: "satchel_capture", words: "the table satchel_capture, which counts exports, is gone or empty",
+          hint: nil))
+    }
+    for table in tables { if let damage = try damage(to: table, in: database) { found.append(damage) } }
+    return found
+  }
+
+  private static func damage(to table: TrackedTable, in database: borrowing Database) throws -> CaptureDamage? {
+    guard let before = try database.tableInfo(table.names.before) else {
+      return CaptureDamage(
+        kind: .saved, table: table.name, words: "the table \(table.names.before), in which its changes are captured, is gone",
+        hint: nil)
+    }
+    guard let writes = try database.tableInfo(table.names.writes), table.savedWrites(writes) == table.savedColumns(before) else {
+      return CaptureDamage(
+        kind: .saved, table: table.name,
+        words: "the table \(table.names.writes), in which its changes are captured, is gone or not as Satchel made it", hint: nil)
+    }
+    let mapping = ColumnMapping(from: table.savedColumns(before), to: table.schema.columns)
+    if table.hasOtherKey(than: before, mapping) {
+      return CaptureDamage(
+        kind: .key, table: table.name, words: "the table \(table.name) has another PRIMARY KEY than was captured",
+        hint: "Give the table its old key back, or keep this database aside and have the device provisioned anew.")
+    }
+    if let words = mapping.words {
+      return CaptureDamage(kind: .columns, table: table.name, words: "the table \(table.name) \(words)", hint: nil)
+    }
+    let missing = try missingTriggers(in: database, tables: [table])
+    if missing.isEmpty { return nil }
+    let names = missing.map(\.text).joined(separator: ", ")
+    return CaptureDamage(
+      kind: .triggers, table: table.name,
+      words: missing.count == 1
+        ? "the trigger \(names) is not as Satchel made it" : "the triggers \(names) are not as Satchel made them", hint: nil)
+  }
+
+  /// Why a table of the dataset is not among those that can be captured: it was renamed, dropped, or made into something else.
+  private static func lost(_ name: Name, _ dataset: DatasetDefinition, in database: borrowing Database) throws -> CaptureDamage {
+    let renamed = try database.first(
+      "SELECT tbl_name FROM sqlite_schema WHERE type = 'trigger' AND name = :name AND tbl_name <> :table",
+      ["name": .string("satchel_before_delete:\(name)"), "table": .string(name.text)]
+    ) { Name($0.text(0)) }
+    if let renamed {
+      return CaptureDamage(
+        kind: .table, table: name, words: "the table \(name) was renamed to \(renamed)",
+        hint: "Rename it back: ALTER TABLE \(quoted(renamed)) RENAME TO \(quoted(name)); then run doctor again.")
+    }
+    if try database.tableInfo(name) == nil {
+      return CaptureDamage(
+        kind: .table, table: name, words: "the table \(name) is gone",
+        hint: "Have the app make it again, then run doctor: it counts the rows that are missing in it before it repairs anything."
+      )
+    }
+    do { _ = try TrackedTable.find(dataset, in: database) } catch let error as DatasetError {
+      return CaptureDamage(
+        kind: .table, table: name, words: "the table \(name) cannot be kept in step any more (\(error.message))",
+        hint: error.hint ?? "Bring the table back to what it was.")
+    }
+    return CaptureDamage(kind: .table, table: name, words: "the table \(name) cannot be read", hint: "Run doctor again.")
+  }
+}
+
+extension TrackedTable {
+  /// The columns of the app's table as they were when capture was made, in their order.
+  func savedColumns(_ before: TableInfo) -> [Name] {
+    before.schema.columns.filter { ![names.generation, names.existed, names.stamp].contains($0) }
+  }
+
+  /// The same columns as the table of writes has them.
+  func savedWrites(_ writes: TableInfo) -> [Name] {
+    writes.schema.columns.filter { ![names.existed, names.written, names.slot].contains($0) }
+  }
+
+  func hasOtherKey(than before: TableInfo, _ mapping: ColumnMapping) -> Bool {
+    let saved = before.schema.key.map { before.schema.columns[$0] }.filter { $0 != names.generation }
+    return saved.map { mapping.current($0) } != schema.key.map { schema.columns[$0] }
+  }
+}

@@ -1,0 +1,81 @@
+import SatchelSQLite
+import SatchelValues
+
+extension Capture {
+  /// Makes capture anew around the tables as they are now. Pre-images stay, in the columns that the tables have by now.
+  ///
+  /// The caller holds the transaction, and has seen that all damage can be repaired.
+  /// - Parameter generation: to which writes belong, where the database does not say it any more.
+  /// - Returns: for each table with other columns than it had, which is which.
+  public static func reinstall(
+    in database: borrowing Database, tables: [TrackedTable], generation: Generation
+  ) throws -> [Name: ColumnMapping] {
+    var mappings: [Name: ColumnMapping] = [:]
+    if try !database.hasTable("satchel_capture") { try database.execute(schema) }
+    try database.run(
+      "INSERT OR IGNORE INTO satchel_capture VALUES (1, :generation, 0)", ["generation": .integer(generation.rawValue)])
+    for table in tables {
+      try dropTriggers(of: table.name, in: database)
+      try renewWrites(of: table, in: database)
+      mappings[table.name] = try renewSaved(of: table, in: database)
+      for trigger in table.captureSQL.triggers { try database.execute(trigger.sql) }
+    }
+    return mappings
+  }
+
+  private static func dropTriggers(of table: Name, in database: borrowing Database) throws {
+    let names = try database.all("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel\\_%' ESCAPE '\\'")
+    {
+      $0.text(0)
+    }
+    for name in names {
+      // The table's name begins behind the first colon.
+      guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { continue }
+      if Name(String(name[name.utf8.index(after: colon)...])) == table { try database.execute("DROP TRIGGER \(quoted(name))") }
+    }
+  }
+
+  /// Puts an empty table of writes in place. What was in the old one goes to the pre-images, as long as both have the same columns.
+  private static func renewWrites(of table: TrackedTable, in database: borrowing Database) throws {
+    if let writes = try database.tableInfo(table.names.writes) {
+      if let before = try database.tableInfo(table.names.before), table.savedWrites(writes) == table.savedColumns(before) {
+        let key = before.schema.key.map { before.schema.columns[$0] }.filter { $0 != table.names.generation }
+        let sql = CaptureTables.settle(
+          table.names, columns: table.savedColumns(before), key: key, place: writes.rowidAlias == nil ? writes.rowid : nil)
+        for statement in sql { try database.run(statement) }
+      }
+      try database.execute("DROP TABLE main.\(quoted(table.names.writes))")
+    }
+    try database.execute(table.captureSQL.tables.makeWrites)
+  }
+
+  /// Puts the table of pre-images in place, with what the old one held where that had other columns.
+  private static func renewSaved(of table: TrackedTable, in database: borrowing Database) throws -> ColumnMapping? {
+    guard let before = try database.tableInfo(table.names.before) else {
+      try database.execute(table.captureSQL.tables.makeBefore)
+      return nil
+    }
+    let columns = table.savedColumns(before)
+    if columns == table.schema.columns { return nil }
+    let mapping = ColumnMapping(from: columns, to: table.schema.columns)
+    // No ALTER TABLE: it fails where any view or trigger of the app's has a mistake in it.
+    let old = "temp.satchel_old"
+    try database.execute("CREATE TEMP TABLE satchel_old AS SELECT * FROM main.\(quoted(table.names.before))")
+    try database.execute("DROP TABLE main.\(quoted(table.names.before))")
+    try database.execute(table.captureSQL.tables.makeBefore)
+    let controls = [table.names.generation, table.names.existed, table.names.stamp]
+    let defaults = try database.defaults(of: table.schema.columns, in: table.name)
+    // A row that was there when its table got a column had the column's default in it.
+    let sources = zip(table.schema.columns, defaults).map { column, value in
+      mapping.old(column).map { quoted($0) } ?? "CASE WHEN \(quoted(table.names.existed)) THEN \(value ?? "NULL") END"
+    }
+    try database.execute(
+      """
+      INSERT INTO \(quoted(table.names.before)) (\(quotedList(table.schema.columns + controls)))
+      SELECT \(sources.joined(separator: ", ")), \(quotedList(controls))
+      FROM \(old)
+      """)
+    try database.execute("DROP TABLE \(old)")
+    return mapping
+  }
+}

@@ -1,0 +1,141 @@
+import SatchelSQLite
+import SatchelValues
+
+/// The rows of one table as they were known last, before anything that may have gone by unseen.
+public protocol KnownTableRows {
+  /// The row with this key; nil where there was none.
+  func row(_ key: RowKey) throws -> Row?
+  func eachKey(_ body: (RowKey) throws -> Void) throws
+}
+
+/// A row's own changes as the last export carried them: pre-images, and the row that they led to.
+public struct SentRow: Sendable {
+  public var images: [PreImage]
+  public var row: Row?
+
+  public init(images: [PreImage], row: Row?) {
+    self.images = images
+    self.row = row
+  }
+}
+
+/// A change of one row that no trigger saw.
+public struct UnseenChange: Sendable {
+  public let table: Name
+  public let key: RowKey
+  /// From what was known last to what is there.
+  public let change: Change
+  /// Pre-images by which the next export carries it, those of the present generation without their stamp.
+  private let images: [PreImage]
+  private let added: Row??
+
+  /// The row's pre-images, once the change is to be known.
+  func images(generation: Generation, stamp: Stamp) -> [PreImage] {
+    guard let added else { return images }
+    return images + [PreImage(generation: generation, stamp: stamp, row: added)]
+  }
+
+  fileprivate init?(_ table: Name, _ key: RowKey, from known: Row?, to row: Row?, images: [PreImage], added: Row??) {
+    guard let change = Change(from: known, to: row) else { return nil }
+    self.table = table
+    self.key = key
+    self.change = change
+    self.images = images
+    self.added = added
+  }
+}
+
+/// Compares a table with what was known of it, and finds what no trigger saw.
+public struct UnseenChanges {
+  private let table: TrackedTable
+  private let known: any KnownTableRows
+  /// What the last export carried of this table, as it stands after all that was imported since.
+  private let sent: [RowKey: SentRow]
+  /// Writes of this generation and later are in no export.
+  private let unsent: Generation
+  private let generation: Generation
+
+  /// - Parameter generation: to which writes belong now.
+  public init(
+    of table: TrackedTable, known: any KnownTableRows, sent: [RowKey: SentRow] = [:], unsent: Generation, generation: Generation
+  ) {
+    self.table = table
+    self.known = known
+    self.sent = sent
+    self.unsent = unsent
+    self.generation = generation
+  }
+
+  /// Reads every row of the table. The caller holds a transaction.
+  public func find(in database: borrowing Database, _ body: (UnseenChange) throws -> Void) throws {
+    var pending: Set<RowKey> = []
+    var found: [UnseenChange] = []
+    try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
+      pending.insert(key)
+      if let change = try pendingChange(key, images, current) { found.append(change) }
+    }
+    for change in found { try body(change) }
+    for (key, sent) in sent where !pending.contains(key) {
+      pending.insert(key)
+      let current = try PreImageStore.row(key, of: table, in: database)
+      if let change = forgotten(key, sent, current) { try body(change) }
+    }
+    try database.each(table.allRowsSQL) {
+      let row = Row($0.values(from: 0, count: table.schema.columns.count))
+      let key = table.schema.key(of: row)
+      if pending.contains(key) || key.values.contains(where: \.isNull) { return }
+      if let change = plainChange(key, from: try known.row(key), to: row) { try body(change) }
+    }
+    try known.eachKey { key in
+      if try pending.contains(key) || PreImageStore.row(key, of: table, in: database) != nil { return }
+      if let change = plainChange(key, from: try known.row(key), to: nil) { try body(change) }
+    }
+  }
+
+  /// Writes down the pre-images by which the changes are known from now on.
+  public static func save(
+    _ changes: [UnseenChange], of table: TrackedTable, generation: Generation, stamp: () throws -> Stamp,
+    in database: borrowing Database
+  ) throws {
+    for change in changes where change.table == table.name {
+      let images = change.images(generation: generation, stamp: try stamp())
+      try PreImageStore.replace(images, of: change.key, in: table, database: database)
+    }
+  }
+
+  private func plainChange(_ key: RowKey, from known: Row?, to row: Row?) -> UnseenChange? {
+    UnseenChange(table.name, key, from: known, to: row, images: [], added: .some(known))
+  }
+
+  private func pendingChange(_ key: RowKey, _ images: [PreImage], _ current: Row?) throws -> UnseenChange? {
+    let row = try known.row(key)
+    if images[0].row != row {
+      // What an export told of the row rests on what nobody saw: all of it goes once more, from what the hub knows.
+      let last = sent[key].map { $0.row } ?? row
+      let calm = images.map {
+        PreImage(generation: $0.generation, stamp: $0.stamp, row: $0.generation == generation ? last : row)
+      }
+      let isTold = images.contains { $0.generation == generation }
+      return UnseenChange(
+        table.name, key, from: row, to: images[0].row, images: calm, added: isTold ? nil : .some(last))
+    }
+    guard let sent = sent[key] else { return nil }
+    let place = images.firstIndex { $0.generation >= unsent }
+    let after = place.map { images[$0].row } ?? current
+    if let place {
+      var mended = images
+      mended[place] = PreImage(generation: images[place].generation, stamp: images[place].stamp, row: sent.row)
+      return UnseenChange(table.name, key, from: sent.row, to: after, images: mended, added: nil)
+    }
+    return UnseenChange(table.name, key, from: sent.row, to: after, images: images, added: .some(sent.row))
+  }
+
+  /// The row's pre-images are gone: those that its export tells of come back. What the export told may since have been undone, and
+  /// then that is the change.
+  private func forgotten(_ key: RowKey, _ sent: SentRow, _ current: Row?) -> UnseenChange? {
+    let isSame = sent.row == current
+    return UnseenChange(
+      table.name, key, from: isSame ? sent.images[0].row : sent.row, to: current, images: sent.images,
+      added: isSame ? nil : .some(sent.row))
+  }
+}

@@ -1,0 +1,67 @@
+import SatchelJSON
+import SatchelPlatform
+import SatchelWorkspace
+
+/// `doctor`, which both tools have.
+enum DoctorCommand {
+  static func doctor(
+    tool: String, _ look: @escaping @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> DoctorReport
+  ) -> Command {
+    Command(
+      ["doctor"], summary: "find what is wrong here, and changes that went by unseen",
+      discussion: """
+        Compares every row with what was known last, as the signed bundles tell it, and looks at capture, the database's file, \
+        folders and keys. Changes nothing, and ends with 1 where something needs doing.
+
+        With --repair, capture is made anew where an app dropped or outgrew it, and every change that went by unseen is found \
+        and travels as any other.
+        """,
+      options: [OptionSpec("repair", help: "mend what can be mended, and take up the unseen changes")],
+      examples: [
+        Example("\(tool) doctor", "Is all well?"),
+        Example("\(tool) doctor --repair", "After an app changed its tables or dropped triggers."),
+      ], changesData: true
+    ) { command, context in
+      let report = try look(command, context)
+      return Answer(text(report, tool: tool), members(report), code: report.isWell ? .done : .failed)
+    }
+  }
+
+  private static func text(_ report: DoctorReport, tool: String) -> String {
+    var lines: [String] = []
+    for finding in report.findings {
+      let isMended = report.isRepaired && finding.hint == nil
+      lines.append(finding.message + (isMended ? " Mended." : ""))
+      if let hint = finding.hint { lines.append("  \(hint)") }
+    }
+    for table in report.unseen {
+      lines.append(
+        "\(table.table): \(table.inserted) inserted, \(table.updated) updated, \(table.deleted) deleted unseen."
+          + (report.isRepaired ? " Taken up." : ""))
+    }
+    if lines.isEmpty { return "All is well.\n" }
+    if !report.isRepaired, report.findings.contains(where: { $0.hint == nil }) || !report.unseen.isEmpty {
+      lines.append("Next: \(tool) doctor --repair")
+    }
+    return lines.map { visible($0) + "\n" }.joined()
+  }
+
+  private static func members(_ report: DoctorReport) -> KeyValuePairs<String, JSONValue> {
+    [
+      "well": .bool(report.isWell), "repaired": .bool(report.isRepaired),
+      "findings": .array(
+        report.findings.map {
+          ["reason": .string($0.reason), "message": .string($0.message), "hint": .optional($0.hint)]
+        }),
+      "unseen": .object(
+        report.unseen.map { table in
+          JSONValue.Member(
+            name: table.table.text,
+            value: [
+              "inserted": .integer(Int64(table.inserted)), "updated": .integer(Int64(table.updated)),
+              "deleted": .integer(Int64(table.deleted)),
+            ])
+        }),
+    ]
+  }
+}

@@ -1,0 +1,165 @@
+import SatchelCapture
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// `doctor`: what is wrong with a device's workspace, and which changes went by unseen.
+extension DeviceWorkspace {
+  /// Looks at everything and changes nothing. Reads every row, and every bundle since the last full one.
+  public func examine() throws -> DoctorReport {
+    try folder.locked(platform.files, .takeBack) {
+      var report = DoctorReport()
+      try report.check(folder, platform: platform)
+      if try isMissing() { return report }
+      do {
+        let session = try examined()
+        report.add(session.damage)
+        try report.check(session.database, at: databasePath)
+        try session.examine(&report)
+      } catch { try report.add(failure(error)) }
+      return report
+    }
+  }
+
+  /// Makes capture anew where it was damaged, and gives every change that went by unseen what it needs to travel with the next export.
+  ///
+  /// Throws where something stands in the way that only a person can mend, or where it cannot be known what changed; then nothing is
+  /// changed.
+  public func repair() throws -> DoctorReport {
+    try locked {
+      var report = DoctorReport()
+      try report.check(folder, platform: platform)
+      if try isMissing() { return report }
+      let session = try examined()
+      report.add(session.damage)
+      if let lasting = session.damage.first(where: { !$0.isRepairable }) {
+        throw WorkspaceError.damaged(lasting, tool: "satchel")
+      }
+      try report.check(session.database, at: databasePath)
+      if let broken = report.findings.first(where: { $0.reason == "corrupt" }) {
+        throw WorkspaceError(broken.reason, broken.message, hint: broken.hint)
+      }
+      if let newest = try session.unknownExport() {
+        if let damage = session.damage.first { throw WorkspaceError.damagedOldCopy(damage) }
+        try session.database.applyTransaction(ending, to: session.tables.map(\.name)) {
+          try RollForward(session, to: newest).run()
+        }
+        report.add(session.oldCopy(newest, hint: nil))
+        // In a rehearsal the database is old still.
+        if ending == .takeBack {
+          report.isRepaired = true
+          return report
+        }
+      }
+      try session.repair(&report)
+      report.isRepaired = true
+      return report
+    }
+  }
+
+  private func isMissing() throws -> Bool { try platform.files.kind(databasePath) == nil }
+
+  private func failure(_ error: any Error) throws -> Finding {
+    switch error {
+    case let error as WorkspaceError: return Finding(error)
+    case let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase:
+      return Finding(
+        "corrupt", "The database \(databasePath) is damaged: \(error.message).",
+        hint:
+          "Close the app and move the file aside: sqlite3 can often read most of it (.recover). Deliver what is in bundles/outbox, then ask the hub's operator for a full bundle: satchel-hub emit --device \(configuration.name) --full; importing it makes the database anew."
+      )
+    default: throw error
+    }
+  }
+}
+
+extension WorkspaceError {
+  fileprivate static func damagedOldCopy(_ damage: CaptureDamage) -> WorkspaceError {
+    WorkspaceError(
+      "older-database", "The database is an old copy of itself, and \(damage.words): what was written into it, nobody can say.",
+      hint:
+        "Keep it aside, ask the hub's operator for a full bundle, and look through the old copy for what you wrote into it last.")
+  }
+}
+
+extension DeviceSession {
+  fileprivate func examine(_ report: inout DoctorReport) throws {
+    if let highest = try unknownExport() {
+      report.add(oldCopy(highest, hint: damage.isEmpty ? nil : WorkspaceError.damagedOldCopy(damage[0]).hint))
+      return
+    }
+    for name in try staleFiles() { report.add(Finding("stale-file", "bundles/outbox/\(name) needs no carrying any more.")) }
+    for number in try archive.numbers(incomingPrefix) where number > state.received.rawValue {
+      let file = archive.path(incomingPrefix, number)
+      report.add(
+        Finding(
+          "not-imported", "The hub's bundle \(number) came here once, and is not in the database.", hint: "satchel import \(file)"
+        ))
+    }
+    if damage.contains(where: { !$0.isRepairable }) { return }
+    do {
+      // Capture is made anew where it has to be, what was written is sorted in, all is looked at, and taken back.
+      let changes = try database.writeTransaction(.takeBack) { try reinstallAndCompare() }
+      report.add(changes, of: tables)
+    } catch let error as WorkspaceError where error.reason == "no-history" { report.add(Finding(error)) }
+  }
+
+  fileprivate func oldCopy(_ highest: SequenceNumber, hint: String?) -> Finding {
+    Finding(
+      "older-database",
+      "The database had made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy of itself.",
+      hint: hint)
+  }
+
+  fileprivate func repair(_ report: inout DoctorReport) throws {
+    let changes = try database.writeTransaction(workspace.ending) {
+      let changes = try reinstallAndCompare()
+      let generation = try Capture.generation(in: database)
+      for table in tables {
+        try UnseenChanges.save(
+          changes, of: table, generation: generation,
+          stamp: { try Capture.tick(now: platform.clock.milliseconds(), in: database) }, in: database)
+      }
+      return changes
+    }
+    report.add(changes, of: tables)
+    for name in try staleFiles() { report.add(Finding("stale-file", "bundles/outbox/\(name) needed no carrying any more.")) }
+    if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
+  }
+
+  private func reinstallAndCompare() throws -> [UnseenChange] {
+    if damage.isEmpty {
+      try Capture.settle(tables, in: database)
+    } else {
+      let mappings = try Capture.reinstall(in: database, tables: tables, generation: Generation(state.sequence.rawValue))
+      for (table, mapping) in mappings { try RenamedColumns.followInConflicts(mapping, of: table, database: database) }
+    }
+    let history = try DeviceHistory(self, at: stand())
+    var changes: [UnseenChange] = []
+    for table in tables {
+      guard let known = history.known.table(table.name) else { continue }
+      let comparison = UnseenChanges(
+        of: table, known: known, sent: try unsettled(history.sent[table.name, default: [:]], of: table.name),
+        unsent: history.unsent, generation: try Capture.generation(in: database))
+      try comparison.find(in: database) { changes.append($0) }
+    }
+    return changes
+  }
+
+  /// Without the rows that had to give way to another row's UNIQUE value: how they stand now, no bundle tells.
+  private func unsettled(_ sent: [RowKey: SentRow], of table: Name) throws -> [RowKey: SentRow] {
+    let gaveWay = Set(
+      try ConflictTable.list(ConflictState.allCases, in: database)
+        .filter { $0.record.kind == .unique && $0.record.device == state.id && $0.record.table == table }.map(\.record.key))
+    return sent.filter { !gaveWay.contains($0.key) }
+  }
+
+  /// Exports in the outbox that the hub has.
+  private func staleFiles() throws -> [String] {
+    let delivered = try database.all(
+      "SELECT file FROM satchel_exports WHERE sequence <= :acknowledged", ["acknowledged": .integer(state.acknowledged.rawValue)]
+    ) { Name($0.text(0)) }
+    return try platform.files.list(folder.outbox).filter { delivered.contains(Name($0)) }
+  }
+}

@@ -1,0 +1,242 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelCrypto
+import SatchelMerge
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What the hub said and what this device told it, played again from the signed bundles: the rows as they must be here, but for
+/// changes that no trigger saw and those that no export carries yet.
+final class DeviceHistory {
+  let known: KnownRows
+  /// The last export's changes, as they stand after all that was imported since.
+  private(set) var sent: [Name: [RowKey: SentRow]] = [:]
+  /// Writes of this generation and later are in no export.
+  private(set) var unsent = Generation.zero
+
+  private let session: DeviceSession
+  private let hubKey: PublicKey
+  private let ownKey: PublicKey
+  private let folder: StagingFolder
+  private(set) var acknowledged = SequenceNumber.zero
+  private var isRemembered = false
+  private let lastExport: (sequence: SequenceNumber, received: EmissionNumber)?
+
+  /// Where a device stands: which bundles of the hub came, and what it exported last.
+  struct Stand {
+    /// The numbers of the hub's bundles that came, in their order, as far as their files are there.
+    let numbers: [Int64]
+    let received: EmissionNumber
+    let lastExport: (sequence: SequenceNumber, received: EmissionNumber)?
+  }
+
+  /// Throws a `WorkspaceError` that says which bundle is missing or damaged.
+  init(_ session: DeviceSession, at stand: Stand) throws {
+    self.session = session
+    ownKey = try session.workspace.ownKey()
+    guard let hubKey = try session.workspace.hubKey() else { throw Self.incomplete("the hub's public key is not there") }
+    self.hubKey = hubKey
+    folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
+    known = try KnownRows(at: folder.file("known.sqlite"), like: session.database, tables: session.tables)
+    lastExport = stand.lastExport
+    try replay(stand)
+    guard let lastExport else { return }
+    unsent = Generation(lastExport.sequence.rawValue)
+    if lastExport.sequence > acknowledged, !isRemembered {
+      throw Self.incomplete("the hub's bundle \(lastExport.received) is not there")
+    }
+  }
+
+  // MARK: the bundles
+
+  private func replay(_ target: Stand) throws {
+    let numbers = target.numbers
+    guard let first = try numbers.lastIndex(where: { try extent(of: $0) == .full }) else {
+      throw Self.incomplete("the last full bundle of the hub is not there")
+    }
+    var stand = EmissionNumber.zero
+    for number in numbers[first...] {
+      let bundle = try emission(number)
+      let scope = try self.scope(of: bundle.manifest)
+      guard scope.extent == .full || scope.after <= stand else {
+        throw Self.incomplete("the hub's bundle \(scope.after) is not there")
+      }
+      try take(bundle, scope)
+      stand = scope.number
+    }
+    guard stand == target.received else { throw Self.incomplete("the hub's bundle \(target.received) is not there") }
+  }
+
+  private struct Enough: Error {}
+
+  private func extent(of number: Int64) throws -> Manifest.Scope.Extent {
+    var found: Manifest.Scope.Extent = .delta
+    do {
+      _ = try BundleReader(platform: session.platform).read(
+        session.archive.path(session.incomingPrefix, number), trust: .keys([hubKey]), staging: session.folder.inbox
+      ) { manifest, _ in
+        found = try self.scope(of: manifest).extent
+        throw Enough()
+      }
+    } catch is Enough { return found } catch let error as BundleError {
+      throw Self.incomplete("the hub's bundle \(number) in bundles/archive is damaged (\(error.message))")
+    }
+    return found
+  }
+
+  private func read(_ path: String, _ key: PublicKey) throws -> VerifiedBundle {
+    do {
+      return try BundleReader(platform: session.platform).read(path, trust: .keys([key]), staging: session.folder.inbox)
+    } catch let error as BundleError {
+      throw Self.incomplete("\(Paths.name(of: path)) is damaged (\(error.message))")
+    }
+  }
+
+  func emission(_ number: Int64) throws -> VerifiedBundle {
+    try read(session.archive.path(session.incomingPrefix, number), hubKey)
+  }
+
+  private func scope(of manifest: Manifest) throws -> Manifest.Scope {
+    guard case .scope(let scope) = manifest.body, scope.epoch == session.state.epoch, manifest.to.id == session.state.id else {
+      throw Self.incomplete("\(manifest.fileName) is of another history")
+    }
+    return scope
+  }
+
+  func export(_ sequence: SequenceNumber) throws -> VerifiedBundle {
+    let name = "\(session.outgoingPrefix)\(sequence).satchel"
+    guard let path = try session.archive.place(ofOutgoing: name) else {
+      throw Self.incomplete("this device's export \(sequence) is not there")
+    }
+    return try read(path, ownKey)
+  }
+
+  static func incomplete(_ what: String) -> WorkspaceError {
+    WorkspaceError(
+      "no-history", "What the hub said last cannot be put together again: \(what).",
+      hint: "Bring the file back to bundles/archive from a copy or from the hub, which has its own in bundles/sent.")
+  }
+
+  // MARK: what they say
+
+  private func take(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
+    if scope.extent == .full { return try fill(from: bundle, scope) }
+    if scope.acknowledged > acknowledged { try overlay(scope.acknowledged) }
+    acknowledged = max(acknowledged, scope.acknowledged)
+    forgetAcknowledged()
+    try bundle.eachChange { line in
+      guard let table = known.table(line.table) else { return }
+      switch line.content {
+      case .row(let fields):
+        table.expect(columns: fields.map(\.name))
+        try set(line.key, table.row(of: fields), at: line.stamp, in: table)
+      default: try set(line.key, nil, at: line.stamp, in: table)
+      }
+    }
+    if let lastExport, lastExport.sequence > acknowledged, lastExport.received == scope.number {
+      try remember(lastExport.sequence, onto: false)
+    }
+  }
+
+  private func fill(from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
+    guard let snapshot = try Snapshot.openUnchecked(bundle) else { throw Self.incomplete("a full bundle has no snapshot") }
+    for table in known.tables { try table.fill(from: snapshot) }
+    acknowledged = scope.acknowledged
+    guard let lastExport, lastExport.sequence > acknowledged, lastExport.received <= scope.number else { return }
+    // The changes of an export that is older than the full bundle were replayed on its rows.
+    let isOlder = lastExport.received < scope.number
+    try remember(lastExport.sequence, onto: isOlder)
+    if !isOlder { return }
+    for table in known.tables {
+      for key in sent[table.name, default: [:]].keys {
+        let stamp = try SnapshotBuilder.stamp(of: key, in: table.name, database: snapshot)
+        try set(key, table.row(key), at: stamp, in: table)
+      }
+    }
+  }
+
+  /// What the hub acknowledges, it took as it was sent, or tells what became of it.
+  private func overlay(_ sequence: SequenceNumber) throws {
+    try export(sequence).eachChange { line in
+      guard let generation = line.generation, generation.rawValue >= acknowledged.rawValue, let table = known.table(line.table)
+      else { return }
+      try table.set(line.key, after(line, from: table.row(line.key), in: table))
+    }
+  }
+
+  private func after(_ line: ChangeLine, from row: Row?, in table: KnownTable) -> Row? {
+    switch line.content {
+    case .insert(let fields), .row(let fields):
+      table.expect(columns: fields.map(\.name))
+      return table.row(of: fields)
+    case .update(let set, _): return row.map { table.laid(set, over: $0) }
+    case .delete, .gone: return nil
+    }
+  }
+
+  private func set(_ key: RowKey, _ row: Row?, at stamp: Stamp, in table: KnownTable) throws {
+    if let own = sent[table.name]?[key] {
+      let rebased = rebase(
+        own.images, to: own.row, onto: row, at: stamp, by: MergeRules(table.table.rules, schema: table.schema))
+      sent[table.name]?[key] = SentRow(images: rebased.images, row: rebased.row)
+    }
+    try table.set(key, row)
+  }
+
+  private func forgetAcknowledged() {
+    for (table, rows) in sent {
+      sent[table] = rows.compactMapValues { own in
+        let images = own.images.filter { $0.generation.rawValue >= acknowledged.rawValue }
+        return images.isEmpty ? nil : SentRow(images: images, row: own.row)
+      }
+    }
+  }
+
+  // MARK: the last export
+
+  /// Reads the last export's changes.
+  /// - Parameter onto: the export was made before the rows that are known by now, and its changes are replayed on these.
+  private func remember(_ sequence: SequenceNumber, onto: Bool) throws {
+    var rows: [Name: [RowKey: SentRow]] = [:]
+    try export(sequence).eachChange { line in
+      guard let generation = line.generation, generation.rawValue >= acknowledged.rawValue, let table = known.table(line.table)
+      else { return }
+      let before = rows[line.table]?[line.key]
+      let row = try before == nil ? start(of: line, in: table, onto: onto) : before?.row
+      let image = PreImage(generation: generation, stamp: line.stamp, row: row)
+      rows[line.table, default: [:]][line.key] = SentRow(
+        images: (before?.images ?? []) + [image], row: after(line, from: row, in: table))
+    }
+    sent = rows
+    isRemembered = true
+  }
+
+  /// The row from which an export's first change of it started.
+  private func start(of line: ChangeLine, in table: KnownTable, onto: Bool) throws -> Row? {
+    switch line.content {
+    case .insert: return nil
+    case .delete(let was) where onto:
+      table.expect(columns: was.map(\.name))
+      return table.row(of: was)
+    case .update(_, let was) where onto: return table.laid(was, over: try table.row(line.key) ?? table.row(of: was))
+    default: return try table.row(line.key)
+    }
+  }
+}
+
+extension DeviceSession {
+  /// Where the database says that it stands.
+  func stand() throws -> DeviceHistory.Stand {
+    let imported = Set(
+      try database.all("SELECT number FROM satchel_ledger WHERE direction = 'in' AND kind = 'scope' AND verdict = 'imported'") {
+        $0.integer(0)
+      })
+    let numbers = try archive.numbers(incomingPrefix).filter { $0 <= state.received.rawValue && imported.contains($0) }
+    let lastExport = try database.first(
+      "SELECT sequence, received FROM satchel_exports WHERE written = 1 ORDER BY sequence DESC LIMIT 1"
+    ) { (SequenceNumber($0.integer(0)), EmissionNumber($0.integer(1))) }
+    return DeviceHistory.Stand(numbers: numbers, received: state.received, lastExport: lastExport)
+  }
+}

@@ -1,0 +1,23 @@
+import SatchelValues
+import SatchelWorkspace
+
+extension TableSchema {
+  /// Refuses a bundle whose rows of this table have other columns than the database here. The order does not matter.
+  ///
+  /// The file stays where it is: nothing is wrong with it, and it can be imported when both sides have the same columns.
+  func refuseOtherColumns(_ theirs: [Name]) throws {
+    if theirs == columns { return }
+    let missing = theirs.filter { !columns.contains($0) }
+    let surplus = columns.filter { !theirs.contains($0) }
+    if missing.isEmpty, surplus.isEmpty { return }
+    func list(_ names: [Name]) -> String { names.map(\.text).joined(separator: ", ") }
+    throw Refusal(
+      "schema-differs",
+      missing.isEmpty
+        ? "The table \(name) has the column \(list(surplus)) here, and not at the hub."
+        : "The table \(name) has the column \(list(missing)) at the hub, and not in the database here.",
+      hint: missing.isEmpty
+        ? "Have the hub's operator add the column there; then ask for a full bundle."
+        : "Bring the app to the version that has it, run satchel doctor --repair, then import the file again.")
+  }
+}

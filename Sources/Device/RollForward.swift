@@ -1,0 +1,197 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelMerge
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Brings an old copy of a device's database to where the newer one was, as far as bundles tell, with what was written into the copy
+/// replayed on top.
+///
+/// Writes that only the newer file held, and no export, are in no place that this could read. The caller holds the transaction, in
+/// which triggers sleep.
+struct RollForward {
+  private let session: DeviceSession
+  private let history: DeviceHistory
+  private let newest: SequenceNumber
+  private let received: EmissionNumber
+  private let numbers: [Int64]
+
+  private var database: Database { _read { yield session.database } }
+
+  init(_ session: DeviceSession, to newest: SequenceNumber) throws {
+    self.session = session
+    self.newest = newest
+    numbers = try session.archive.numbers(session.incomingPrefix)
+    guard let last = numbers.last, last >= session.state.received.rawValue else {
+      throw DeviceHistory.incomplete("the hub's bundle \(session.state.received) is not there")
+    }
+    received = EmissionNumber(last)
+    let stoodOn = try DeviceHistory.stood(newest, session)
+    history = try DeviceHistory(
+      session, at: .init(numbers: numbers, received: received, lastExport: (sequence: newest, received: stoodOn)))
+  }
+
+  func run() throws {
+    try database.execute("PRAGMA ignore_check_constraints = ON")
+    try Capture.settle(session.tables, in: database)
+    let writes = try ownWrites()
+    for table in session.tables { try bring(table, writes[table.name, default: [:]]) }
+    try takeUpExports()
+    try takeUpEmissions()
+    session.state.sequence = newest
+    session.state.acknowledged = max(session.state.acknowledged, history.acknowledged)
+    session.state.received = received
+    try session.state.save(in: database)
+    try Capture.begin(Generation(newest.rawValue), in: database)
+  }
+
+  // MARK: rows
+
+  /// A row that was written in the old copy, and what it was before.
+  private struct Write {
+    let image: PreImage
+    let current: Row?
+    /// False: it may also be an earlier value of what an export tells, from before the copy was taken.
+    let isLater: Bool
+  }
+
+  /// What no export tells of: it was written after the copy was put back, or is told nowhere.
+  private func ownWrites() throws -> [Name: [RowKey: Write]] {
+    let generation = Generation(session.state.sequence.rawValue)
+    var told: [Name: [RowKey: Stamp]] = [:]
+    for sequence in try exports() {
+      try history.export(sequence).eachChange { line in
+        if line.generation == generation { told[line.table, default: [:]][line.key] = line.stamp }
+      }
+    }
+    var writes: [Name: [RowKey: Write]] = [:]
+    for table in session.tables {
+      try PreImageStore.each(table, since: generation, in: database) { key, images, current in
+        let known = told[table.name]?[key]
+        guard let image = images.last, image.row != current, known != image.stamp else { return }
+        // Clocks are set back: that a stamp is smaller does not prove that the write was earlier.
+        let isLater = known.map { image.stamp > $0 } ?? true
+        writes[table.name, default: [:]][key] = Write(image: image, current: current, isLater: isLater)
+      }
+    }
+    return writes
+  }
+
+  /// Makes the table's rows what the bundles say, with the copy's own writes on top, and its pre-images those of the last export.
+  private func bring(_ table: TrackedTable, _ writes: [RowKey: Write]) throws {
+    guard let known = history.known.table(table.name) else { return }
+    let sent = history.sent[table.name, default: [:]]
+    let rows = try RowTable(table, in: database)
+    try PreImageStore.forget(before: Generation(Int64.max), [table], in: database)
+    for (key, own) in sent { try PreImageStore.replace(own.images, of: key, in: table, database: database) }
+    var keys = Set(sent.keys).union(writes.keys)
+    try known.eachKey { keys.insert($0) }
+    try database.each(table.allRowsSQL) {
+      keys.insert(table.schema.key(of: Row($0.values(from: 0, count: table.schema.columns.count))))
+    }
+    var moves: [(key: RowKey, before: Row?, after: Row?)] = []
+    for key in keys where !key.values.contains(where: \.isNull) {
+      var target = try sent[key].map { $0.row } ?? known.row(key)
+      if let write = writes[key] { target = try replay(write, of: key, onto: target, in: table) }
+      let before = try rows.row(key)
+      if before != target { moves.append((key, before, target)) }
+    }
+    // All leave before any enters, so that rows may trade UNIQUE values.
+    for move in moves { try rows.write(nil, over: move.before, key: move.key) }
+    for move in moves { try rows.write(move.after, over: nil, key: move.key) }
+  }
+
+  /// Replays a write of the copy's own by the merge that decides everywhere. What loses is a conflict.
+  private func replay(_ write: Write, of key: RowKey, onto target: Row?, in table: TrackedTable) throws -> Row? {
+    let image = PreImage(generation: Generation(newest.rawValue), stamp: write.image.stamp, row: write.image.row)
+    let rules = write.isLater ? MergeRules(table.rules, schema: table.schema) : .hubWins(table.schema)
+    let rebased = rebase([image], to: write.current, onto: target, at: .zero, by: rules)
+    for lost in rebased.conflicts {
+      let record = ConflictRecord(
+        lost.disagreement, of: lost.change, at: image.stamp, generation: image.generation, key: key, in: table.schema,
+        met: lost.met, device: session.state.id, user: session.state.user)
+      try ConflictTable.add(record, bundle: nil, noted: session.platform.clock.milliseconds(), in: database)
+    }
+    let before = try PreImageLookup(table, in: database).images(of: key)
+    try PreImageStore.replace(before + rebased.images, of: key, in: table, database: database)
+    return rebased.row
+  }
+
+  // MARK: what is known of bundles
+
+  /// The exports that the copy does not know of and whose files are there.
+  private func exports() throws -> [SequenceNumber] {
+    try (session.state.sequence.rawValue + 1...newest.rawValue).map { SequenceNumber($0) }
+      .filter { try session.archive.place(ofOutgoing: "\(session.outgoingPrefix)\($0).satchel") != nil }
+  }
+
+  private func takeUpExports() throws {
+    let now = session.platform.clock.milliseconds()
+    for sequence in try exports() {
+      let bundle = try history.export(sequence)
+      guard case .changes(let changes) = bundle.manifest.body else { continue }
+      try database.run(
+        """
+        INSERT OR REPLACE INTO satchel_exports (sequence, bundle, digest, received, created, file, written)
+        VALUES (:sequence, :bundle, :digest, :received, :created, :file, 1)
+        """,
+        [
+          "sequence": .integer(sequence.rawValue), "bundle": .string(bundle.manifest.bundle.text),
+          "digest": .string(bundle.digest.hexadecimal), "received": .integer(changes.received.rawValue),
+          "created": .integer(bundle.manifest.stamp.milliseconds), "file": .string(bundle.manifest.fileName),
+        ])
+      try Ledger.add(
+        bundle.manifest, digest: bundle.digest, direction: .outgoing, verdict: .written, at: now, in: database)
+      try bundle.eachConflict {
+        try ConflictTable.add($0, bundle: nil, noted: now, told: sequence.rawValue, in: database)
+      }
+      try bundle.eachResolution { try session.keep($0) }
+      try Capture.witness(bundle.manifest.stamp, in: database)
+    }
+  }
+
+  private func takeUpEmissions() throws {
+    let now = session.platform.clock.milliseconds()
+    for number in numbers where number > session.state.received.rawValue {
+      let bundle = try history.emission(number)
+      try session.takeConflicts(of: bundle, at: now)
+      if let definition = try bundle.dataset(limit: 1 << 20) { session.state.definition = definition }
+      session.state.user = bundle.manifest.user
+      try Ledger.add(bundle.manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
+      try Capture.witness(bundle.manifest.stamp, in: database)
+    }
+  }
+}
+
+extension DeviceHistory {
+  /// The emission on which the device stood when it made an export.
+  fileprivate static func stood(_ sequence: SequenceNumber, _ session: DeviceSession) throws -> EmissionNumber {
+    let name = "\(session.outgoingPrefix)\(sequence).satchel"
+    guard let path = try session.archive.place(ofOutgoing: name) else {
+      throw incomplete("this device's export \(sequence) is not there")
+    }
+    do {
+      let bundle = try BundleReader(platform: session.platform).read(
+        path, trust: .keys([session.workspace.ownKey()]), staging: session.folder.inbox)
+      if case .changes(let changes) = bundle.manifest.body { return changes.received }
+      throw incomplete("\(name) is no export")
+    } catch let error as BundleError { throw incomplete("\(name) is damaged (\(error.message))") }
+  }
+}
+
+extension DeviceSession {
+  fileprivate func keep(_ resolution: Resolution) throws {
+    try database.run(
+      """
+      INSERT OR REPLACE INTO satchel_resolutions (conflict, decision, user, stamp, generation, note)
+      VALUES (:conflict, :decision, :user, :stamp, :generation, :note)
+      """,
+      [
+        "conflict": .string(resolution.conflict.text), "decision": .string(resolution.decision.rawValue),
+        "user": .string(resolution.user), "stamp": .integer(resolution.stamp.rawValue),
+        "generation": .integer(resolution.generation.rawValue), "note": resolution.note.map { .string($0) } ?? .null,
+      ])
+  }
+}

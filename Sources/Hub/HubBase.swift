@@ -1,0 +1,91 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelCrypto
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The hub's base: all of its rows at one cursor, in a signed bundle from the hub to itself in bundles/archive. With the log it tells
+/// what every row must be, whatever was done to the database.
+extension HubWorkspace {
+  /// How the names of bases begin. The number behind it is that of the first change after the base.
+  var basePrefix: String { "\(configuration.dataset)-\(configuration.name)-\(configuration.name)-" }
+
+  /// Writes the rows as they are now. The caller holds a transaction, in which nothing waits to be taken into the log.
+  func writeBase(
+    _ database: borrowing Database, _ tables: [TrackedTable], _ definition: DatasetDefinition, epoch: Epoch, cursor: Cursor
+  ) throws {
+    let key = try WorkspaceKeys.own(folder, files: platform.files)
+    var draft = try BundleDraft(in: folder.archive, platform: platform)
+    let path = draft.file("building.sqlite")
+    let builder = try SnapshotBuilder(at: path, like: database, tables: tables)
+    for table in tables {
+      let rows = try builder.rows(of: table)
+      try database.each(table.allRowsSQL) {
+        let row = Row($0.values(from: 0, count: table.schema.columns.count))
+        try rows.write(row, over: nil, key: table.schema.key(of: row))
+      }
+    }
+    try builder.finish()
+    try draft.addSnapshot(at: path)
+    try draft.addDataset(definition.source)
+    let now = platform.clock.milliseconds()
+    let itself = Manifest.Party(id: configuration.id, name: configuration.name)
+    let manifest = Manifest(
+      bundle: platform.random.identifier(), dataset: definition.name, version: definition.version, from: itself, to: itself,
+      user: Self.hubUser, created: UTCTime.text(milliseconds: now), stamp: Stamp(milliseconds: now),
+      body: .scope(
+        .init(epoch: epoch, number: EmissionNumber(cursor.rawValue + 1), after: .zero, extent: .full, acknowledged: .zero)))
+    try platform.files.rename(draft.write(draft.seal(manifest, with: key)), to: Paths.join(folder.archive, manifest.fileName))
+  }
+
+  /// What every row must be, but for changes that no trigger saw and those that wait to be taken into the log.
+  ///
+  /// Throws a `WorkspaceError` where the base is missing or damaged.
+  func known(_ store: HubStore, in folder: borrowing StagingFolder) throws -> KnownRows {
+    let archive = BundleArchive(self.folder, platform.files)
+    guard let number = try archive.numbers(basePrefix).last else { throw Self.noBase("it is not there") }
+    let bundle: VerifiedBundle
+    do {
+      bundle = try BundleReader(platform: platform).read(
+        archive.path(basePrefix, number),
+        trust: .keys([WorkspaceKeys.publicKey(at: self.folder.publicKey, files: platform.files)]), staging: self.folder.inbox)
+    } catch let error as BundleError { throw Self.noBase("it is damaged (\(error.message))") }
+    guard case .scope(let scope) = bundle.manifest.body, scope.epoch == store.identity.epoch, scope.number.rawValue == number,
+      let path = bundle.path(of: .snapshot)
+    else { throw Self.noBase("it is of another history") }
+    let known = try KnownRows(at: folder.file("known.sqlite"), like: store.database, tables: store.tables)
+    let snapshot = try Database.untrusted(path: path)
+    for table in known.tables { try table.fill(from: snapshot) }
+    try store.replayLog(after: Cursor(number - 1), onto: known)
+    return known
+  }
+
+  static func noBase(_ why: String) -> WorkspaceError {
+    WorkspaceError(
+      "no-history", "The hub's base in bundles/archive cannot be used: \(why).",
+      hint: "Bring it back from a backup of the workspace; without it nobody can say what went by unseen.")
+  }
+}
+
+extension HubStore {
+  /// Applies what the log tells of each row after `cursor`.
+  fileprivate func replayLog(after cursor: Cursor, onto known: KnownRows) throws {
+    try database.each(
+      "SELECT table_name, key, operation, set_values FROM satchel_log WHERE cursor > :cursor ORDER BY cursor",
+      ["cursor": .integer(cursor.rawValue)]
+    ) { entry in
+      guard let table = known.table(Name(entry.text(0))), case .text(let name) = entry.value(1) else { return }
+      let key = try RowKey(canonical: name)
+      guard case .text(let set) = entry.value(3) else { return try table.set(key, nil) }
+      let fields = try FieldsCoding.parse(set)
+      if entry.text(2) == Operation.insert.rawValue {
+        table.expect(columns: fields.map(\.name))
+        return try table.set(key, table.row(of: fields))
+      }
+      if let row = try table.row(key) { try table.set(key, table.laid(fields, over: row)) }
+    }
+  }
+}

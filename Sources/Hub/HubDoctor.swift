@@ -1,0 +1,96 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// `doctor` at the hub: what is wrong with its workspace, and which changes went by unseen.
+extension HubWorkspace {
+  /// Looks at everything and changes nothing. Reads every row and the log since the base.
+  public func examine() throws -> DoctorReport {
+    try folder.locked(platform.files, .takeBack) {
+      var report = DoctorReport()
+      try report.check(folder, platform: platform)
+      do {
+        let store = try examined()
+        report.add(store.damage)
+        try report.check(store.database, at: databasePath)
+        if store.damage.contains(where: { !$0.isRepairable }) { return report }
+        let changes = try store.database.writeTransaction(.takeBack) { try reinstallAndCompare(store) }
+        report.add(changes, of: store.tables)
+      } catch let error as WorkspaceError { report.add(Finding(error)) } catch let error as SQLiteError
+        where error.kind == .corrupt || error.kind == .notADatabase
+      { report.add(DoctorReport.broken(databasePath, error.message)) }
+      return report
+    }
+  }
+
+  /// Makes capture anew where it was damaged, and gives every change that went by unseen what makes it the hub's own change.
+  ///
+  /// Throws where something stands in the way that only a person can mend, or where it cannot be known what changed; then nothing is
+  /// changed.
+  public func repair() throws -> DoctorReport {
+    try locked {
+      var report = DoctorReport()
+      try report.check(folder, platform: platform)
+      let store = try examined()
+      report.add(store.damage)
+      if let lasting = store.damage.first(where: { !$0.isRepairable }) {
+        throw WorkspaceError.damaged(lasting, tool: "satchel-hub")
+      }
+      try report.check(store.database, at: databasePath)
+      if let broken = report.findings.first(where: { $0.reason == "corrupt" }) {
+        throw WorkspaceError(broken.reason, broken.message, hint: broken.hint)
+      }
+      let changes = try store.database.writeTransaction(ending) { try repair(store) }
+      report.add(changes, of: store.tables)
+      report.isRepaired = true
+      return report
+    }
+  }
+
+  private func repair(_ store: HubStore) throws -> [UnseenChange] {
+    if store.damage.isEmpty, try BundleArchive(folder, platform.files).numbers(basePrefix).isEmpty {
+      // The rows as they are are all that anybody knows: from now on it is known what they were.
+      try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
+      if ending == .takeBack { return [] }
+      try writeBase(store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
+    }
+    let changes = try reinstallAndCompare(store)
+    for table in store.tables {
+      try UnseenChanges.save(
+        changes, of: table, generation: .zero,
+        stamp: { try Capture.tick(now: platform.clock.milliseconds(), in: store.database) }, in: store.database)
+    }
+    return changes
+  }
+
+  private func reinstallAndCompare(_ store: HubStore) throws -> [UnseenChange] {
+    if store.damage.isEmpty {
+      try Capture.settle(store.tables, in: store.database)
+    } else {
+      let mappings = try Capture.reinstall(in: store.database, tables: store.tables, generation: .zero)
+      for table in store.tables {
+        try RowNumbers.follow(table, in: store.database)
+        guard let mapping = mappings[table.name] else { continue }
+        try RenamedColumns.follow(
+          mapping, of: table.name, in: "satchel_log", ["set_values", "was_values"], database: store.database)
+        try RenamedColumns.followInConflicts(mapping, of: table.name, database: store.database)
+      }
+    }
+    return try compare(store)
+  }
+
+  private func compare(_ store: HubStore) throws -> [UnseenChange] {
+    let staging = try StagingFolder(in: folder.inbox, platform: platform)
+    let known = try known(store, in: staging)
+    var changes: [UnseenChange] = []
+    for table in known.tables {
+      // Nothing is exported here: what waits is taken into the log at the next command.
+      let comparison = UnseenChanges(of: table.table, known: table, unsent: Generation(Int64.max), generation: .zero)
+      try comparison.find(in: store.database) { changes.append($0) }
+    }
+    return changes
+  }
+}

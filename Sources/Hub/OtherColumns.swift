@@ -1,0 +1,47 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+extension HubStore {
+  /// A device's line in the columns that the hub's table has. A column that the device's table lacks gets its default.
+  ///
+  /// Throws a `Refusal` where the line has a column that the hub's table lacks: nothing is wrong with the bundle, and it can be imported
+  /// when the hub has it.
+  func fitted(_ line: ChangeLine, in place: Int) throws -> ChangeLine {
+    let schema = tables[place].schema
+    func content(_ line: ChangeLine) throws -> ChangeLine.Content {
+      switch line.content {
+      case .insert(let fields): return .insert(try whole(fields, in: place))
+      case .delete(let fields): return .delete(was: try whole(fields, in: place))
+      case .update(let set, let was):
+        try refuseOtherColumns(set, in: place)
+        // A table that was made anew may have its columns in another order.
+        let pairs = zip(set, was).sorted { schema.position(of: $0.0.name) ?? 0 < schema.position(of: $1.0.name) ?? 0 }
+        return set.count == was.count ? .update(set: pairs.map(\.0), was: pairs.map(\.1)) : line.content
+      case .row, .gone: return line.content
+      }
+    }
+    return ChangeLine(
+      table: line.table, key: line.key, generation: line.generation, stamp: line.stamp, content: try content(line))
+  }
+
+  private func whole(_ fields: [Field], in place: Int) throws -> [Field] {
+    try refuseOtherColumns(fields, in: place)
+    let schema = tables[place].schema
+    if fields.count >= schema.columns.count { return fields }
+    let missing = schema.columns.filter { column in !fields.contains { $0.name == column } }
+    return fields + zip(missing, try database.defaultValues(of: missing, in: schema.name)).map { Field($0, $1) }
+  }
+
+  private func refuseOtherColumns(_ fields: [Field], in place: Int) throws {
+    let schema = tables[place].schema
+    guard let other = fields.first(where: { schema.position(of: $0.name) == nil }) else { return }
+    throw Refusal(
+      "schema-differs", "The device's table \(schema.name) has the column \(other.name), and the hub's has not.",
+      hint:
+        "Add the column to the hub's database (ALTER TABLE), run satchel-hub doctor --repair, then import the file again: nothing of it is lost."
+    )
+  }
+}

@@ -1,0 +1,54 @@
+import SatchelBundle
+import SatchelPlatform
+
+/// `bundles/archive`: the bundles that a workspace's rows came from. With them what was known last can be put together again.
+public struct BundleArchive: Sendable {
+  private let folder: WorkspaceFolder
+  private let files: any FileSystem
+
+  public init(_ folder: WorkspaceFolder, _ files: any FileSystem) {
+    self.folder = folder
+    self.files = files
+  }
+
+  /// Keeps a copy of a verified bundle. Before the commit that makes it matter: a copy too many does no harm.
+  public func keep(_ path: String, as name: String) throws {
+    try files.makeDirectory(folder.archive, mode: 0o755)
+    let target = Paths.join(folder.archive, name)
+    if target != path { try files.copy(path, to: target, mode: 0o644) }
+  }
+
+  /// The numbers of the files here that are called `prefix`, a number and `.satchel`, in their order.
+  public func numbers(_ prefix: String) throws -> [Int64] { try Self.numbers(prefix, in: folder.archive, files) }
+
+  public func path(_ prefix: String, _ number: Int64) -> String { Paths.join(folder.archive, "\(prefix)\(number).satchel") }
+
+  /// Where the bundle lies that was made here: kept, waiting, or carried and still remembered; nil where nowhere.
+  public func place(ofOutgoing name: String) throws -> String? {
+    try [folder.archive, folder.sent, folder.outbox].map { Paths.join($0, name) }.first { try files.kind($0) == .file }
+  }
+
+  /// The highest number of a bundle that was made here, as far as its files tell.
+  public func highestOutgoing(_ prefix: String) throws -> Int64 {
+    try [folder.archive, folder.sent, folder.outbox].flatMap { try Self.numbers(prefix, in: $0, files) }.max() ?? 0
+  }
+
+  /// Removes the files that are called `prefix` and a number below `number`.
+  public func forget(_ prefix: String, below number: Int64) throws {
+    for old in try numbers(prefix) where old < number { try files.remove(path(prefix, old)) }
+  }
+
+  private static func numbers(_ prefix: String, in folder: String, _ files: any FileSystem) throws -> [Int64] {
+    guard try files.kind(folder) == .directory else { return [] }
+    return try files.list(folder).compactMap { name in
+      let bytes = Array(name.utf8)
+      let (start, end) = (Array(prefix.utf8), Array(".satchel".utf8))
+      guard bytes.count > start.count + end.count, bytes.starts(with: start), bytes.suffix(end.count).elementsEqual(end) else {
+        return nil
+      }
+      let digits = bytes[start.count..<bytes.count - end.count]
+      guard digits.first != UInt8(ascii: "0"), digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
+      return Int64(String(decoding: digits, as: UTF8.self))
+    }.sorted()
+  }
+}

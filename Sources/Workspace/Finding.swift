@@ -1,0 +1,103 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+
+/// Something in a workspace that is not as it should be.
+public struct Finding: Sendable {
+  /// A stable word for machines.
+  public let reason: String
+  public let message: String
+  /// What to do; nil where `doctor --repair` mends it.
+  public let hint: String?
+
+  public init(_ reason: String, _ message: String, hint: String? = nil) {
+    self.reason = reason
+    self.message = message
+    self.hint = hint
+  }
+
+  public init(_ error: any ExplainedError) {
+    self.init(error.reason, error.message, hint: error.hint ?? "Bring it back from a backup.")
+  }
+}
+
+/// What `doctor` found in a workspace, and what it did about it.
+public struct DoctorReport: Sendable {
+  /// Changes of one table that no trigger saw.
+  public struct Unseen: Sendable {
+    public let table: Name
+    public var inserted = 0
+    public var updated = 0
+    public var deleted = 0
+
+    public var total: Int { inserted + updated + deleted }
+
+    public init(_ table: Name, _ changes: [UnseenChange]) {
+      self.table = table
+      for change in changes where change.table == table {
+        switch change.change {
+        case .insert: inserted += 1
+        case .update: updated += 1
+        case .delete: deleted += 1
+        }
+      }
+    }
+  }
+
+  public var findings: [Finding] = []
+  /// Tables with changes that no trigger saw.
+  public var unseen: [Unseen] = []
+  /// Whether what can be repaired was repaired.
+  public var isRepaired = false
+
+  public init() {}
+
+  /// Whether nothing is left for anybody to do.
+  public var isWell: Bool { findings.allSatisfy { isRepaired && $0.hint == nil } && (isRepaired || unseen.isEmpty) }
+
+  public mutating func add(_ finding: Finding) { findings.append(finding) }
+
+  public mutating func add(_ changes: [UnseenChange], of tables: [TrackedTable]) {
+    unseen += tables.map { Unseen($0.name, changes) }.filter { $0.total > 0 }
+  }
+}
+
+/// What `doctor` looks at in every workspace.
+extension DoctorReport {
+  /// The folder: what was left lying, and who can read the secret key.
+  public mutating func check(_ folder: WorkspaceFolder, platform: Platform) throws {
+    for path in try folder.leftovers(platform.files) {
+      add(Finding("leftover", "\(path) was left lying by a command that was killed."))
+    }
+    do { _ = try WorkspaceKeys.own(folder, files: platform.files) } catch let error as WorkspaceError { add(Finding(error)) }
+  }
+
+  /// What was done to the database behind Satchel's back.
+  public mutating func add(_ damage: [CaptureDamage]) {
+    for damage in damage {
+      let isSchema = damage.kind == .columns || damage.kind == .table || damage.kind == .key
+      add(Finding(isSchema ? "schema-drift" : "damaged", "Behind Satchel's back: \(damage.words).", hint: damage.hint))
+    }
+  }
+
+  /// SQLite's own checks of the file and of its references.
+  public mutating func check(_ database: borrowing Database, at path: String) throws {
+    for fault in try database.integrityFaults() { add(Self.broken(path, fault)) }
+    for (table, count) in try database.foreignKeyFaults() {
+      add(
+        Finding(
+          "foreign-keys", "\(count) of the references of \(table) lead to a row that is not there.",
+          hint: "Nothing is lost by it. Bring those rows, or let the app mend it; some tools refuse such a file."))
+    }
+  }
+
+  /// A file that SQLite cannot read to its end.
+  public static func broken(_ path: String, _ words: String) -> Finding {
+    Finding(
+      "corrupt", "The database \(path) is damaged: \(words).",
+      hint: "Close the app, and keep the file: sqlite3 can often read most of it (.recover). Never write over it.")
+  }
+}

@@ -1,0 +1,114 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// Rows as they were known last, put together in a database of their own from what bundles and logs tell.
+///
+/// Its tables have the columns, types and defaults of the tables as they are now, and no other constraint: rows pass through states that
+/// an app would not allow.
+public final class KnownRows {
+  private let database: Database
+  public let tables: [KnownTable]
+
+  /// - Parameter path: where the file is made; the caller's to remove.
+  public init(at path: String, like original: borrowing Database, tables: [TrackedTable]) throws {
+    let database = try Database(path: path, mode: .create)
+    try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
+    self.tables = try tables.map { try KnownTable($0, like: original, in: database) }
+    self.database = database
+  }
+
+  public func table(_ name: Name) -> KnownTable? { tables.first { $0.name == name } }
+}
+
+/// One table of what was known last.
+public final class KnownTable: KnownTableRows {
+  public let table: TrackedTable
+  /// What a row holds in columns that nobody names.
+  private let defaults: Row
+  /// The columns of whoever tells of rows.
+  private var mapping: ColumnMapping
+  private let select: Statement
+  private let replace: Statement
+  private let deletion: Statement
+  private let keys: Statement
+
+  public var name: Name { table.name }
+  public var schema: TableSchema { table.schema }
+
+  fileprivate init(_ table: TrackedTable, like original: borrowing Database, in database: borrowing Database) throws {
+    let schema = table.schema
+    let name = quoted(schema.name)
+    let defaults = try original.defaults(of: schema.columns, in: schema.name)
+    let takesAny = try original.isStrict(schema.name)
+    let columns = schema.columns.indices.map { place in
+      let type = table.info.types[place]
+      let isAny = takesAny && type.utf8.elementsEqual("ANY".utf8, by: { $0 & 0xdf == $1 })
+      return quoted(schema.columns[place]) + (type.isEmpty || isAny ? "" : " \(quoted(type))")
+        + (defaults[place].map { " DEFAULT \($0)" } ?? "")
+    }
+    let key = schema.key.map { schema.columns[$0] }
+    let isKey = key.enumerated().map { "\(quoted($1)) = ?\($0 + 1)" }.joined(separator: " AND ")
+    try database.execute("CREATE TABLE \(name) (\(columns.joined(separator: ", ")))")
+    try database.execute("INSERT INTO \(name) DEFAULT VALUES")
+    self.defaults =
+      try database.first("SELECT \(quotedList(schema.columns)) FROM \(name)") {
+        Row($0.values(from: 0, count: schema.columns.count))
+      } ?? Row(schema.columns.map { _ in .null })
+    try database.execute(
+      "DELETE FROM \(name); CREATE UNIQUE INDEX \(quoted("key of \(schema.name)")) ON \(name) (\(quotedList(key)))")
+    select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(name) WHERE \(isKey)")
+    replace = try database.prepare(
+      "INSERT OR REPLACE INTO \(name) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))"
+    )
+    deletion = try database.prepare("DELETE FROM \(name) WHERE \(isKey)")
+    keys = try database.prepare("SELECT \(quotedList(key)) FROM \(name)")
+    mapping = ColumnMapping(from: schema.columns, to: schema.columns)
+    self.table = table
+  }
+
+  /// Says by which names columns are called from now on where they are told.
+  public func expect(columns: [Name]) { mapping = ColumnMapping(from: columns, to: schema.columns) }
+
+  public func row(_ key: RowKey) throws -> Row? {
+    defer { select.reset() }
+    try select.bind(key.values)
+    guard try select.step() else { return nil }
+    let row = Row(select.values(from: 0, count: schema.columns.count))
+    return schema.key(of: row) == key ? row : nil
+  }
+
+  public func eachKey(_ body: (RowKey) throws -> Void) throws {
+    defer { keys.reset() }
+    while try keys.step() { try body(RowKey(keys.values(from: 0, count: schema.key.count))) }
+  }
+
+  /// Makes a row what it was; nil: it was not there.
+  public func set(_ key: RowKey, _ row: Row?) throws {
+    if let row { try replace.run(row.values) } else { try deletion.run(key.values) }
+  }
+
+  /// A row of named values. Columns that are gone by now are passed over; those that came later hold their default.
+  public func row(of fields: [Field]) -> Row { laid(fields, over: defaults) }
+
+  /// `row` with other values in the columns that are named.
+  public func laid(_ fields: [Field], over row: Row) -> Row {
+    var row = row
+    for field in fields {
+      if let column = mapping.current(field.name).flatMap({ schema.position(of: $0) }) { row[column] = field.value }
+    }
+    return row
+  }
+
+  /// Takes all rows of a table in another database, which has a table of this name.
+  public func fill(from snapshot: borrowing Database) throws {
+    guard let info = try snapshot.tableInfo(name) else { return }
+    expect(columns: info.schema.columns)
+    try snapshot.each("SELECT \(quotedList(info.schema.columns)) FROM \(quoted(name))") {
+      let values = $0.values(from: 0, count: info.schema.columns.count)
+      let row = self.row(of: zip(info.schema.columns, values).map { Field($0, $1) })
+      try set(schema.key(of: row), row)
+    }
+  }
+}

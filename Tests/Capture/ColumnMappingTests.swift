@@ -1,0 +1,50 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import Testing
+
+@Test(
+  "columns that came, went or got another name are told apart, in words",
+  arguments: [
+    (["a", "b"], ["a", "b"], nil),
+    (["a", "b"], ["a", "b", "c"], "has the new column c"),
+    (["a", "b", "c"], ["a", "c"], "has no longer the column b"),
+    (["a", "b"], ["a", "c"], "calls the column b now c"),
+    (["a", "b"], ["b", "a"], "has its columns in another order"),
+    (["a", "b"], ["a", "c", "d"], "has the new column d and calls the column b now c"),
+    (["a", "\u{e9}"], ["a", "e\u{301}"], "calls the column \u{e9} now e\u{301}"),
+  ] as [([Name], [Name], String?)])
+func columnWords(old: [Name], current: [Name], words: String?) {
+  let mapping = ColumnMapping(from: old, to: current)
+  #expect(mapping.words.map { Name($0) } == words.map { Name($0) })
+  for name in old where mapping.current(name) != nil { #expect(mapping.current(name).flatMap(mapping.old) == name) }
+}
+
+@Test("capture that is made anew keeps what is pending, in the columns that the table has by now")
+func reinstalled() throws {
+  let captured = try CapturedDatabase(
+    ["t"], setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, a, gone)", "INSERT INTO t VALUES (1, 'x', 'g'), (2, 'y', 'h')"])
+  try captured.write(
+    "UPDATE t SET a = 'x0' WHERE id = 1", "INSERT INTO t VALUES (3, 'z', NULL)",
+    "CREATE TABLE n (id INTEGER PRIMARY KEY, b, c DEFAULT 7)",
+    "INSERT INTO n (id, b) SELECT id, a FROM t", "DROP TABLE t", "ALTER TABLE n RENAME TO t")
+  let database = try captured.open()
+  let dataset = try definition(["t"])
+  let tables = try TrackedTable.find(dataset, in: database)
+  #expect(try Capture.damage(in: database, tables: tables, dataset: dataset).map(\.kind) == [.columns])
+  try database.writeTransaction {
+    _ = try Capture.reinstall(in: database, tables: tables, generation: .zero)
+  }
+  #expect(try Capture.damage(in: database, tables: tables, dataset: dataset).isEmpty)
+  // `gone` stands for `c` and `a` for `b`: a new name in the place of one that is gone is taken for the same column.
+  try database.execute("UPDATE t SET b = 'y0' WHERE id = 2")
+  let steps = try PreImageStore.steps(tables, since: .zero, in: database)
+  #expect(steps.map { $0.key } == [1, 2, 3].map { RowKey([.integer($0)]) })
+  #expect(
+    steps[0].change
+      == .update([
+        ColumnChange(column: 1, was: .string("x"), value: .string("x0")),
+        ColumnChange(column: 2, was: .string("g"), value: .integer(7)),
+      ]))
+  #expect(steps[1].change == .update([ColumnChange(column: 1, was: .string("y"), value: .string("y0"))]))
+}
