@@ -12,6 +12,7 @@ struct CaptureNames {
   /// And those of the table of writes, beside `existed`.
   let slot: Name
   let written: Name
+  let again: Name
 
   init(_ schema: TableSchema, reserved: [Name]) {
     table = schema.name
@@ -25,6 +26,7 @@ struct CaptureNames {
     stamp = free("satchel_stamp")
     slot = free("satchel_slot")
     written = free("satchel_written")
+    again = free("satchel_again")
   }
 
   var before: Name { Name("satchel_before_\(table)") }

@@ -63,8 +63,11 @@ struct CaptureSQL {
 
   private var moveTime: String {
     let written = quoted(names.written)
-    return
-      "ON CONFLICT (\(quotedList(tables.identity))) DO UPDATE SET \(written) = excluded.\(written) WHERE excluded.\(written) > \(written)"
+    let again = quoted(names.again)
+    return """
+      ON CONFLICT (\(quotedList(tables.identity))) DO UPDATE
+          SET \(written) = max(\(written), excluded.\(written)), \(again) = \(again) + 1
+      """
   }
 
   private func insertInto(_ saved: [Name]) -> String {

@@ -50,6 +50,7 @@ struct CaptureTables {
       CREATE TABLE \(writes) (
         \(quoted(names.existed)), -- 0: the row was not there before; NULL: an earlier entry says
         \(quoted(names.written)) REAL NOT NULL, -- the Julian day of the last write
+        \(quoted(names.again)) INTEGER NOT NULL DEFAULT 0, -- how often the row was written after the first time
         \(slot)\((declared + identity).joined(separator: ",\n  "))
       )\(isOrderedByKey ? " WITHOUT ROWID" : "")
       """
@@ -68,9 +69,10 @@ struct CaptureTables {
   ///   - place: by which the entries' order is told, where a row may have several.
   static func settle(_ names: CaptureNames, columns: [Name], key: [Name], place: String?) -> [String] {
     let moved = quoted(names.stamp)
-    // Milliseconds since 1970 in the upper 48 bits, and never behind what this replica has seen.
+    // Milliseconds since 1970 in the upper 48 bits, never behind what this replica has seen, and more with each write.
     let stamp = """
       (SELECT max(stamp + 1, CAST((\(quoted(names.written)) - 2440587.5) * 86400000.0 AS INTEGER) << 16) FROM satchel_capture)
+        + \(quoted(names.again))
       """
     return [
       """

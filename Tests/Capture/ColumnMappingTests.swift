@@ -38,6 +38,7 @@ func reinstalled() throws {
   #expect(try Capture.damage(in: database, tables: tables, dataset: dataset).isEmpty)
   // `gone` stands for `c` and `a` for `b`: a new name in the place of one that is gone is taken for the same column.
   try database.execute("UPDATE t SET b = 'y0' WHERE id = 2")
+  try Capture.settle(tables, in: database)
   let steps = try PreImageStore.steps(tables, since: .zero, in: database)
   #expect(steps.map { $0.key } == [1, 2, 3].map { RowKey([.integer($0)]) })
   #expect(

@@ -40,19 +40,23 @@ func names() throws {
   #expect(try refusal(["T"], "CREATE TABLE t (id INTEGER PRIMARY KEY)")?.problem == "the database has no such table")
 }
 
-private func wide(_ columns: Int) -> String {
-  "CREATE TABLE wide (id INTEGER PRIMARY KEY, " + (2...columns).map { "c\($0)" }.joined(separator: ", ") + ")"
+private func wide(_ columns: Int, _ key: String) -> String {
+  "CREATE TABLE wide (id \(key), " + (2...columns).map { "c\($0)" }.joined(separator: ", ") + ")"
 }
 
-@Test("a table of 1,997 columns is captured, and one with more is refused by name")
-func widest() throws {
-  let database = try CapturedDatabase(["wide"], setUp: [wide(1_997), "INSERT INTO wide (id, c1997) VALUES (1, 'x'), (2, 'y')"])
+@Test(
+  "a table of 1,996 columns is captured, and one with more is refused by name",
+  arguments: ["INTEGER PRIMARY KEY", "TEXT PRIMARY KEY"])
+func widest(key: String) throws {
+  let database = try CapturedDatabase(
+    ["wide"], setUp: [wide(1_996, key), "INSERT INTO wide (id, c1996) VALUES (1, 'x'), (2, 'y')"])
   try database.write(
-    "UPDATE wide SET c1997 = 'X', c2 = 2 WHERE id = 1", "DELETE FROM wide WHERE id = 2", "INSERT INTO wide (c5) VALUES (5)")
+    "UPDATE wide SET c1996 = 'X', c2 = 2 WHERE id = 1", "DELETE FROM wide WHERE id = 2", "INSERT INTO wide (id, c5) VALUES (3, 5)"
+  )
   #expect(try database.faults() == [])
-  #expect(try database.steps().contains("update wide 1: c2 NULL -> 2, c1997 'x' -> 'X'"))
-  let error = try #require(try refusal(["wide"], wide(1_998)))
-  #expect(error.message == "The dataset's definition, at tables.wide: the table has 1998 columns; at most 1997 can be captured.")
+  #expect(try database.steps().count == 3)
+  let error = try #require(try refusal(["wide"], wide(1_997, key)))
+  #expect(error.message == "The dataset's definition, at tables.wide: the table has 1997 columns; at most 1996 can be captured.")
 }
 
 @Test("a column with a policy must be there and be stored")
