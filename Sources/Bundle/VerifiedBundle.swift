@@ -38,7 +38,19 @@ public struct VerifiedBundle: ~Copyable {
 
   /// Calls `body` for each line of `changes.jsonl`, with the line's number. A `LineProblem` of the body's is reported with it.
   public func eachChange(_ body: (ChangeLine) throws -> Void) throws {
-    try eachLine(.changes, manifest.changes) { bytes throws in try body(ChangeLine.parse(bytes, limits: limits)) }
+    try eachLine(.changes, manifest.changes) { bytes throws in
+      let line = try ChangeLine.parse(bytes, limits: limits)
+      try check(line)
+      try body(line)
+    }
+  }
+
+  private func check(_ line: ChangeLine) throws {
+    if line.content.isAboutKeys {
+      guard manifest.critical.contains(.keys) else { throw LineProblem("it tells of keys, and the manifest does not say so") }
+    } else if case .scope(let scope) = manifest.body, scope.extent == .full {
+      throw LineProblem("the rows of a full bundle are in its snapshot")
+    }
   }
 
   public func eachConflict(_ body: (ConflictRecord) throws -> Void) throws {
