@@ -45,6 +45,12 @@ extension DeviceTool {
     for name in current.missingTriggers.prefix(3) {
       table.add(["Warning", "the trigger \(name) is not as Satchel made it: writes may go by unseen"])
     }
+    for block in current.blocks where block.isShort {
+      table.add([
+        "Warning",
+        "\(Words.count(Int(block.left), "key")) left for new rows of \(block.block.table): exchange bundles with the hub to get more",
+      ])
+    }
     for rows in current.namelessRows {
       table.add(["Warning", "\(Words.count(rows.count, "row")) of \(rows.table) with NULL in the key: not kept in step"])
     }
@@ -85,6 +91,13 @@ extension DeviceTool {
       "held_conflicts": .integer(current.heldConflicts), "quarantined": .integer(Int64(status.quarantined)),
       "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
       "nameless_rows": .tables(current.namelessRows.map { (table: $0.table, count: Int($0.count)) }),
+      "blocks": .array(
+        current.blocks.map {
+          [
+            "table": .string($0.block.table.text), "first": .integer($0.block.first), "last": .integer($0.block.last),
+            "left": .integer($0.left),
+          ]
+        }),
       "fingerprint": .string(status.fingerprint),
     ]
   }
