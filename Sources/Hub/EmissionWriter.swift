@@ -22,6 +22,7 @@ struct EmissionWriter {
 
   /// The rows of the device's own that have other keys than it surely knows, and the keys that are its to hand out. They stand before all else, in a full bundle too.
   private func addKeys(to line: (ChangeLine) throws -> Void) throws {
+    guard store.tables.contains(where: \.givesNewKeys) else { return }
     for row in try store.rekeyed(of: plan.device.id, at: plan.device.proved) {
       try line(
         ChangeLine(
