@@ -9,6 +9,8 @@ public struct BundleDraft: ~Copyable {
   private let folder: StagingFolder
   private var entries: [StagedEntry] = []
   private var counts: [EntryName: Int64] = [:]
+  /// What the manifest must call critical for what was put in.
+  private var critical: [Manifest.Critical] = []
 
   /// An entry that is complete in the folder.
   struct StagedEntry {
@@ -59,9 +61,11 @@ public struct BundleDraft: ~Copyable {
   ) throws {
     var entry = try EntryWriter(in: folder)
     var count: Int64 = 0
+    var needed: Manifest.Critical?
     var writer = JSONWriter()
     let limit = BundleLimits().lineBytes
     try body { line in
+      needed = needed ?? line.critical
       line.write(into: &writer)
       writer.endLine()
       guard writer.bytes.count <= limit else { throw BundleError.rowTooLarge(line.rowName, limit: limit) }
@@ -70,6 +74,7 @@ public struct BundleDraft: ~Copyable {
       count += 1
     }
     let digest = try entry.finish()
+    if let needed { critical.append(needed) }
     if count == 0 { return }
     counts[name] = count
     entries.append(StagedEntry(name: name, path: entry.path, bytes: entry.bytes, digest: digest))
@@ -95,6 +100,8 @@ public struct BundleDraft: ~Copyable {
   /// Signs what there is; nothing may be added after it. It takes no longer than the number of entries makes it: a database can be told of
   /// the bundle while it is locked, and the file be compressed when it is not.
   public mutating func seal(_ manifest: Manifest, with key: borrowing SigningKey) throws -> SealedBundle {
+    var manifest = manifest
+    manifest.critical = critical
     entries.sort { $0.name < $1.name }
     let promised = entries.map { Manifest.Entry(name: $0.name, bytes: $0.bytes) }
     try manifest.check(promised)
@@ -129,9 +136,17 @@ protocol BundleLine {
   func write(into writer: inout JSONWriter)
   /// What it is about, for people.
   var rowName: String { get }
+  /// What a reader must understand to take it.
+  var critical: Manifest.Critical? { get }
+}
+
+extension BundleLine {
+  var critical: Manifest.Critical? { nil }
 }
 
 extension ChangeLine: BundleLine {
+  var critical: Manifest.Critical? { content.isAboutKeys ? .keys : nil }
+
   var rowName: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
 }
 

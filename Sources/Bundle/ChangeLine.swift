@@ -14,6 +14,19 @@ public struct ChangeLine: Hashable, Sendable {
     case row([Field])
     /// From the hub: the row is gone from what this user sees.
     case gone
+    /// A row's key became another one: decided by the hub, and told to the device; or by the device, and told to the hub. `number`
+    /// is the emission with which it did: whoever told of this one or a later one knows it.
+    case rekey(to: RowKey, number: EmissionNumber)
+    /// From the hub: keys from the line's key up to `last` are this device's to hand out, from emission `number` on.
+    case block(last: RowKey, number: EmissionNumber)
+
+    /// Whether it tells of keys, and of no row.
+    public var isAboutKeys: Bool {
+      switch self {
+      case .rekey, .block: true
+      default: false
+      }
+    }
   }
 
   public let table: Name
@@ -56,7 +69,8 @@ extension ChangeLine {
       case .insert(let fields): .insert(try schema.row(fields))
       case .delete(let was): .delete(was: try schema.row(was))
       case .update(let set, let was): .update(try Self.columnChanges(set, was, schema))
-      case .row, .gone: throw LineProblem("it is a line of a hub")
+      case .row, .gone, .block: throw LineProblem("it is a line of a hub")
+      case .rekey: throw LineProblem("it tells of no change")
       }
     if case .insert(let row) = change, schema.key(of: row) != key { throw LineProblem("its key is not its row's") }
     return Step(table: table, key: key, generation: generation, stamp: stamp, change: change)

@@ -23,6 +23,11 @@ extension ChangeLine {
       writer.fields("was", was)
     case .delete(let was): writer.fields("was", was)
     case .gone: break
+    case .rekey(let to, let number), .block(let to, let number):
+      writer.key("to")
+      writer.key(of: to)
+      writer.key("number")
+      writer.integer(number.rawValue)
     }
     writer.endObject()
   }
@@ -34,6 +39,8 @@ extension ChangeLine {
     case .delete: "delete"
     case .row: "row"
     case .gone: "gone"
+    case .rekey: "rekey"
+    case .block: "block"
     }
   }
 
@@ -57,6 +64,8 @@ extension ChangeLine {
     var row: [Field]?
     var set: [Field]?
     var was: [Field]?
+    var to: RowKey?
+    var number: EmissionNumber?
     try scanner.beginObject()
     while let member = try scanner.nextKey() {
       switch String(decoding: member, as: UTF8.self) {
@@ -68,13 +77,23 @@ extension ChangeLine {
       case "row" where row == nil: row = try scanner.readFields()
       case "set" where set == nil: set = try scanner.readFields()
       case "was" where was == nil: was = try scanner.readFields()
-      case "table", "op", "key", "generation", "stamp", "row", "set", "was": throw LineProblem("a member stands twice")
+      case "to" where to == nil: to = try scanner.readKey()
+      case "number" where number == nil: number = EmissionNumber(try scanner.readNatural())
+      case "table", "op", "key", "generation", "stamp", "row", "set", "was", "to", "number":
+        throw LineProblem("a member stands twice")
       // Room for what later versions say beside it, such as the origin of a change that came through another hub.
       default: try scanner.skipValue()
       }
     }
     try scanner.finish()
     guard let table, let key, let stamp, let operation else { throw LineProblem("table, op, key or stamp is missing") }
+    if operation == "rekey" || operation == "block" {
+      guard let to, let number, generation == nil, row == nil, set == nil, was == nil else {
+        throw LineProblem("op \(operation) has not the members that belong to it")
+      }
+      let content: Content = operation == "rekey" ? .rekey(to: to, number: number) : .block(last: to, number: number)
+      return ChangeLine(table: table, key: key, generation: nil, stamp: stamp, content: content)
+    }
     let content: Content =
       switch (operation, generation, row, set, was) {
       case ("insert", .some, let row?, nil, nil): .insert(row)

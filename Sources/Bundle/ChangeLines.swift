@@ -8,7 +8,7 @@ import SatchelPlatform
 public final class ChangeLines {
   private var reader: LineReader?
   private let limits: BundleLimits
-  private let expected: Int64
+  private let manifest: Manifest
   private var parsed: [ChangeLine] = []
   /// How many lines were parsed, those ahead among them.
   private var count = 0
@@ -16,8 +16,8 @@ public final class ChangeLines {
   /// How much of the file is parsed ahead; in memory it takes about three times as much.
   private static let bytesAhead = 32 << 20
 
-  init(path: String?, expected: Int64, limits: BundleLimits, files: any FileSystem) throws {
-    self.expected = expected
+  init(path: String?, of manifest: Manifest, limits: BundleLimits, files: any FileSystem) throws {
+    self.manifest = manifest
     self.limits = limits
     reader = try path.map { try LineReader(path: $0, limit: limits.lineBytes, files: files) }
   }
@@ -37,8 +37,8 @@ public final class ChangeLines {
     for (place, line) in parsed.enumerated() { try naming(place + 1) { try body(line) } }
     parsed = []
     while let (line, _) = try next() { try naming(count) { try body(line) } }
-    guard count == expected else {
-      throw BundleError.manifest("it counts \(expected) lines in \(EntryName.changes.rawValue), and there are \(count)")
+    guard count == manifest.changes else {
+      throw BundleError.manifest("it counts \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
     }
   }
 
@@ -46,7 +46,17 @@ public final class ChangeLines {
     try naming(count + 1) {
       guard let bytes = try reader?.line() else { return nil }
       count += 1
-      return (try ChangeLine.parse(bytes, limits: limits), bytes.count)
+      let line = try ChangeLine.parse(bytes, limits: limits)
+      try check(line)
+      return (line, bytes.count)
+    }
+  }
+
+  private func check(_ line: ChangeLine) throws {
+    if line.content.isAboutKeys {
+      guard manifest.critical.contains(.keys) else { throw LineProblem("it tells of keys, and the manifest does not say so") }
+    } else if case .scope(let scope) = manifest.body, scope.extent == .full {
+      throw LineProblem("the rows of a full bundle are in its snapshot")
     }
   }
 

@@ -23,6 +23,12 @@ public struct Manifest: Hashable, Sendable {
     public let bytes: Int64
   }
 
+  /// What a reader must understand to read the bundle at all, beside format 1 as it began.
+  public enum Critical: String, Sendable, CaseIterable {
+    /// Lines that tell of keys: `rekey` and `block`.
+    case keys
+  }
+
   public enum Body: Hashable, Sendable {
     case changes(Changes)
     case scope(Scope)
@@ -112,6 +118,8 @@ public struct Manifest: Hashable, Sendable {
   public let changes: Int64
   public let conflicts: Int64
   public let resolutions: Int64
+  /// Filled in when the bundle is sealed, by what was put in.
+  public internal(set) var critical: [Critical] = []
   public let body: Body
 
   public init(

@@ -7,7 +7,7 @@ extension Manifest {
   func json(entries: [Entry]) -> JSONValue {
     var members: [JSONValue.Member] = [
       .init(name: "format", value: .integer(Self.format)),
-      .init(name: "critical", value: .array([])),
+      .init(name: "critical", value: .array(critical.map { .string($0.rawValue) })),
       .init(name: "kind", value: .string(kind.rawValue)),
       .init(name: "bundle", value: .string(bundle.text)),
       .init(name: "dataset", value: .string(dataset)),
@@ -81,18 +81,24 @@ extension Manifest {
       throw .manifest("there is no format \(format)")
     }
     guard let critical = document["critical"]?.arrayValue else { throw .manifest("critical is missing or no list") }
-    if let name = critical.first {
-      throw .newerFormat("it cannot be read without understanding \"\(name.stringValue ?? "?")\"")
+    var understood: [Critical] = []
+    for name in critical {
+      guard let known = name.stringValue.flatMap({ Critical(rawValue: $0) }) else {
+        throw .newerFormat("it cannot be read without understanding \"\(name.stringValue ?? "?")\"")
+      }
+      if understood.contains(known) { throw .manifest("critical names \(known.rawValue) twice") }
+      understood.append(known)
     }
     let word = try fields.string("kind")
     guard let kind = BundleKind(rawValue: word) else { throw .newerFormat("its kind is \"\(word)\"") }
     let counts = ManifestFields(document["counts"] ?? .null)
-    let manifest = Manifest(
+    var manifest = Manifest(
       bundle: try fields.identifier("bundle"), dataset: try fields.safeName("dataset"),
       version: try fields.natural("version", from: 1),
       from: try Party(document["from"], "from"), to: try Party(document["to"], "to"), user: try fields.userName("user"),
       created: try fields.time("created"), stamp: try fields.stamp("stamp"), changes: try counts.natural("changes"),
       conflicts: try counts.natural("conflicts"), resolutions: try counts.natural("resolutions"), body: try Body(kind, fields))
+    manifest.critical = understood
     return (manifest, try fields.entries())
   }
 }

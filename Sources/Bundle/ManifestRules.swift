@@ -7,7 +7,7 @@ extension Manifest {
         throw .manifest("it counts \(lines) lines in \(name.rawValue), which \(present.contains(name) ? "is" : "is not") there")
       }
     }
-    let (required, allowed) = body.entries
+    let (required, allowed) = body.entries(critical)
     if let missing = required.first(where: { !present.contains($0) }) { throw .manifest("it has no \(missing.rawValue)") }
     if let strange = present.first(where: { !required.contains($0) && !allowed.contains($0) }) {
       throw .manifest("\(strange.rawValue) has no place in a bundle of its kind")
@@ -29,12 +29,12 @@ extension Manifest {
 
 extension Manifest.Body {
   /// What a bundle of this kind must carry behind its manifest, and what it may carry besides.
-  fileprivate var entries: (required: [EntryName], allowed: [EntryName]) {
+  fileprivate func entries(_ critical: [Manifest.Critical]) -> (required: [EntryName], allowed: [EntryName]) {
     switch self {
     case .changes: ([], [.changes, .resolutions, .conflicts, .snapshot])
     case .scope(let scope):
       switch scope.extent {
-      case .full: ([.dataset, .snapshot], [.conflicts])
+      case .full: ([.dataset, .snapshot], critical.contains(.keys) ? [.changes, .conflicts] : [.conflicts])
       case .delta: ([], [.changes, .conflicts, .dataset])
       }
     case .enrolment: ([], [])

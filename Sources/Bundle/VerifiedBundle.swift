@@ -38,7 +38,7 @@ public struct VerifiedBundle: ~Copyable {
 
   /// The lines of `changes.jsonl`. They must be read while the bundle is there.
   public func changeLines() throws -> ChangeLines {
-    try ChangeLines(path: path(of: .changes), expected: manifest.changes, limits: limits, files: files)
+    try ChangeLines(path: path(of: .changes), of: manifest, limits: limits, files: files)
   }
 
   /// Calls `body` for each line of `changes.jsonl`. A `LineProblem` of the body's is reported with the line's number.

@@ -19,7 +19,9 @@ public struct TrackedTable: Sendable {
   ///
   /// Throws a `DatasetError` that names the first table that cannot be kept in step, and why.
   public static func find(_ dataset: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable] {
-    try parentsFirst(dataset.tables.map { try find($0, in: database) })
+    let tables = try parentsFirst(dataset.tables.map { try find($0, in: database) })
+    _ = try KeyReferences(tables)
+    return tables
   }
 
   /// Finds those of the dataset's tables that can be kept in step as they are now, parents before their children.
@@ -38,6 +40,7 @@ public struct TrackedTable: Sendable {
       throw DatasetError(place, "the database has no such table", hint: "It has: \(names).")
     }
     try check(info, at: place)
+    try check(rules.keys, of: info, at: "\(place).keys")
     for column in rules.columns.keys.sorted() where info.schema.position(of: column) == nil {
       throw DatasetError("\(place).columns.\(column)", "the table has no such column that is stored")
     }
@@ -75,6 +78,27 @@ public struct TrackedTable: Sendable {
         place,
         "the UNIQUE index \(index) is over an expression or a generated column, and what INSERT OR REPLACE deletes through it cannot be captured",
         hint: "Make the index an ordinary one, or leave the table out of the dataset.")
+    }
+  }
+
+  /// Only a key that SQLite hands out by itself can be another one without the app's minding.
+  private static func check(_ rule: KeyRule, of info: TableInfo, at place: String) throws {
+    if rule == .asIs { return }
+    guard let key = info.rowidAlias else {
+      throw DatasetError(
+        place, "\"\(rule.rawValue)\" is for tables whose key is a single INTEGER PRIMARY KEY, which SQLite hands out",
+        hint: "Leave it out: keys are then taken as they are.")
+    }
+    if info.schema.foreignKeys.contains(where: { $0.columns.contains(key) }) {
+      throw DatasetError(
+        place, "the table's key is a reference to another table's row",
+        hint: "Say it at that table: where its keys change, these follow.")
+    }
+    if rule == .blocks, !info.isAutoincrement {
+      throw DatasetError(
+        place,
+        "SQLite counts the keys of this table from its greatest one on, so no range can be kept for a replica: it lacks AUTOINCREMENT",
+        hint: "Say \"rekey\", or declare the key INTEGER PRIMARY KEY AUTOINCREMENT.")
     }
   }
 

@@ -67,6 +67,16 @@ public enum MergeGrain: String, Sendable, CaseIterable {
   case column, row
 }
 
+/// What becomes of keys that several replicas hand out alike.
+public enum KeyRule: String, Sendable, CaseIterable {
+  /// A key is a key: two rows with one are a disagreement.
+  case asIs = "as-is"
+  /// Each replica hands out keys from a range of its own; rows that collide all the same are treated as by `rekey`.
+  case blocks
+  /// The row that comes later to the hub gets another key, and what refers to it follows.
+  case rekey
+}
+
 /// The rules of one table.
 public struct TableRules: Sendable {
   public let name: Name
@@ -79,6 +89,12 @@ public struct TableRules: Sendable {
   public let merge: MergeGrain
   /// Columns with a policy of their own.
   public let columns: [Name: Policy]
+  public let keys: KeyRule
+  /// How many keys a replica is given at a time, by `KeyRule.blocks`.
+  public let block: Int64
+
+  /// Enough for a season's work, and 2^53 of them are not soon used up.
+  public static let defaultBlock: Int64 = 10_000
 
   public func policy(of column: Name) -> Policy { columns[column] ?? conflict }
 }

@@ -65,7 +65,8 @@ extension DatasetDefinition {
 extension TableRules {
   init(name: Name, definition: JSONValue, at place: String) throws(DatasetError) {
     let members = try Members(
-      definition, at: place, known: ["parents", "visible", "write", "conflict", "merge", "columns", "unique", "delete", "keys"])
+      definition, at: place,
+      known: ["parents", "visible", "write", "conflict", "merge", "columns", "unique", "delete", "keys", "block"])
     self.name = name
     guard !name.text.lowercased().hasPrefix("satchel_"), !name.text.lowercased().hasPrefix("sqlite_") else {
       throw DatasetError(place, "names that begin with satchel_ and sqlite_ belong to Satchel and SQLite")
@@ -95,7 +96,22 @@ extension TableRules {
     columns = policies
     try members.only("unique", "policy")
     try members.only("delete", "hard")
-    try members.only("keys", "as-is")
+    keys = try members.word("keys", of: KeyRule.self) ?? .asIs
+    block = try Self.block(members, keys)
+  }
+}
+
+extension TableRules {
+  private static func block(_ members: Members, _ keys: KeyRule) throws(DatasetError) -> Int64 {
+    if members["block"] == nil { return defaultBlock }
+    guard keys == .blocks else {
+      throw DatasetError(members.place("block"), "it has a meaning beside \"keys\": \"blocks\" alone")
+    }
+    let size = try members.integer("block")
+    guard (10...1_000_000_000).contains(size) else {
+      throw DatasetError(members.place("block"), "it must be a whole number from 10 to 1000000000")
+    }
+    return size
   }
 }
 

@@ -77,9 +77,13 @@ extension DeviceWorkspace {
       .highestOutgoing("\(manifest.dataset)-\(configuration.name)-\(manifest.from.name)-")
     let sequence = max(scope.acknowledged, SequenceNumber(exports))
     try Capture.install(in: database, tables: tables)
-    for sql in [DeviceSchema.state, DeviceSchema.exports, DeviceSchema.resolutions, ConflictTable.schema, Ledger.schema] {
+    for sql in [
+      DeviceSchema.state, DeviceSchema.exports, DeviceSchema.resolutions, DeviceSchema.rekeyed, BlockTable.schema,
+      ConflictTable.schema, Ledger.schema,
+    ] {
       try database.execute(sql)
     }
+    try KeyChanges.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
     try DeviceState(
       id: configuration.id, name: configuration.name, user: manifest.user, hubID: manifest.from.id, hubName: manifest.from.name,
       epoch: scope.epoch, incarnation: incarnation,

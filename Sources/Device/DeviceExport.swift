@@ -84,6 +84,12 @@ extension DeviceSession {
     let sequence = state.sequence.next
     let conflicts = try ConflictTable.untold(of: state.id, after: state.acknowledged.rawValue, in: database)
     try draft.addChanges { line in
+      for row in try untoldKeys() {
+        try line(
+          ChangeLine(
+            table: row.table, key: RowKey([.integer(row.old)]), generation: nil, stamp: .zero,
+            content: .rekey(to: RowKey([.integer(row.new)]), number: row.number)))
+      }
       for step in steps {
         if let table = table(step.table) { try line(ChangeLine(step, schema: table.schema)) }
       }

@@ -126,12 +126,16 @@ final class DeviceHistory {
     if scope.acknowledged > acknowledged { try overlay(scope.acknowledged) }
     acknowledged = max(acknowledged, scope.acknowledged)
     forgetAcknowledged()
+    try followKeys(scope.number)
     try bundle.eachChange { line in
       guard let table = known.table(line.table) else { return }
       switch line.content {
       case .row(let fields):
         table.expect(columns: fields.map(\.name))
         try set(line.key, table.row(of: fields), at: line.stamp, in: table)
+      // The row comes under its new key, with all that name it.
+      case .rekey(_, let number): if number == scope.number { try set(line.key, nil, at: line.stamp, in: table) }
+      case .block: break
       default: try set(line.key, nil, at: line.stamp, in: table)
       }
     }
@@ -173,6 +177,23 @@ final class DeviceHistory {
       return table.row(of: fields)
     case .update(let set, _): return row.map { table.laid(set, over: $0) }
     case .delete, .gone: return nil
+    case .rekey, .block: return row
+    }
+  }
+
+  /// Gives what was sent the keys that the device's rows got with this emission.
+  private func followKeys(_ number: EmissionNumber) throws {
+    let entries = try session.keysGiven(with: number)
+    if entries.isEmpty { return }
+    let map = KeyMap(try KeyReferences(session.tables), session.tables, entries)
+    for (place, table) in session.tables.enumerated() {
+      let rows = sent[table.name, default: [:]].map { key, own in
+        let images = own.images.map {
+          PreImage(generation: $0.generation, stamp: $0.stamp, row: $0.row.map { map.row($0, of: place) })
+        }
+        return (map.key(key, of: place), SentRow(images: images, row: own.row.map { map.row($0, of: place) }))
+      }
+      sent[table.name] = Dictionary(rows) { first, _ in first }
     }
   }
 

@@ -18,6 +18,8 @@ public struct ImportReport: Sendable {
   public let conflicts: Int
   /// What the hub told of this device's changes that it could not take.
   public let told: Int
+  /// Rows of this device's own that got other keys, because somebody else's have theirs.
+  public var rekeyed: [RekeyedHere] = []
 }
 
 extension DeviceWorkspace {
@@ -193,6 +195,7 @@ extension DeviceSession {
       state.acknowledged = scope.acknowledged
       try PreImageStore.forget(before: acknowledgedGeneration, tables, in: database)
     }
+    let rekeyed = try KeyChanges(self, scope).carryOut(bundle, snapshot)
     let applier = try ScopeApplier(self)
     if let snapshot { try applyWhole(snapshot, with: applier) }
     try lines.each { line in
@@ -204,10 +207,12 @@ extension DeviceSession {
         guard rows.schema.key(of: row) == line.key else { throw LineProblem("its key is not its row's") }
         try applier.apply(row, key: line.key, at: line.stamp, in: rows)
       case .gone: try applier.apply(nil, key: line.key, at: line.stamp, in: rows)
+      case .rekey, .block: break
       default: throw LineProblem("it is a line of a device")
       }
     }
     try applier.finish()
+    try KeyChanges.takeBlocks(of: bundle, after: state.received, tables, device: state.id, in: database)
     let told = try takeConflicts(of: bundle, at: now)
     if let definition = try bundle.dataset(limit: DatasetDefinition.maximumBytes) { state.definition = definition }
     state.received = scope.number
@@ -220,7 +225,7 @@ extension DeviceSession {
       in: database)
     return ImportReport(
       manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed, conflicts: applier.conflicts,
-      told: told)
+      told: told, rekeyed: rekeyed)
   }
 
   /// Makes every row what the whole of the hub's rows says, those that are not among them included.

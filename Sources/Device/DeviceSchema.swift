@@ -31,6 +31,19 @@ enum DeviceSchema {
     )
     """
 
+  /// A row for each row of this device's own that got another key.
+  static let rekeyed = """
+    CREATE TABLE satchel_rekeyed (
+      entry INTEGER PRIMARY KEY,
+      table_name TEXT NOT NULL,
+      old_key INTEGER NOT NULL,
+      new_key INTEGER NOT NULL,
+      number INTEGER NOT NULL,  -- the emission with which it did
+      sequence INTEGER,         -- the last export before that; NULL: the hub gave the key, and knows
+      known INTEGER NOT NULL    -- 1: the hub is known to know of it
+    )
+    """
+
   /// A row for each conflict that was decided on this device.
   static let resolutions = """
     CREATE TABLE satchel_resolutions (

@@ -32,6 +32,8 @@ public struct DeviceStatus: Sendable {
     public let unknownExport: SequenceNumber?
     /// Rows whose key holds NULL: they are not kept in step.
     public let namelessRows: [(table: Name, count: Int64)]
+    /// For each table whose keys come from a range of this device's own: the range, and how many of it are left.
+    public let blocks: [(block: KeyBlock, left: Int64, isShort: Bool)]
     /// Milliseconds since 1970 of the last export; nil before the first.
     public let lastExport: Int64?
   }
@@ -70,6 +72,11 @@ extension DeviceSession {
       damage: damage,
       missingTriggers: try Capture.missingTriggers(in: database, tables: tables), unknownExport: try unknownExport(),
       namelessRows: nameless.filter { $0.count > 0 },
+      blocks: try tables.filter { $0.rules.keys == .blocks }.compactMap { table in
+        guard let block = try BlockTable.newest(of: table.name, for: state.id, in: database) else { return nil }
+        let next = try table.nextKey(in: database)
+        return (block, block.left(from: next), block.isShort(from: next))
+      },
       lastExport: try database.first("SELECT max(created) FROM satchel_exports") { $0.optionalInteger(0) } ?? nil)
   }
 }

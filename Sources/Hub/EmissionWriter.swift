@@ -13,8 +13,29 @@ struct EmissionWriter {
   /// Adds the plan's rows. Returns the newest of their stamps.
   func addRows(to draft: inout BundleDraft) throws -> Stamp {
     switch plan.extent {
-    case .full: try addSnapshot(to: &draft)
-    case .delta: try addLines(to: &draft)
+    case .full:
+      try draft.addChanges { try addKeys(to: $0) }
+      return try addSnapshot(to: &draft)
+    case .delta: return try addLines(to: &draft)
+    }
+  }
+
+  /// The rows of the device's own that have other keys than it surely knows, and the keys that are its to hand out. They stand before all else, in a full bundle too.
+  private func addKeys(to line: (ChangeLine) throws -> Void) throws {
+    guard store.tables.contains(where: \.givesNewKeys) else { return }
+    for row in try store.rekeyed(of: plan.device.id, at: plan.device.proved) {
+      try line(
+        ChangeLine(
+          table: row.table, key: RowKey([.integer(row.old)]), generation: nil, stamp: .zero,
+          content: .rekey(to: RowKey([.integer(row.new)]), number: row.told ?? plan.number)))
+    }
+    // A device that gets everything may have lost everything.
+    let known = plan.extent == .full ? .zero : plan.device.proved
+    for block in try BlockTable.given(to: plan.device.id, after: known, in: store.database) {
+      try line(
+        ChangeLine(
+          table: block.table, key: RowKey([.integer(block.first)]), generation: nil, stamp: .zero,
+          content: .block(last: RowKey([.integer(block.last)]), number: block.number)))
     }
   }
 
@@ -41,6 +62,7 @@ struct EmissionWriter {
   private func addLines(to draft: inout BundleDraft) throws -> Stamp {
     var newest = Stamp.zero
     try draft.addChanges { line in
+      try addKeys(to: line)
       for place in store.tables.indices.reversed() {
         for (_, key) in try keys(plan.gone[place], in: place) {
           // When it went is not told: it may have gone from this user's sight alone.

@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelCapture
 import SatchelMerge
 import SatchelSQLite
 import SatchelValues
@@ -25,11 +26,33 @@ final class HeldRows {
   ///
   /// What a user may not do waits for somebody's decision, and not for the user's rights to grow.
   func release() throws -> Int {
+    try giveNewKeys()
     var released = 0
     while true {
       let entered = try pass()
       released += entered
       if entered == 0 { return released }
+    }
+  }
+
+  /// While a row waited, another one may have come with its key. Then it is the later one.
+  private func giveNewKeys() throws {
+    let references = try KeyReferences(store.tables)
+    if references.isEmpty { return }
+    for conflict in try ConflictTable.list([.held], in: store.database) {
+      let record = conflict.record
+      guard record.operation == .insert, let place = store.place(of: record.table), store.tables[place].givesNewKeys,
+        let key = store.tables[place].number(of: record.key), try store.rows[place].row(record.key) != nil,
+        // A key that the hub itself gave, the device may know already.
+        try !store.isGiven(key, in: place),
+        let given = try store.giveNewKey(to: key, in: place, of: record.device, above: 0, at: now)
+      else { continue }
+      let map = KeyMap(references, store.tables, [.init(place: place, old: key, new: given.new)])
+      for other in try ConflictTable.list([.held, .open], in: store.database) where other.record.device == record.device {
+        guard let place = store.place(of: other.record.table) else { continue }
+        let moved = map.record(other.record, of: place)
+        if moved != other.record { try ConflictTable.rename(moved, in: store.database) }
+      }
     }
   }
 

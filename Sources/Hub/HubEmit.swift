@@ -58,6 +58,8 @@ extension HubWorkspace {
   private func write(
     _ plan: EmissionPlan, into draft: inout BundleDraft, _ store: HubStore, _ key: borrowing SigningKey
   ) throws -> SealedBundle {
+    try KeyBlocks(store).renewOwn()
+    try KeyBlocks(store).renew(for: plan)
     let writer = EmissionWriter(store: store, plan: plan)
     var newest = try writer.addRows(to: &draft)
     let conflicts = try writer.conflicts()
@@ -81,6 +83,7 @@ extension HubWorkspace {
       user: plan.user.name,
       file: manifest.fileName, isWritten: false, sets: plan.visible)
     try store.save(emission, of: plan.device.id)
+    try store.markRekeyedTold(to: plan.device.id, by: plan.number)
     try store.markOwedSent(to: plan.device.id, by: plan.number)
     try ConflictTable.markTold(conflicts.map(\.id), by: plan.number.rawValue, in: store.database)
     try Ledger.add(manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: store.database)

@@ -19,6 +19,8 @@ public struct HubImportReport: Sendable {
   public let resolved: Int
   /// Rows that had waited, and entered now.
   public let released: Int
+  /// Rows whose key was another row's already, and that have another one here.
+  public let rekeyed: [RekeyedRow]
   /// Milliseconds by which the device's clock ran ahead of the hub's; its stamps were set back to the hub's time.
   public let clamped: Int64
 }
@@ -185,7 +187,8 @@ private struct HubImport {
   }
 
   private func report(_ verdict: Verdict) -> HubImportReport {
-    HubImportReport(manifest: manifest, verdict: verdict, taken: 0, conflicts: 0, resolved: 0, released: 0, clamped: 0)
+    HubImportReport(
+      manifest: manifest, verdict: verdict, taken: 0, conflicts: 0, resolved: 0, released: 0, rekeyed: [], clamped: 0)
   }
 
   private func merge(
@@ -197,27 +200,32 @@ private struct HubImport {
     // What the device sent comes back to it only if it may meanwhile have imported something and rebased this away.
     let echo = (emissions.last?.number ?? .zero) > changes.received
     let merger = StepMerger(store, device: device, user: user, bundle: manifest.bundle, since: since, echo: echo, now: now)
+    var keys = try DeviceKeys(store, device, received: changes.received, since: since)
+    try keys.settle(bundle, at: now)
     // First what the device found and then what its user decided: it may be about the same, in one bundle.
-    let told = try takeConflicts(bundle, device, latest: merger.latest, now)
+    let told = try takeConflicts(bundle, device, keys, latest: merger.latest, now)
     let (resolved, late) = try takeResolutions(bundle, device, now)
     var clamped: Int64 = 0
     try lines.each { line in
       guard let place = store.place(of: line.table) else { throw LineProblem("the dataset has no table \(line.table)") }
-      let step = try store.fitted(line, in: place).step(in: store.rows[place].schema)
-      guard step.generation.rawValue < changes.sequence.rawValue else {
+      if line.content.isAboutKeys { return }
+      let sent = try store.fitted(line, in: place).step(in: store.rows[place].schema)
+      guard sent.generation.rawValue < changes.sequence.rawValue else {
         throw LineProblem("its generation is not before the export")
       }
-      guard step.generation.rawValue >= device.merged.rawValue else { return }
+      guard sent.generation.rawValue >= device.merged.rawValue else { return }
+      let step = try keys.translated(sent, in: place)
       if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
       let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
       try merger.take(step, in: place, decided: isLate)
     }
     try merger.finish()
     let released = try HeldRows(store, now: now).release()
+    try KeyBlocks(store).renewOwn()
     try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)
     return HubImportReport(
       manifest: manifest, verdict: .imported, taken: merger.taken, conflicts: merger.conflicts + told, resolved: resolved,
-      released: released, clamped: clamped)
+      released: released, rekeyed: keys.given, clamped: clamped)
   }
 
   /// A row whose conflict was decided at the hub before the device's decision came.
@@ -252,12 +260,12 @@ private struct HubImport {
 
   /// Keeps the disagreements that the device found when it rebased its changes.
   private func takeConflicts(
-    _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, latest: Stamp, _ now: Int64
+    _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ keys: DeviceKeys, latest: Stamp, _ now: Int64
   ) throws -> Int {
     var new = 0
     try bundle.eachConflict { record in
       guard record.device == device.id else { throw LineProblem("it is about another device's change") }
-      var found = record
+      var found = keys.translated(record)
       found.stamp = min(record.stamp, latest)
       // Who decided, and what, is in the resolution that comes with it.
       if found.state == .resolved { (found.state, found.decision) = (.open, nil) }

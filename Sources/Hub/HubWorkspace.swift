@@ -88,6 +88,7 @@ public struct HubWorkspace: Sendable {
     let identity = HubStore.Identity(id: configuration.id, name: configuration.name, epoch: platform.random.identifier())
     try database.writeTransaction {
       try HubStore.install(in: database, identity: identity, definition: definition, tables: tables)
+      try HubStore.giveFirstBlocks(tables, to: identity.id, in: database)
       try writeBase(database, tables, definition, epoch: identity.epoch, cursor: .zero)
       // Before the commit: a database without a workspace could not be used again, a workspace without a database says what to do.
       try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)

@@ -20,7 +20,7 @@ extension HubStore {
         // A table that was made anew may have its columns in another order.
         let pairs = zip(set, was).sorted { schema.position(of: $0.0.name) ?? 0 < schema.position(of: $1.0.name) ?? 0 }
         return set.count == was.count ? .update(set: pairs.map(\.0), was: pairs.map(\.1)) : line.content
-      case .row, .gone: return line.content
+      case .row, .gone, .rekey, .block: return line.content
       }
     }
     return ChangeLine(

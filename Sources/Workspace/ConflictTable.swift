@@ -131,6 +131,30 @@ public enum ConflictTable {
     return database.changes > 0
   }
 
+  /// Writes down that a change and what it names have other keys. Its id stays: it is the same disagreement.
+  public static func rename(_ record: ConflictRecord, in database: borrowing Database) throws {
+    try database.run(
+      """
+      UPDATE satchel_conflicts SET key = :key, base_values = :base_values, device_values = :device_values WHERE id = :id
+      """,
+      [
+        "id": .string(record.id.text), "key": .text(canonicalKey(record.key)), "base_values": json(record.baseValues),
+        "device_values": json(record.deviceValues),
+      ])
+  }
+
+  /// Whether a row of this key waits to be made by somebody else's device.
+  public static func isAwaited(
+    _ key: RowKey, of table: Name, byOtherThan device: ReplicaID, in database: borrowing Database
+  ) throws -> Bool {
+    try database.first(
+      """
+      SELECT 1 FROM satchel_conflicts
+      WHERE state = 'held' AND operation = 'insert' AND device <> :device AND table_name = :table AND key = :key
+      """, ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
+    ) { _ in true } ?? false
+  }
+
   public static func setState(_ state: ConflictState, of id: ConflictID, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_conflicts SET state = :state, told = NULL WHERE id = :id",

@@ -29,6 +29,33 @@ struct LineTests {
     ])
   func changes(line: String) throws { #expect(try reason(line) == nil) }
 
+  private static let rekey = #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":[8],"number":3}"#
+
+  @Test("a line that tells of keys stands where the manifest announces such lines, and nowhere else")
+  func keys() throws {
+    for line in [Self.rekey, #"{"table":"t","op":"block","key":[7],\#(stamp),"to":[8],"number":3}"#] {
+      let bundle = HandMade(lines: [line, HandMade.line])
+      #expect(try room.reason(bundle.setting("critical", #"["keys"]"#)) == nil)
+      #expect(try room.reason(bundle) == "bad-line")
+    }
+  }
+
+  @Test(
+    "a line that tells of keys and breaks a rule",
+    arguments: [
+      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":[8]}"#,
+      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"number":3}"#,
+      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":[],"number":3}"#,
+      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":8,"number":3}"#,
+      #"{"table":"t","op":"block","key":[7],\#(stamp),"to":[8],"number":-1}"#,
+      #"{"table":"t","op":"rekey","key":[7],"generation":1,\#(stamp),"to":[8],"number":3}"#,
+      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":[8],"number":3,\#(row)}"#,
+      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":[8],"to":[8],"number":3}"#,
+    ])
+  func badKeys(line: String) throws {
+    #expect(try room.reason(HandMade(lines: [line]).setting("critical", #"["keys"]"#)) == "bad-line")
+  }
+
   @Test(
     "a change that breaks a rule",
     arguments: [

@@ -12,6 +12,7 @@ struct ManifestTests {
   func newer() throws {
     #expect(try room.reason(good.setting("format", "2")) == "newer-format")
     #expect(try room.reason(good.setting("critical", #"["blobs"]"#)) == "newer-format")
+    #expect(try room.reason(good.setting("critical", #"["keys", "blobs"]"#)) == "newer-format")
     #expect(try room.reason(good.setting("critical", "[1]")) == "newer-format")
     #expect(try room.reason(good.setting("kind", #""rotation""#)) == "newer-format")
     let blob = good.changing { $0.entries.append(HandMadeEntry("blobs", [1])) }
@@ -34,7 +35,8 @@ struct ManifestTests {
     "each member must be of its kind",
     arguments: [
       ("format", "0"), ("format", "-1"), ("format", "1.0"), ("format", #""1""#), ("critical", "{}"), ("critical", "null"),
-      ("critical", #""blobs""#), ("kind", "1"), ("bundle", #""0D6A9F4E-3C1B-4A52-9A7E-5B0F6C2D1E88""#), ("bundle", #""x""#),
+      ("critical", #""blobs""#), ("critical", #"["keys", "keys"]"#), ("kind", "1"),
+      ("bundle", #""0D6A9F4E-3C1B-4A52-9A7E-5B0F6C2D1E88""#), ("bundle", #""x""#),
       ("dataset", #""D""#), ("dataset", #""../d""#), ("dataset", #""""#), ("version", "0"), ("version", "-1"),
       ("version", "9007199254740992"), ("from", "null"), ("from", #"{"id":"x","name":"tablet"}"#),
       ("from", #"{"id":"6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607","name":"a b"}"#), ("to", "{}"), ("user", "null"),

@@ -22,11 +22,11 @@ struct ChinookTests {
 
   private static let agents = [(name: "jane", employee: 3), (name: "margaret", employee: 4), (name: "steve", employee: 5)]
 
-  private func open(_ file: String) throws -> Camp {
+  private func open(_ file: String, definition: String = Self.definition) throws -> Camp {
     let camp = try Camp()
     try FileManager.default.copyItem(atPath: chinook.appendingPathComponent(file).path, toPath: camp.path("office.sqlite"))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: camp.path("office.sqlite"))
-    try camp.write("chinook.json", Self.definition)
+    try camp.write("chinook.json", definition)
     let made = camp.hubAnywhere(
       "init", camp.path("hub"), "--dataset", camp.path("chinook.json"), "--database", camp.path("office.sqlite"))
     #expect(made.code == 0, "\(made.error)")
@@ -77,6 +77,61 @@ struct ChinookTests {
       #expect(try camp.device(agent.name, "status", "--json").json["pending"] == .object([]))
     }
     #expect(try camp.rows("office.sqlite", "PRAGMA foreign_key_check").isEmpty)
+  }
+
+  /// A new customer with an invoice of two lines and a playlist, all under the keys that this database hands out next.
+  private func sell(_ camp: Camp, _ database: String, _ who: String, _ employee: Int) throws {
+    try camp.sql(
+      database,
+      """
+      INSERT INTO Customer (FirstName, LastName, Email, SupportRepId) VALUES ('\(who)', 'New', '\(who)', \(employee));
+      INSERT INTO Invoice (CustomerId, InvoiceDate, BillingCity, Total)
+        SELECT max(CustomerId), '2026-01-02 00:00:00', '\(who)', 1.98 FROM Customer;
+      INSERT INTO InvoiceLine (InvoiceId, TrackId, UnitPrice, Quantity) SELECT max(InvoiceId), 1, 0.99, \(employee) FROM Invoice;
+      INSERT INTO InvoiceLine (InvoiceId, TrackId, UnitPrice, Quantity) SELECT max(InvoiceId), 2, 0.99, \(employee) FROM Invoice;
+      INSERT INTO Playlist (Name) VALUES ('\(who)');
+      INSERT INTO PlaylistTrack SELECT max(PlaylistId), 1 FROM Playlist;
+      INSERT INTO PlaylistTrack SELECT max(PlaylistId), 2 FROM Playlist;
+      """)
+  }
+
+  @Test(
+    "agents who sell offline under the same customer, invoice and line numbers keep all that they sold",
+    arguments: ["Chinook_Sqlite.sqlite", "Chinook_Sqlite_AutoIncrementPKs.sqlite"])
+  func sameNumbers(_ file: String) throws {
+    let definition = ["Customer", "Invoice", "InvoiceLine", "Playlist"].reduce(Self.definition) { text, table in
+      text.replacingOccurrences(of: "\"\(table)\": {", with: "\"\(table)\": { \"keys\": \"rekey\",")
+        .replacingOccurrences(of: ",}", with: "}")
+    }
+    let camp = try open(file, definition: definition)
+    for agent in Self.agents { try sell(camp, "\(agent.name)/data.sqlite", agent.name, agent.employee) }
+    try sell(camp, "office.sqlite", "office", 3)
+    try round(camp)
+    // Before anybody is told of new numbers for these.
+    for agent in Self.agents { try sell(camp, "\(agent.name)/data.sqlite", "\(agent.name) again", agent.employee) }
+    for _ in 0..<3 { try round(camp) }
+    try check(camp)
+    #expect(
+      try camp.rows(
+        "office.sqlite",
+        """
+        SELECT FirstName, BillingCity, count(*), min(Quantity), max(Quantity) FROM Customer
+        JOIN Invoice USING (CustomerId) JOIN InvoiceLine USING (InvoiceId) WHERE LastName = 'New' GROUP BY CustomerId ORDER BY FirstName
+        """) == """
+          jane|jane|2|3|3
+          jane again|jane again|2|3|3
+          margaret|margaret|2|4|4
+          margaret again|margaret again|2|4|4
+          office|office|2|3|3
+          steve|steve|2|5|5
+          steve again|steve again|2|5|5
+          """)
+    #expect(
+      try camp.rows(
+        "office.sqlite",
+        "SELECT count(*), count(DISTINCT Name) FROM Playlist JOIN PlaylistTrack USING (PlaylistId) WHERE PlaylistId > 18")
+        == "14|7")
+    #expect(try camp.hub("conflicts", "--all", "--json").json["conflicts"] == [])
   }
 
   @Test(

@@ -130,7 +130,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   ),
   (
     table(#""colour": 1"#), "tables.t.colour", "knows no such member",
-    "Here may stand: parents, visible, write, conflict, merge, columns, unique, delete, keys."
+    "Here may stand: parents, visible, write, conflict, merge, columns, unique, delete, keys, block."
   ),
   (table(#""parents": "p""#), "tables.t.parents", "it must be a list of tables", nil),
   (table(#""parents": [1]"#), "tables.t.parents", "it must be a list of tables", nil),
@@ -145,7 +145,10 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (table(#""columns": { "a": 1 }"#), "tables.t.columns.a", "a policy is hub, device, newest, manual", nil),
   (table(#""unique": "fold""#), "tables.t.unique", "knows only \"policy\"", nil),
   (table(#""delete": "soft""#), "tables.t.delete", "knows only \"hard\"", nil),
-  (table(#""keys": "rekey""#), "tables.t.keys", "knows only \"as-is\"", nil),
+  (table(#""keys": "random""#), "tables.t.keys", "\"random\" is not as-is, blocks, rekey", nil),
+  (table(#""block": 100"#), "tables.t.block", "beside \"keys\": \"blocks\" alone", nil),
+  (table(#""keys": "blocks", "block": 9"#), "tables.t.block", "from 10 to", nil),
+  (table(#""keys": "blocks", "block": "many""#), "tables.t.block", "it must be a whole number", nil),
 ]
 
 @Test("what is wrong is said, with its place and what to do", arguments: wrong.indices)

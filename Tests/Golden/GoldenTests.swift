@@ -30,7 +30,10 @@ private func keys() throws -> [(path: String, key: PublicKey)] {
 
 @Test("there are golden bundles of each kind of format 1")
 func present() {
-  for kind in ["changes", "changes-conflicts", "enrolment", "scope-delta", "scope-full"] {
+  for kind in [
+    "changes", "changes-conflicts", "changes-keys", "enrolment", "scope-delta", "scope-delta-keys", "scope-full",
+    "scope-full-keys",
+  ] {
     #expect(golden.contains("format-1-\(kind)"))
   }
 }
@@ -80,5 +83,5 @@ func examples() throws {
   let folder = try TemporaryFolder()
   let interop = root.appending(path: "Tests/Interop").path
   #expect(
-    try StockTool.python3("-c", check, interop, root.appending(path: "docs/FORMAT.md").path, in: folder.path).lines == ["8"])
+    try StockTool.python3("-c", check, interop, root.appending(path: "docs/FORMAT.md").path, in: folder.path).lines == ["10"])
 }

@@ -264,7 +264,8 @@ def read_manifest(document):
     """The manifest as lines of canonical text."""
     must(isinstance(document, dict), "manifest")
     must(take(document, "format", count) == 1, "newer format")
-    must(document.get("critical") == [], "newer format")
+    critical = document.get("critical")
+    must(critical in ([], ["keys"]), "newer format")
     kind = take(document, "kind", word("changes", "scope", "enrolment"))
     shown = [("format", 1), ("kind", kind), ("bundle", take(document, "bundle", identifier)),
              ("dataset", take(document, "dataset", name_of)), ("version", take(document, "version", lambda n: count(n, 1)))]
@@ -275,6 +276,8 @@ def read_manifest(document):
               ("stamp", take(document, "stamp", stamp))]
     counts = take(document, "counts", lambda item: item if isinstance(item, dict) else refuse("no counts"))
     shown += [(f"{name} lines", take(counts, name, count)) for name in ("changes", "resolutions", "conflicts")]
+    if critical:
+        shown.append(("critical", ", ".join(critical)))
     if kind != "enrolment":
         shown.append(("epoch", take(document, "epoch", identifier)))
     if kind != "scope":
@@ -311,6 +314,8 @@ def check_places(said, present):
         needed, allowed = [], []
     elif said["extent"] == "full":
         needed, allowed = ["dataset.json", "snapshot.sqlite"], ["conflicts.jsonl", "dataset.json", "snapshot.sqlite"]
+        if "critical" in said:
+            allowed.append("changes.jsonl")
     else:
         needed, allowed = [], ["changes.jsonl", "conflicts.jsonl", "dataset.json"]
     must(all(name in present for name in needed) and all(name in allowed for name in present), "entries of its kind")
@@ -320,7 +325,9 @@ def check_places(said, present):
 
 
 def show_change(line):
-    operation = take(line, "op", word("insert", "update", "delete", "row", "gone"))
+    operation = take(line, "op", word("insert", "update", "delete", "row", "gone", "rekey", "block"))
+    if operation in ("rekey", "block"):
+        return show_keys(line, operation)
     parts = {"insert": ["row"], "update": ["set", "was"], "delete": ["was"], "row": ["row"], "gone": []}[operation]
     must({"row", "set", "was"} & set(line) == set(parts), "members of a change")
     must(("generation" in line) == (operation in ("insert", "update", "delete")), "generation")
@@ -329,6 +336,12 @@ def show_change(line):
         shown.append(f"generation {take(line, 'generation', count)}")
     shown.append(take(line, "stamp", stamp))
     return " | ".join(shown + [f"{name} {take(line, name, row)}" for name in parts])
+
+
+def show_keys(line, operation):
+    must(not {"row", "set", "was", "generation"} & set(line), "members of a line about keys")
+    return " | ".join(["change", operation, take(line, "table", text_of), take(line, "key", key_of), take(line, "stamp", stamp),
+                       "to " + take(line, "to", key_of), f"number {take(line, 'number', count)}"])
 
 
 def show_conflict(line):
@@ -360,11 +373,15 @@ def show_resolution(line):
 SHOW = {"changes.jsonl": show_change, "resolutions.jsonl": show_resolution, "conflicts.jsonl": show_conflict}
 
 
-def show_lines(name, content, expected):
+def show_lines(name, content, expected, said):
     must(content.endswith(b"\n"), "a last line without its end")
     lines = content[:-1].split(b"\n")
     must(len(lines) == expected, f"count of {name}")
-    return [SHOW[name](parse(line)) for line in lines]
+    shown = [SHOW[name](parse(line)) for line in lines]
+    about_keys = [line.startswith(("change | rekey | ", "change | block | ")) for line in shown]
+    must("critical" in said or not any(about_keys), "lines about keys that the manifest does not announce")
+    must(said.get("extent") != "full" or name != "changes.jsonl" or all(about_keys), "rows outside of the snapshot")
+    return shown
 
 
 # Snapshot (section 8)
@@ -438,7 +455,7 @@ def read(path, key_file):
         text = [f"{name}: {item}" for name, item in shown] + [f"signer: {key}"]
         for name, content in found[3:]:
             if name in LINES:
-                text += show_lines(name, content, said[name.removesuffix(".jsonl") + " lines"])
+                text += show_lines(name, content, said[name.removesuffix(".jsonl") + " lines"], said)
             elif name == "dataset.json":
                 text.append("dataset | " + content.hex())
             else:

@@ -31,6 +31,28 @@ import Testing
     print("lane \(lane): \(mine.count) histories, \(Int(seconds * 1000 / Double(max(1, mine.count)))) ms each")
   }
 
+  @Test("whoever hands out which keys, each row is there once and hangs on its own parent", arguments: keyRules)
+  func keys(rule: String) throws {
+    let folder = try Playground()
+    for seed in Self.keySeeds {
+      let place = folder.path(of: seed)
+      defer { folder.remove(place) }
+      do {
+        let history = try KeyHistory(seed: seed, rule: rule, in: place, trace: Self.seeds.count == 1 ? { print($0) } : nil)
+        try history.play()
+        try history.check()
+      } catch {
+        Issue.record("history \(seed) with \(rule): \(error)\nTo see it again: make soak HISTORIES=1 SEED=\(seed)")
+      }
+    }
+  }
+
+  private static let keyRules = ["rekey", "blocks"]
+
+  /// Three that found something once, and fewer of the others: rows with children say more in one history.
+  private static let keySeeds: [UInt64] =
+    seeds.count == 1 ? seeds : [41, 84, 124] + seeds.prefix(seeds.count == 300 ? 40 : seeds.count)
+
   private func play(_ seed: UInt64, _ hasVandals: Bool, in folder: Playground) {
     let place = folder.path(of: seed)
     defer { folder.remove(place) }

@@ -16,13 +16,17 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
 }
 
 private func manifestLines(_ manifest: Manifest) -> [String] {
-  let common = [
-    "format: \(Manifest.format)", "kind: \(manifest.kind.rawValue)", "bundle: \(manifest.bundle)", "dataset: \(manifest.dataset)",
-    "version: \(manifest.version)", "from: \(manifest.from.id) \(manifest.from.name)",
-    "to: \(manifest.to.id) \(manifest.to.name)",
-    "user: \(text(manifest.user))", "created: \(manifest.created)", "stamp: \(manifest.stamp.hexadecimal)",
-    "changes lines: \(manifest.changes)", "resolutions lines: \(manifest.resolutions)", "conflicts lines: \(manifest.conflicts)",
-  ]
+  let common =
+    [
+      "format: \(Manifest.format)", "kind: \(manifest.kind.rawValue)", "bundle: \(manifest.bundle)",
+      "dataset: \(manifest.dataset)",
+      "version: \(manifest.version)", "from: \(manifest.from.id) \(manifest.from.name)",
+      "to: \(manifest.to.id) \(manifest.to.name)",
+      "user: \(text(manifest.user))", "created: \(manifest.created)", "stamp: \(manifest.stamp.hexadecimal)",
+      "changes lines: \(manifest.changes)", "resolutions lines: \(manifest.resolutions)",
+      "conflicts lines: \(manifest.conflicts)",
+    ]
+    + (manifest.critical.isEmpty ? [] : ["critical: \(manifest.critical.map(\.rawValue).joined(separator: ", "))"])
   switch manifest.body {
   case .changes(let changes):
     return common + [
@@ -48,6 +52,8 @@ private func text(of line: ChangeLine) -> String {
     case .delete(let was): ("delete", ["was \(text(was))"])
     case .row(let row): ("row", ["row \(text(row))"])
     case .gone: ("gone", [])
+    case .rekey(let to, let number): ("rekey", ["to \(text(to))", "number \(number)"])
+    case .block(let last, let number): ("block", ["to \(text(last))", "number \(number)"])
     }
   let generation = line.generation.map { ["generation \($0)"] } ?? []
   return (["change", word, text(line.table.text), text(line.key)] + generation + [line.stamp.hexadecimal] + parts)

@@ -5,34 +5,55 @@ import SatchelPlatform
 
 /// Ids as chance would have them, the same in every run; secrets that nobody sees again.
 private struct GoldenRandom: RandomSource {
-  private let ids = SeededRandom(20_260_131)
+  private let ids: SeededRandom
+
+  init(_ seed: UInt64 = 20_260_131) { ids = SeededRandom(seed) }
 
   func bytes(_ count: Int) -> [UInt8] { count == 32 ? SystemRandom().bytes(count) : ids.bytes(count) }
 }
 
-/// Writes the golden bundles of format 1 with the keys that verify them and what they say into the folder that the environment
-/// names as SATCHEL_MAKE_GOLDEN. A file that is there already stays as it is, and nothing is written.
+/// Writes the golden bundles of format 1 that are not there yet, with the keys that verify them and what they say, into the folder that
+/// the environment names as SATCHEL_MAKE_GOLDEN. What is there stays as it is: their signers' secret keys were thrown away, so bundles
+/// that were made together are there together, and each group has signers of its own.
 public func makeGolden() throws {
   guard let target = ProcessInfo.processInfo.environment["SATCHEL_MAKE_GOLDEN"] else {
     throw ToolFailure("SATCHEL_MAKE_GOLDEN names no folder")
   }
   // The triggers tell the time by SQLite's clock, so the hub's has to be about right.
-  let world = try World(random: GoldenRandom(), clock: SetClock(SystemClock().milliseconds()))
-  let files = world.platform.files
-  let made = try world.bundleOfEachKind()
-  let (bundles, keys) = (Paths.join(target, "bundles"), Paths.join(target, "keys"))
-  try files.makeDirectory(bundles, mode: 0o755)
-  try files.makeDirectory(keys, mode: 0o755)
-  for (name, _, _) in made where try files.kind(Paths.join(bundles, "format-1-\(name).satchel")) != nil {
-    throw ToolFailure("format-1-\(name).satchel is there already: golden bundles are only ever added to")
+  let clock = SetClock(SystemClock().milliseconds())
+  if try !isThere("enrolment", in: target) {
+    let world = try World(random: GoldenRandom(), clock: clock)
+    try write(world.bundleOfEachKind(), into: target, world.platform, staging: world.folder.path)
   }
+  if try !isThere("changes-keys", in: target) {
+    let world = try KeyWorld(random: GoldenRandom(20_261_121), clock: clock)
+    try write(world.bundles(), into: target, world.platform, staging: world.folder.path)
+  }
+}
+
+private func bundle(_ name: String, in target: String) -> String { Paths.join(target, "bundles/format-1-\(name).satchel") }
+
+private func isThere(_ name: String, in target: String) throws -> Bool {
+  try HostFileSystem().kind(bundle(name, in: target)) != nil
+}
+
+private func write(
+  _ made: [(name: String, path: String, signer: PublicKey)], into target: String, _ platform: Platform, staging: String
+) throws {
+  let files = platform.files
+  for folder in ["bundles", "keys"] { try files.makeDirectory(Paths.join(target, folder), mode: 0o755) }
   for (name, path, signer) in made {
-    let bundle = try BundleReader(platform: world.platform).read(path, trust: .keys([signer]), staging: world.folder.path)
+    let bundle = try BundleReader(platform: platform).read(path, trust: .keys([signer]), staging: staging)
     let text = try canonicalText(of: bundle)
-    let key = Paths.join(keys, "format-1-\(bundle.manifest.from.name).pub")
-    try files.copy(path, to: Paths.join(bundles, "format-1-\(name).satchel"), mode: 0o644)
-    try files.replace(Paths.join(bundles, "format-1-\(name).txt"), mode: 0o644, contents: Array(text.utf8))
-    try files.replace(key, mode: 0o644, contents: signer.fileBytes(comment: "satchel golden bundles, format 1"))
+    let keyFile = Paths.join(target, "keys/format-1-\(bundle.manifest.from.name).pub")
+    let line = try signer.fileBytes(comment: "satchel golden bundles, format 1")
+    let isOther = try files.kind(keyFile) != nil && files.read(keyFile, limit: 4096) != line
+    if try isOther || isThere(name, in: target) {
+      throw ToolFailure("format-1-\(name).satchel or its key is there already: golden bundles are only ever added to")
+    }
+    try files.copy(path, to: Paths.join(target, "bundles/format-1-\(name).satchel"), mode: 0o644)
+    try files.replace(Paths.join(target, "bundles/format-1-\(name).txt"), mode: 0o644, contents: Array(text.utf8))
+    try files.replace(keyFile, mode: 0o644, contents: line)
     print("format-1-\(name).satchel")
   }
 }

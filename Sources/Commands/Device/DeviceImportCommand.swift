@@ -28,6 +28,9 @@ extension DeviceTool {
     let number = report.manifest.number
     guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
+    if !report.rekeyed.isEmpty {
+      text += "\(Words.count(report.rekeyed.count, "row")) of yours got new keys, because others had theirs: satchel_rekeyed\n"
+    }
     if report.conflicts > 0 { text += "\(Words.count(report.conflicts, "change")) of yours met another one: satchel conflicts\n" }
     if report.told > 0 {
       text += "The hub could not take \(Words.count(report.told, "change")) of yours as it was: satchel conflicts --all\n"
@@ -40,6 +43,8 @@ extension DeviceTool {
       "verdict": .string(report.verdict.rawValue), "number": .integer(report.manifest.number),
       "written": .integer(Int64(report.written)), "removed": .integer(Int64(report.removed)),
       "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)),
+      "rekeyed": .array(
+        report.rekeyed.map { ["table": .string($0.table.text), "key": .integer($0.old), "to": .integer($0.new)] }),
     ]
   }
 }

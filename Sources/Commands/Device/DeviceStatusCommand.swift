@@ -46,6 +46,12 @@ extension DeviceTool {
     if let highest = current.unknownExport {
       table.add(["Warning", "the database is an old copy of itself: this workspace holds export \(highest) already"])
     }
+    for block in current.blocks where block.isShort {
+      table.add([
+        "Warning",
+        "\(Words.count(Int(block.left), "key")) left for new rows of \(block.block.table): exchange bundles with the hub to get more",
+      ])
+    }
     for rows in current.namelessRows {
       table.add(["Warning", "\(Words.count(rows.count, "row")) of \(rows.table) with NULL in the key: not kept in step"])
     }
@@ -90,6 +96,13 @@ extension DeviceTool {
       "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
       "damage": .strings(current.damage.map(\.words)), "unknown_export": .optional(current.unknownExport?.rawValue),
       "nameless_rows": .tables(current.namelessRows.map { (table: $0.table, count: Int($0.count)) }),
+      "blocks": .array(
+        current.blocks.map {
+          [
+            "table": .string($0.block.table.text), "first": .integer($0.block.first), "last": .integer($0.block.last),
+            "left": .integer($0.left),
+          ]
+        }),
       "fingerprint": .string(status.fingerprint),
     ]
   }

@@ -38,6 +38,9 @@ extension HubTool {
     if report.resolved > 0 { text += ", \(Words.count(report.resolved, "conflict")) decided by its user" }
     if report.released > 0 { text += ", \(Words.count(report.released, "row")) that had waited let in" }
     text += ".\n"
+    if !report.rekeyed.isEmpty {
+      text += "\(Words.count(report.rekeyed.count, "row")) got new keys, because others had theirs: satchel_rekeyed\n"
+    }
     if report.clamped > 0 {
       text += "Its clock runs ahead by \(report.clamped / 1000) s: its stamps were set back to the hub's time.\n"
     }
@@ -50,6 +53,8 @@ extension HubTool {
       "sequence": .integer(report.manifest.number), "taken": .integer(Int64(report.taken)),
       "conflicts": .integer(Int64(report.conflicts)), "resolved": .integer(Int64(report.resolved)),
       "released": .integer(Int64(report.released)), "clock_ahead_ms": .integer(report.clamped),
+      "rekeyed": .array(
+        report.rekeyed.map { ["table": .string($0.table.text), "key": .integer($0.old), "to": .integer($0.new)] }),
     ]
   }
 }

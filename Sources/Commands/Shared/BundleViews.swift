@@ -79,15 +79,22 @@ struct BundleContent {
       ("update", zip(set, was).map { "\($0.name): \(Words.value($1.value)) -> \(Words.value($0.value))" }.joined(separator: ", "))
     case .row(let fields): ("row", Words.fields(fields))
     case .gone: ("gone", "")
+    case .rekey(let to, _): ("rekey", "is now [\(Words.key(to))]")
+    case .block(let last, _): ("block", "up to [\(Words.key(last))]")
     }
   }
 
   var text: String {
     var text = ""
     if !tables.isEmpty {
-      var table = TextTable(["TABLE", .right("INSERTS"), .right("UPDATES"), .right("DELETES"), .right("ROWS"), .right("GONE")])
+      let rare = [("rekey", "NEW KEYS"), ("block", "BLOCKS")].filter { word, _ in counts.values.contains { $0[word] != nil } }
+      var table = TextTable(
+        ["TABLE", .right("INSERTS"), .right("UPDATES"), .right("DELETES"), .right("ROWS"), .right("GONE")]
+          + rare.map { .right($0.1) })
       for name in tables {
-        table.add([name.text] + ["insert", "update", "delete", "row", "gone"].map { counts[name]?[$0].map { String($0) } ?? "" })
+        table.add(
+          [name.text]
+            + (["insert", "update", "delete", "row", "gone"] + rare.map(\.0)).map { counts[name]?[$0].map { String($0) } ?? "" })
       }
       text += "\n" + table.text(width: nil)
     }

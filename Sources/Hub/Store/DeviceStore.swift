@@ -76,7 +76,7 @@ extension HubStore {
   func remove(_ id: ReplicaID) throws {
     let device: KeyValuePairs<String, Value> = ["device": .string(id.text)]
     try database.run("DELETE FROM satchel_devices WHERE id = :device", device)
-    for table in ["satchel_emissions", "satchel_emission_sets", "satchel_owed", "satchel_chain"] {
+    for table in ["satchel_emissions", "satchel_emission_sets", "satchel_owed", "satchel_chain", "satchel_rekeyed"] {
       try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", device)
     }
   }

@@ -1,6 +1,6 @@
-/// The hub's own tables, beside those of capture, of conflicts and the ledger.
+/// The hub's own tables, beside those of capture, of conflicts, of blocks and the ledger.
 enum HubSchema {
-  static let all = [hub, users, devices, log, logIndex, emissions, emissionSets, owed, chain]
+  static let all = [hub, users, devices, log, logIndex, emissions, emissionSets, owed, chain, rekeyed]
 
   private static let hub = """
     CREATE TABLE satchel_hub (
@@ -90,6 +90,19 @@ enum HubSchema {
       row INTEGER NOT NULL,
       emission INTEGER,  -- that carried it; NULL: none yet
       PRIMARY KEY (device, table_name, row)
+    ) WITHOUT ROWID
+    """
+
+  /// A row for each row of a device's that got another key here than the device had given it.
+  private static let rekeyed = """
+    CREATE TABLE satchel_rekeyed (
+      table_name TEXT NOT NULL,
+      new_key INTEGER NOT NULL,  -- the row's key at the hub, which no other row ever had
+      device TEXT NOT NULL,      -- whose row it is
+      old_key INTEGER NOT NULL,  -- the key by which the device knows it, until it is told
+      at INTEGER NOT NULL,       -- milliseconds since 1970
+      told INTEGER,              -- the emission with which the device learns of it; NULL: none yet
+      PRIMARY KEY (table_name, new_key)
     ) WITHOUT ROWID
     """
 

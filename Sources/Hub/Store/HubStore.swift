@@ -70,7 +70,7 @@ final class HubStore {
     in database: borrowing Database, identity: Identity, definition: DatasetDefinition, tables: [TrackedTable]
   ) throws {
     try Capture.install(in: database, tables: tables)
-    for sql in HubSchema.all + [ConflictTable.schema, Ledger.schema] { try database.execute(sql) }
+    for sql in HubSchema.all + [ConflictTable.schema, BlockTable.schema, Ledger.schema] { try database.execute(sql) }
     try database.run(
       "INSERT INTO satchel_hub VALUES (1, :id, :name, :epoch, :definition)",
       [
@@ -78,6 +78,17 @@ final class HubStore {
         "definition": .text(definition.source),
       ])
     for table in tables { try RowNumbers.install(table, in: database) }
+  }
+
+  /// Gives the hub's own writers their first ranges of keys, above all rows that are there.
+  static func giveFirstBlocks(_ tables: [TrackedTable], to hub: ReplicaID, in database: borrowing Database) throws {
+    for table in tables where table.rules.keys == .blocks {
+      let next = try table.nextKey(in: database)
+      guard next < Int64.max - table.rules.block else { continue }
+      let block = KeyBlock(table: table.name, first: next, last: next + table.rules.block - 1, number: .zero)
+      try BlockTable.add(block, of: hub, in: database)
+      try table.count(from: block, in: database)
+    }
   }
 
   /// The place of a table among the dataset's; nil where it is none.

@@ -77,6 +77,15 @@ extension HubStore {
     return others
   }
 
+  /// Whether nothing happened to a row since it was made.
+  func isAsInserted(_ key: RowKey, in place: Int) throws -> Bool {
+    guard let number = try numbers[place].number(of: key) else { return true }
+    return try database.first(
+      "SELECT 1 FROM satchel_log WHERE table_name = :table AND row = :row AND operation <> 'insert'",
+      ["table": .string(tables[place].name.text), "row": .integer(number)]
+    ) { _ in false } ?? true
+  }
+
   /// The newest stamp of a row; zero where it was never changed.
   func stamp(ofRow number: Int64, in place: Int) throws -> Stamp {
     defer { logged.newestStamp.reset() }

@@ -1,0 +1,79 @@
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+
+/// Which columns hold keys that may become others: those of tables with such a rule, and what refers to them, at any depth.
+public struct KeyReferences: Sendable {
+  /// For each table, by the column's position: the place of the table whose keys stand in the column.
+  public let columns: [[Int: Int]]
+
+  /// Throws a `DatasetError` where one column refers to two tables whose keys may change: one key cannot follow both.
+  public init(_ tables: [TrackedTable]) throws {
+    var columns = tables.map { _ in [Int: Int]() }
+    for (place, table) in tables.enumerated() where table.rules.keys != .asIs {
+      if let key = table.info.rowidAlias { columns[place][key] = place }
+    }
+    var isGrowing = columns.contains { !$0.isEmpty }
+    while isGrowing {
+      isGrowing = false
+      for (place, table) in tables.enumerated() {
+        for (column, owner) in Self.references(of: table, to: tables, columns) {
+          if let known = columns[place][column], known != owner {
+            throw DatasetError(
+              "tables.\(tables[owner].name).keys",
+              "the column \(table.schema.columns[column]) of \(table.name) refers to keys of \(tables[owner].name) and of \(tables[known].name) at once, and both may change",
+              hint: "Leave the keys of one of them as they are.")
+          }
+          if columns[place].updateValue(owner, forKey: column) == nil { isGrowing = true }
+        }
+      }
+    }
+    self.columns = columns
+  }
+
+  private static func references(
+    of table: TrackedTable, to tables: [TrackedTable], _ known: [[Int: Int]]
+  ) -> [(column: Int, owner: Int)] {
+    table.schema.foreignKeys.flatMap { key -> [(column: Int, owner: Int)] in
+      guard let parent = tables.firstIndex(where: { $0.name == key.parent }) else { return [] }
+      return zip(key.columns, key.parentColumns).compactMap { column, name in
+        tables[parent].schema.position(of: name).flatMap { known[parent][$0] }.map { (column, $0) }
+      }
+    }
+  }
+
+  /// False: no key of this dataset ever becomes another one.
+  public var isEmpty: Bool { columns.allSatisfy(\.isEmpty) }
+}
+
+extension TrackedTable {
+  /// Whether a row of this table may get another key.
+  public var givesNewKeys: Bool { rules.keys != .asIs }
+
+  /// The number that is a row's key; nil in tables that have other keys.
+  public func number(of key: RowKey) -> Int64? {
+    guard info.rowidAlias != nil, case .integer(let number)? = key.values.first else { return nil }
+    return number
+  }
+
+  /// The greatest key of a row that is there; 0 where none is above.
+  public func greatestRow(in database: borrowing Database) throws -> Int64 {
+    guard let alias = info.rowidAlias else { return 0 }
+    return try database.first("SELECT max(\(quoted(schema.columns[alias]))) FROM \(quoted(name))") { $0.integer(0) } ?? 0
+  }
+
+  /// The greatest number that ever was a key here, as far as this database knows; 0 where there was none.
+  public func greatestKey(in database: borrowing Database) throws -> Int64 {
+    guard let alias = info.rowidAlias else { return 0 }
+    let column = quoted(schema.columns[alias])
+    var greatest = try greatestRow(in: database)
+    greatest = max(greatest, try database.first("SELECT max(\(column)) FROM \(quoted(names.before))") { $0.integer(0) } ?? 0)
+    if info.isAutoincrement {
+      let counted = try database.first("SELECT seq FROM sqlite_sequence WHERE name = :name", ["name": .string(name.text)]) {
+        $0.integer(0)
+      }
+      greatest = max(greatest, counted ?? 0)
+    }
+    return greatest
+  }
+}

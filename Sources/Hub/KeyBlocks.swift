@@ -1,0 +1,70 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Gives out ranges of keys: to the hub's own writers, and with an emission to its device.
+struct KeyBlocks {
+  private let store: HubStore
+
+  init(_ store: HubStore) { self.store = store }
+
+  private var places: [Int] { store.tables.indices.filter { store.tables[$0].rules.keys == .blocks } }
+
+  /// Sees to it that what is written at the hub gets keys of the hub's own. The devices' rows that came may lie above its range.
+  func renewOwn() throws {
+    for place in places {
+      let table = store.tables[place]
+      let next = try table.nextKey(in: store.database)
+      if let own = try BlockTable.newest(of: table.name, for: store.identity.id, in: store.database), next >= own.first,
+        next <= own.last, !own.isShort(from: next)
+      {
+        continue
+      }
+      guard let block = try give(place, to: store.identity.id, with: .zero) else { continue }
+      try table.count(from: block, in: store.database)
+    }
+  }
+
+  /// Gives the device of an emission new ranges where rows come to it that lie above its own, or where its own comes to its end.
+  func renew(for plan: EmissionPlan) throws {
+    for place in places {
+      let newest = try BlockTable.newest(of: store.tables[place].name, for: plan.device.id, in: store.database)
+      if let newest, try !isUsedUp(newest, place), try !holdsRows(above: newest, place, plan) { continue }
+      _ = try give(place, to: plan.device.id, with: plan.number)
+    }
+  }
+
+  /// A range lies above everything that anybody knows or may hand out.
+  private func give(_ place: Int, to replica: ReplicaID, with number: EmissionNumber) throws -> KeyBlock? {
+    let size = store.tables[place].rules.block
+    let greatest = try store.greatestKey(in: place)
+    // At the end of all numbers SQLite goes on as it can, and what collides is given new keys.
+    guard greatest < Int64.max - size else { return nil }
+    let block = KeyBlock(table: store.tables[place].name, first: greatest + 1, last: greatest + size, number: number)
+    try BlockTable.add(block, of: replica, in: store.database)
+    return block
+  }
+
+  /// Whether more than half of the range is known to be in use: the rest must do until the device hears of the hub again.
+  private func isUsedUp(_ block: KeyBlock, _ place: Int) throws -> Bool {
+    let key = RowNumbers.names(store.tables[place]).key[0]
+    let numbers = RowNumbers.names(store.tables[place]).table
+    let used = try store.database.first(
+      "SELECT max(\(key)) FROM \(numbers) WHERE \(key) BETWEEN :first AND :last",
+      ["first": .integer(block.first), "last": .integer(block.last)]
+    ) { $0.optionalInteger(0) }
+    guard let used = used ?? nil else { return false }
+    return used - block.first >= (block.last - block.first) / 2
+  }
+
+  private func holdsRows(above block: KeyBlock, _ place: Int, _ plan: EmissionPlan) throws -> Bool {
+    let names = RowNumbers.names(store.tables[place])
+    let visible = plan.visible[place]
+    var isThere = false
+    try store.database.each(
+      "SELECT \(names.number) FROM \(names.table) WHERE \(names.key[0]) > :last", ["last": .integer(block.last)]
+    ) { if visible.contains($0.integer(0)) { isThere = true } }
+    return isThere
+  }
+}

@@ -1,0 +1,95 @@
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// A row that came to the hub with a key that was taken, and got another one there.
+public struct RekeyedRow: Hashable, Sendable {
+  public let table: Name
+  /// By which the device knows the row until it is told.
+  public let old: Int64
+  public let new: Int64
+  /// The emission with which the device learns of it; nil: none yet.
+  let told: EmissionNumber?
+}
+
+extension HubStore {
+  /// The rows of a device's that it knows by another key than the hub while it stands on this emission, in the order of tables and keys.
+  func rekeyed(of device: ReplicaID, at received: EmissionNumber) throws -> [RekeyedRow] {
+    try database.all(
+      """
+      SELECT table_name, old_key, new_key, told
+      FROM satchel_rekeyed
+      WHERE device = :device AND (told IS NULL OR told > :received)
+      ORDER BY table_name, new_key
+      """, ["device": .string(device.text), "received": .integer(received.rawValue)]
+    ) {
+      RekeyedRow(
+        table: Name($0.text(0)), old: $0.integer(1), new: $0.integer(2), told: $0.optionalInteger(3).map { EmissionNumber($0) })
+    }
+  }
+
+  /// Gives a row of a device's a key that no row ever had, nor is about to have.
+  ///
+  /// The device is sent the true state of both keys: the row that it made has the new one, and the old one is somebody else's.
+  /// - Parameter floor: the greatest key that the device is known to have given out.
+  /// - Returns: nil where the numbers are at their end.
+  func giveNewKey(
+    to key: Int64, in place: Int, of device: ReplicaID, above floor: Int64, at now: Int64
+  ) throws -> RekeyedRow? {
+    let table = tables[place]
+    var new = max(try greatestKey(in: place), floor)
+    repeat {
+      if new == Int64.max { return nil }
+      new += 1
+    } while try ConflictTable.isAwaited(RowKey([.integer(new)]), of: table.name, byOtherThan: device, in: database)
+    try database.run(
+      """
+      INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, at) VALUES (:table, :new, :device, :old, :at)
+      """,
+      [
+        "table": .string(table.name.text), "new": .integer(new), "device": .string(device.text), "old": .integer(key),
+        "at": .integer(now),
+      ])
+    for number in [key, new] { try owe(RowKey([.integer(number)]), in: place, to: device) }
+    return RekeyedRow(table: table.name, old: key, new: new, told: nil)
+  }
+
+  /// The greatest key that the hub ever knew or gave away.
+  func greatestKey(in place: Int) throws -> Int64 {
+    let table = tables[place]
+    let names = RowNumbers.names(table)
+    let numbered = try database.first("SELECT max(\(names.key[0])) FROM \(names.table)") { $0.integer(0) } ?? 0
+    let given = try database.first(
+      "SELECT max(new_key) FROM satchel_rekeyed WHERE table_name = :table", ["table": .string(table.name.text)]
+    ) { $0.integer(0) }
+    let blocks = try BlockTable.greatest(of: table.name, in: database)
+    return max(try table.greatestKey(in: database), numbered, given ?? 0, blocks)
+  }
+
+  /// Whether a row of somebody's got this key from the hub, be the row there or not.
+  func isGiven(_ key: Int64, in place: Int) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_rekeyed WHERE table_name = :table AND new_key = :key",
+      ["table": .string(tables[place].name.text), "key": .integer(key)]
+    ) { _ in true } ?? false
+  }
+
+  /// Takes over that a device itself gave a row another key. What the hub had decided of the row stays.
+  func takeOver(_ old: Int64, _ new: Int64, in table: Name, of device: ReplicaID, at received: EmissionNumber) throws {
+    try database.run(
+      """
+      UPDATE satchel_rekeyed SET old_key = :new
+      WHERE device = :device AND table_name = :table AND old_key = :old AND (told IS NULL OR told > :received)
+      """,
+      [
+        "device": .string(device.text), "table": .string(table.text), "old": .integer(old), "new": .integer(new),
+        "received": .integer(received.rawValue),
+      ])
+  }
+
+  func markRekeyedTold(to device: ReplicaID, by number: EmissionNumber) throws {
+    try database.run(
+      "UPDATE satchel_rekeyed SET told = :number WHERE device = :device AND told IS NULL",
+      ["device": .string(device.text), "number": .integer(number.rawValue)])
+  }
+}

@@ -1,0 +1,104 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// Keys that one replica may hand out, and no other.
+public struct KeyBlock: Hashable, Sendable {
+  public let table: Name
+  public let first: Int64
+  public let last: Int64
+  /// The emission with which it was given; zero: the hub's own.
+  public let number: EmissionNumber
+
+  public init(table: Name, first: Int64, last: Int64, number: EmissionNumber) {
+    self.table = table
+    self.first = first
+    self.last = last
+    self.number = number
+  }
+
+  /// How many keys are left when `next` is the one that SQLite hands out next.
+  public func left(from next: Int64) -> Int64 { next < first ? last - first + 1 : max(0, last - next + 1) }
+
+  /// Whether less than a tenth is left.
+  public func isShort(from next: Int64) -> Bool { left(from: next) < (last - first + 1) / 10 }
+}
+
+/// `satchel_blocks`, the same at the hub and on a device: the ranges of keys that replicas were given.
+///
+/// A replica keeps to its range with nothing but SQLite's own count of an AUTOINCREMENT table, which goes on from where it is set and never
+/// goes back. A range lies above every key that its replica knows; where rows come that lie above it, a new range comes with them.
+public enum BlockTable {
+  public static let schema = """
+    CREATE TABLE satchel_blocks (
+      table_name TEXT NOT NULL,
+      first_key INTEGER NOT NULL,
+      last_key INTEGER NOT NULL,
+      device TEXT NOT NULL,     -- which replica hands these keys out
+      number INTEGER NOT NULL,  -- the emission with which it was given; 0: the hub's own
+      PRIMARY KEY (table_name, first_key)
+    ) WITHOUT ROWID
+    """
+
+  public static func add(_ block: KeyBlock, of replica: ReplicaID, in database: borrowing Database) throws {
+    try database.run(
+      """
+      INSERT INTO satchel_blocks (table_name, first_key, last_key, device, number) VALUES (:table, :first, :last, :device, :number)
+      """,
+      [
+        "table": .string(block.table.text), "first": .integer(block.first), "last": .integer(block.last),
+        "device": .string(replica.text), "number": .integer(block.number.rawValue),
+      ])
+  }
+
+  /// The range that a replica was given last; nil where it has none.
+  public static func newest(of table: Name, for replica: ReplicaID, in database: borrowing Database) throws -> KeyBlock? {
+    try database.first(
+      """
+      SELECT table_name, first_key, last_key, number
+      FROM satchel_blocks WHERE table_name = :table AND device = :device ORDER BY first_key DESC LIMIT 1
+      """, ["table": .string(table.text), "device": .string(replica.text)]
+    ) { block($0) }
+  }
+
+  /// The ranges that a replica does not know while it stands on this emission, in the order in which they were given.
+  public static func given(
+    to replica: ReplicaID, after number: EmissionNumber, in database: borrowing Database
+  ) throws -> [KeyBlock] {
+    try database.all(
+      """
+      SELECT table_name, first_key, last_key, number
+      FROM satchel_blocks WHERE device = :device AND number > :number ORDER BY table_name, first_key
+      """, ["device": .string(replica.text), "number": .integer(number.rawValue)]
+    ) { block($0) }
+  }
+
+  /// The greatest key that was ever given to anybody.
+  public static func greatest(of table: Name, in database: borrowing Database) throws -> Int64 {
+    try database.first("SELECT max(last_key) FROM satchel_blocks WHERE table_name = :table", ["table": .string(table.text)]) {
+      $0.integer(0)
+    } ?? 0
+  }
+
+  private static func block(_ row: borrowing Statement) -> KeyBlock {
+    KeyBlock(table: Name(row.text(0)), first: row.integer(1), last: row.integer(2), number: EmissionNumber(row.integer(3)))
+  }
+}
+
+extension TrackedTable {
+  /// The key that SQLite hands out next in an AUTOINCREMENT table.
+  public func nextKey(in database: borrowing Database) throws -> Int64 {
+    let counted = try database.first(
+      "SELECT seq FROM sqlite_sequence WHERE name = :name", ["name": .string(name.text)]
+    ) { $0.integer(0) }
+    let last = max(counted ?? 0, try greatestRow(in: database))
+    return last == Int64.max ? last : last + 1
+  }
+
+  /// Makes SQLite go on from the first key of a range. Rows that lie above it already win: SQLite goes on behind them.
+  public func count(from block: KeyBlock, in database: borrowing Database) throws {
+    let parameters: KeyValuePairs<String, Value> = ["name": .string(name.text), "last": .integer(block.first - 1)]
+    try database.run("UPDATE sqlite_sequence SET seq = :last WHERE name = :name", parameters)
+    if database.changes == 0 { try database.run("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :last)", parameters) }
+  }
+}

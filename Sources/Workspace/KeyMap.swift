@@ -1,0 +1,88 @@
+import SatchelCapture
+import SatchelValues
+
+/// Keys that became others, and what follows from that for whatever names them. All of them change at once: 5 may become 6 while 6
+/// becomes 7.
+public struct KeyMap: Sendable {
+  /// One row's key, and the one that it became.
+  public struct Entry: Hashable, Sendable {
+    /// Of the row's table among the dataset's.
+    public let place: Int
+    public let old: Int64
+    public let new: Int64
+
+    public init(place: Int, old: Int64, new: Int64) {
+      self.place = place
+      self.old = old
+      self.new = new
+    }
+  }
+
+  private let references: KeyReferences
+  private let tables: [TrackedTable]
+  private var numbers: [Int: [Int64: Int64]] = [:]
+
+  public init(_ references: KeyReferences, _ tables: [TrackedTable], _ entries: [Entry] = []) {
+    self.references = references
+    self.tables = tables
+    for entry in entries { add(entry) }
+  }
+
+  public var isEmpty: Bool { numbers.isEmpty }
+
+  public mutating func add(_ entry: Entry) { numbers[entry.place, default: [:]][entry.old] = entry.new }
+
+  public func new(_ old: Int64, in place: Int) -> Int64? { numbers[place]?[old] }
+
+  /// The value that stands in a column from now on.
+  public func value(_ value: Value, in column: Int, of place: Int) -> Value {
+    guard let owner = references.columns[place][column], let map = numbers[owner] else { return value }
+    switch value {
+    case .integer(let number): return map[number].map { .integer($0) } ?? value
+    // A column without a type may refer by another storage class, which SQL takes for the same number.
+    case .real(let number): return Int64(exactly: number).flatMap { map[$0] }.map { .real(Double($0)) } ?? value
+    case .text(let bytes):
+      return Int64(String(decoding: bytes, as: UTF8.self)).flatMap { map[$0] }.map { .string(String($0)) } ?? value
+    case .null, .blob: return value
+    }
+  }
+
+  public func row(_ row: Row, of place: Int) -> Row {
+    Row(row.values.enumerated().map { value($1, in: $0, of: place) })
+  }
+
+  public func key(_ key: RowKey, of place: Int) -> RowKey {
+    RowKey(zip(tables[place].schema.key, key.values).map { value($1, in: $0, of: place) })
+  }
+
+  public func step(_ step: Step, of place: Int) -> Step {
+    if isEmpty { return step }
+    let change: Change =
+      switch step.change {
+      case .insert(let row): .insert(self.row(row, of: place))
+      case .delete(let was): .delete(was: row(was, of: place))
+      case .update(let changes):
+        .update(
+          changes.map {
+            ColumnChange(
+              column: $0.column, was: value($0.was, in: $0.column, of: place), value: value($0.value, in: $0.column, of: place))
+          })
+      }
+    return Step(table: step.table, key: key(step.key, of: place), generation: step.generation, stamp: step.stamp, change: change)
+  }
+
+  /// A conflict, with the values that its device wrote under the keys that they name now. The hub's values are as they were.
+  public func record(_ record: ConflictRecord, of place: Int) -> ConflictRecord {
+    var moved = record
+    let schema = tables[place].schema
+    func fields(_ fields: [Field]?) -> [Field]? {
+      fields?.map { field in
+        Field(field.name, schema.position(of: field.name).map { value(field.value, in: $0, of: place) } ?? field.value)
+      }
+    }
+    moved.key = key(record.key, of: place)
+    moved.baseValues = fields(record.baseValues)
+    moved.deviceValues = fields(record.deviceValues)
+    return moved
+  }
+}

@@ -1,0 +1,99 @@
+import SatchelSQLite
+import SatchelValues
+
+/// An app that lets SQLite hand out the keys of its rows: trees, nests in them, eggs in those, and paths from a tree to a nest. Each row
+/// bears its own name and the name of the row on which it hangs.
+final class KeyApp {
+  struct NamedRow: CustomStringConvertible {
+    let key: Int64
+    let name: String
+    var description: String { "\(name) = \(key)" }
+  }
+
+  static let tables = ["trees", "nests", "eggs", "paths"]
+
+  private let database: Database
+
+  init(path: String, mode: Database.Mode, foreignKeys: Bool) throws {
+    database = try Database(path: path, mode: mode)
+    try database.execute("PRAGMA foreign_keys = \(foreignKeys ? "ON" : "OFF")")
+  }
+
+  func makeTables(counting: Bool) throws {
+    let key = "id INTEGER PRIMARY KEY" + (counting ? " AUTOINCREMENT" : "")
+    try database.execute(
+      """
+      CREATE TABLE trees (\(key), name TEXT NOT NULL, height INTEGER, note TEXT);
+      CREATE TABLE nests (
+        \(key), name TEXT NOT NULL, tree INTEGER NOT NULL REFERENCES trees, tree_name TEXT, near INTEGER REFERENCES nests (id), near_name TEXT,
+        note TEXT);
+      CREATE TABLE eggs (\(key), name TEXT NOT NULL UNIQUE, nest INTEGER REFERENCES nests (id) ON UPDATE CASCADE, nest_name TEXT);
+      CREATE TABLE paths (
+        tree INTEGER REFERENCES trees (id), nest INTEGER REFERENCES nests (id), says TEXT, PRIMARY KEY (tree, nest)) WITHOUT ROWID;
+      """)
+  }
+
+  func rows(_ table: String) throws -> [NamedRow] {
+    try database.all("SELECT id, name FROM \(table) ORDER BY id") { NamedRow(key: $0.integer(0), name: $0.text(1)) }
+  }
+
+  func insert(_ table: String, _ columns: String, _ values: [Value]) throws -> Int64 {
+    let statement = try database.prepare(
+      "INSERT INTO \(table) (\(columns)) VALUES (\(values.map { _ in "?" }.joined(separator: ", ")))")
+    try statement.run(values)
+    return database.lastInsertRowID
+  }
+
+  func note(_ note: String, on row: NamedRow, of table: String) throws {
+    try database.run("UPDATE \(table) SET note = :note WHERE id = :id", ["note": .string(note), "id": .integer(row.key)])
+  }
+
+  func walk(_ tree: NamedRow, _ nest: NamedRow) throws {
+    try database.run(
+      "INSERT OR IGNORE INTO paths VALUES (:tree, :nest, :says)",
+      ["tree": .integer(tree.key), "nest": .integer(nest.key), "says": .string("\(tree.name) to \(nest.name)")])
+  }
+
+  func carry(_ egg: NamedRow, to nest: NamedRow) throws {
+    try database.run(
+      "UPDATE eggs SET nest = :nest, nest_name = :name WHERE id = :id",
+      ["nest": .integer(nest.key), "name": .string(nest.name), "id": .integer(egg.key)])
+  }
+
+  func eat(_ egg: NamedRow) throws { try database.run("DELETE FROM eggs WHERE id = :id", ["id": .integer(egg.key)]) }
+
+  /// Rows that hang on another row than the one whose name they bear, or on none.
+  func strays() throws -> [String] {
+    try database.all(
+      """
+      SELECT 'nest ' || n.name FROM nests AS n LEFT JOIN trees AS t ON t.id = n.tree WHERE t.name IS NOT n.tree_name
+      UNION ALL
+      SELECT 'nest ' || n.name || ' near' FROM nests AS n JOIN nests AS o ON o.id = n.near WHERE o.name IS NOT n.near_name
+      UNION ALL
+      SELECT 'egg ' || e.name FROM eggs AS e LEFT JOIN nests AS n ON n.id = e.nest WHERE n.name IS NOT e.nest_name
+      UNION ALL
+      SELECT 'path ' || p.says FROM paths AS p LEFT JOIN trees AS t ON t.id = p.tree LEFT JOIN nests AS n ON n.id = p.nest
+      WHERE t.name || ' to ' || n.name IS NOT p.says
+      """
+    ) { $0.text(0) }
+  }
+
+  /// The rows of a table as text; those alone that hang on trees of this height.
+  func all(_ table: String, height: Int = 1) throws -> [String] {
+    let low = "SELECT id FROM trees WHERE height <= \(height)"
+    let nests = "SELECT id FROM nests WHERE tree IN (\(low))"
+    let condition =
+      switch table {
+      case "trees": "height <= \(height)"
+      case "nests": "tree IN (\(low))"
+      case "eggs": "nest IN (\(nests))"
+      default: "tree IN (\(low)) AND nest IN (\(nests))"
+      }
+    return try database.all("SELECT * FROM \(table) WHERE \(condition) ORDER BY 1, 2") { row in
+      (0..<row.columnCount).map {
+        "\(row.value($0).isNull ? "NULL" : row.text($0).isEmpty ? String(row.integer($0)) : row.text($0))"
+      }
+      .joined(separator: "|")
+    }
+  }
+}

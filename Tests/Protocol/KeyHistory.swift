@@ -1,0 +1,260 @@
+import SatchelBundle
+import SatchelDevice
+import SatchelHub
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+import TestSupport
+
+/// A random history of replicas whose apps all hand out the keys 1, 2, 3, ...
+///
+/// Each row says who it is and whose child it is in words of its own. However often keys change, and whatever a courier does, each
+/// row must be there once in the end, everywhere, and hang on the row whose name it bears.
+final class KeyHistory {
+  private static let length = 90
+
+  let seed: UInt64
+  private var random: SplitMix64
+  private let files = HostFileSystem()
+  private let folder: String
+  private let hub: HubWorkspace
+  private let hubApp: KeyApp
+  private let devices: [DeviceWorkspace]
+  private var apps: [Int: KeyApp] = [:]
+  private var mail: [(device: Int?, path: String)] = []
+  private var made = 0
+  /// How tall rows may be that a device's user sees.
+  private var heights: [Int]
+  /// Whether users are given and taken the sight of tall trees. What they wrote then may be held, and is kept as a conflict.
+  private let rightsChange: Bool
+  private let foreignKeys: Bool
+  private let trace: ((String) -> Void)?
+  /// Everything that anybody made and nobody deleted, with the word that was noted last where only one writes it.
+  private var alive: Set<String> = []
+  private var born = 0
+
+  init(seed: UInt64, rule: String, in folder: String, trace: ((String) -> Void)? = nil) throws {
+    self.seed = seed
+    self.folder = folder
+    self.trace = trace
+    random = SplitMix64(seed: seed)
+    foreignKeys = random.once(in: 2)
+    heights = random.once(in: 2) ? [1, 1, 1] : [1, 1, 0]
+    rightsChange = random.once(in: 3)
+    let platform = Platform(files: files, clock: ReplicaClock(time: HistoryTime(), ahead: 0), random: SeededRandom(~seed))
+    let root = Paths.join(folder, "hub")
+    try files.makeDirectory(root, mode: 0o755)
+    try files.makeDirectory(Paths.join(folder, "stick"), mode: 0o755)
+    let counting = random.once(in: 2) || rule == "blocks"
+    hubApp = try KeyApp(path: Paths.join(root, "rows.sqlite"), mode: .create, foreignKeys: foreignKeys)
+    try hubApp.makeTables(counting: counting)
+    hub = try HubWorkspace.create(
+      root, definition: Array(Self.definition(rule).utf8), database: Paths.join(root, "rows.sqlite"), platform: platform)
+    var devices: [DeviceWorkspace] = []
+    for (index, height) in heights.enumerated() {
+      _ = try hub.addUser("user-\(index)", attributes: [("height", String(height))])
+      let device = try DeviceWorkspace.create(
+        Paths.join(folder, "device-\(index)"), dataset: "rows", name: "device-\(index)", platform: platform)
+      _ = try hub.enrol(
+        device.configuration.id, name: device.configuration.name, user: "user-\(index)",
+        key: WorkspaceKeys.publicKey(at: device.folder.publicKey, files: files),
+        incarnation: device.configuration.incarnation!)
+      try WorkspaceKeys.trust(
+        WorkspaceKeys.publicKey(at: hub.folder.publicKey, files: files), as: "hub", folder: device.folder, files: files)
+      devices.append(device)
+    }
+    self.devices = devices
+  }
+
+  private static func definition(_ rule: String) -> String {
+    let keys = rule == "blocks" ? #""keys": "blocks", "block": 10"# : #""keys": "rekey""#
+    return """
+      { "dataset": "rows", "version": 1, "attributes": { "height": "integer" },
+        "tables": {
+          "trees": { "visible": "height <= :height", "write": "1", "conflict": "newest", \(keys) },
+          "nests": { "conflict": "newest", \(keys) },
+          "eggs": { "conflict": "newest", \(keys) },
+          "paths": { "conflict": "hub" } } }
+      """
+  }
+
+  private func say(_ words: @autoclosure () -> String) { trace?(words()) }
+
+  // MARK: events
+
+  func play() throws {
+    for _ in 0..<Self.length { try event() }
+    say("-- clean rounds")
+    for _ in 0..<4 {
+      for index in devices.indices {
+        if try app(index) == nil { try deliver(emit(index)) }
+        try deliver(export(index))
+      }
+      for index in devices.indices { try deliver(emit(index)) }
+    }
+  }
+
+  private func event() throws {
+    let index = random.below(devices.count)
+    switch random.below(20) {
+    case 0..<9: if let app = try app(index) { try write(in: app, as: index, height: heights[index]) }
+    case 9..<12: if try app(index) != nil { mail.append(try export(index)) }
+    case 12..<15: mail.append(try emit(index))
+    case 15: try write(in: hubApp, as: 9, height: 1)
+    case 16 where rightsChange:
+      heights[index] = random.below(2)
+      say("\(index) sees up to \(heights[index])")
+      _ = try hub.setUser("user-\(index)", attributes: [("height", String(heights[index]))])
+    default: try carry()
+    }
+  }
+
+  private func name(_ kind: String, _ writer: Int) -> String {
+    born += 1
+    return "\(kind)\(born)-\(writer)"
+  }
+
+  private func write(in app: KeyApp, as writer: Int, height: Int) throws {
+    switch random.below(12) {
+    case 0..<3:
+      let name = name("tree", writer)
+      let key = try app.insert("trees", "name, height", [.string(name), .integer(Int64(random.below(height + 1)))])
+      say("\(writer) plants \(name) = \(key)")
+      alive.insert(name)
+    case 3..<6:
+      guard let tree = try one(of: "trees", in: app) else { return }
+      let name = name("nest", writer)
+      let near = random.once(in: 2) ? try one(of: "nests", in: app) : nil
+      let key = try app.insert(
+        "nests", "name, tree, tree_name, near, near_name",
+        [
+          .string(name), .integer(tree.key), .string(tree.name), near.map { .integer($0.key) } ?? .null,
+          near.map { .string($0.name) } ?? .null,
+        ])
+      say("\(writer) builds \(name) = \(key) in \(tree) near \(near.map { "\($0)" } ?? "none")")
+      alive.insert(name)
+    case 6, 7:
+      guard let nest = try one(of: "nests", in: app) else { return }
+      let name = name("egg", writer)
+      let key = try app.insert("eggs", "name, nest, nest_name", [.string(name), .integer(nest.key), .string(nest.name)])
+      say("\(writer) lays \(name) = \(key) in \(nest)")
+      alive.insert(name)
+    case 8:
+      guard let tree = try one(of: "trees", in: app), let nest = try one(of: "nests", in: app) else { return }
+      say("\(writer) walks from \(tree) to \(nest)")
+      try app.walk(tree, nest)
+    case 9:
+      let table = random.one(of: ["trees", "nests"])
+      guard let row = try one(of: table, in: app) else { return }
+      say("\(writer) notes on \(table) \(row)")
+      born += 1
+      try app.note("note \(born)", on: row, of: table)
+    case 10:
+      guard let egg = try one(of: "eggs", in: app, madeBy: writer), let nest = try one(of: "nests", in: app) else { return }
+      say("\(writer) carries \(egg) to \(nest)")
+      try app.carry(egg, to: nest)
+    default:
+      guard let egg = try one(of: "eggs", in: app, madeBy: writer) else { return }
+      say("\(writer) eats \(egg)")
+      try app.eat(egg)
+      alive.remove(egg.name)
+    }
+  }
+
+  private func one(of table: String, in app: KeyApp, madeBy writer: Int? = nil) throws -> KeyApp.NamedRow? {
+    let rows = try app.rows(table).filter { row in writer.map { row.name.hasSuffix("-\($0)") } ?? true }
+    return rows.isEmpty ? nil : random.one(of: rows)
+  }
+
+  // MARK: the courier
+
+  private func app(_ index: Int) throws -> KeyApp? {
+    if let app = apps[index] { return app }
+    if try devices[index].isInitial() { return nil }
+    let path = devices[index].configuration.databasePath(devices[index].folder)
+    apps[index] = try KeyApp(path: path, mode: .readWrite, foreignKeys: foreignKeys)
+    return apps[index]
+  }
+
+  private func export(_ index: Int) throws -> (device: Int?, path: String) {
+    let report = try devices[index].export()
+    say("\(index) exports \(report.sequence)")
+    return (nil, try copy(report.file))
+  }
+
+  private func emit(_ index: Int) throws -> (device: Int?, path: String) {
+    let report = try hub.emit(to: "device-\(index)", full: random.once(in: 8))
+    say("hub emits \(report.number) to \(index), \(report.extent)")
+    return (index, try copy(report.file))
+  }
+
+  private func copy(_ file: String) throws -> String {
+    made += 1
+    let path = Paths.join(folder, "stick/\(made)-\(Paths.name(of: file))")
+    try files.copy(file, to: path, mode: 0o644)
+    return path
+  }
+
+  private func carry() throws {
+    if mail.isEmpty { return }
+    let place = random.below(mail.count)
+    let parcel = mail[place]
+    if random.below(10) >= 3 { mail.remove(at: place) }
+    if random.once(in: 4) { return say("\(Paths.name(of: parcel.path)) is lost") }
+    try deliver(parcel)
+  }
+
+  private func deliver(_ parcel: (device: Int?, path: String)) throws {
+    guard let index = parcel.device else {
+      let report = try hub.importBundle(parcel.path)
+      return say(
+        "hub imports \(Paths.name(of: parcel.path)): \(report.verdict), \(report.conflicts) conflicts, new keys \(report.rekeyed.map { "\($0.table) \($0.old)->\($0.new)" })"
+      )
+    }
+    do {
+      let report = try devices[index].importBundle(parcel.path)
+      say(
+        "\(index) imports \(Paths.name(of: parcel.path)): \(report.verdict), \(report.conflicts) conflicts, new keys \(report.rekeyed.map { "\($0.table) \($0.old)->\($0.new)" })"
+      )
+    } catch let refusal as Refusal where refusal.reason == "gap" { say("\(index) refuses a gap") }
+  }
+
+  // MARK: what must hold then
+
+  func check() throws {
+    let names = try ["trees", "nests", "eggs"].flatMap { try hubApp.rows($0).map(\.name) }
+    if Set(names).count < names.count { throw Wrong("a row is there twice: \(names.sorted())") }
+    let conflicts = try hub.conflicts(ConflictState.allCases) + devices.flatMap { try $0.conflicts(ConflictState.allCases) }
+    var kept: Set<Value> = []
+    for record in conflicts.map(\.record) {
+      let fields: [Field] = (record.deviceValues ?? []) + (record.baseValues ?? [])
+      for field in fields where field.name == "name" { kept.insert(field.value) }
+    }
+    func isExcused(_ name: String) -> Bool { rightsChange && kept.contains(Value.string(name)) }
+    let lost = alive.subtracting(names).filter { !isExcused($0) }
+    let back = Set(names).subtracting(alive).filter { !isExcused($0) }
+    if !lost.isEmpty || !back.isEmpty { throw Wrong("lost: \(lost.sorted()), come back: \(back.sorted())") }
+    let bad = conflicts.map(\.record).first { record in
+      if record.kind == .insertInsert { return record.table != "paths" }
+      return !rightsChange && (record.state == .open || record.state == .held)
+    }
+    if let bad { throw Wrong("a conflict is left: \(bad.kind) \(bad.table) \(bad.key) \(bad.note ?? "")") }
+    try check(hubApp, "the hub")
+    for index in devices.indices {
+      guard let app = try app(index) else { throw Wrong("device \(index) has no database") }
+      try check(app, "device \(index)")
+      for table in KeyApp.tables {
+        let (have, want) = (try app.all(table), try hubApp.all(table, height: heights[index]))
+        if have != want { throw Wrong("device \(index) diverged in \(table): it has \(have), and the hub \(want)") }
+      }
+      let pending = try devices[index].status().current?.pending ?? []
+      if !pending.isEmpty { throw Wrong("device \(index) still has pending steps: \(pending)") }
+    }
+  }
+
+  private func check(_ app: KeyApp, _ who: String) throws {
+    let strays = try app.strays()
+    if !strays.isEmpty { throw Wrong("at \(who) rows hang on others than their own: \(strays)") }
+  }
+}
