@@ -151,7 +151,10 @@ final class DeviceHistory {
     guard let lastExport, lastExport.sequence > acknowledged, lastExport.received <= scope.number else { return }
     // The changes of an export that is older than the full bundle were replayed on its rows.
     let isOlder = lastExport.received < scope.number
-    try remember(lastExport.sequence, onto: isOlder)
+    let since = try (lastExport.received.rawValue..<scope.number.rawValue).compactMap {
+      try newKeys(with: EmissionNumber($0 + 1))
+    }
+    try remember(lastExport.sequence, onto: isOlder, newKeys: since)
     if !isOlder { return }
     for table in known.tables {
       for key in sent[table.name, default: [:]].keys {
@@ -164,6 +167,7 @@ final class DeviceHistory {
   /// What the hub acknowledges, it took as it was sent, or tells what became of it.
   private func overlay(_ sequence: SequenceNumber) throws {
     try export(sequence).eachChange { line in
+      if line.content.isAboutKeys { return }
       guard let generation = line.generation, generation.rawValue >= acknowledged.rawValue, let table = known.table(line.table)
       else { return }
       try table.set(line.key, after(line, from: table.row(line.key), in: table))
@@ -181,11 +185,15 @@ final class DeviceHistory {
     }
   }
 
+  /// The keys that the device's rows got with an emission; nil where none did.
+  private func newKeys(with number: EmissionNumber) throws -> KeyMap? {
+    let entries = try session.keysGiven(with: number)
+    return entries.isEmpty ? nil : KeyMap(try KeyReferences(session.tables), session.tables, entries)
+  }
+
   /// Gives what was sent the keys that the device's rows got with this emission.
   private func followKeys(_ number: EmissionNumber) throws {
-    let entries = try session.keysGiven(with: number)
-    if entries.isEmpty { return }
-    let map = KeyMap(try KeyReferences(session.tables), session.tables, entries)
+    guard let map = try newKeys(with: number) else { return }
     for (place, table) in session.tables.enumerated() {
       let rows = sent[table.name, default: [:]].map { key, own in
         let images = own.images.map {
@@ -218,10 +226,17 @@ final class DeviceHistory {
   // MARK: the last export
 
   /// Reads the last export's changes.
-  /// - Parameter onto: the export was made before the rows that are known by now, and its changes are replayed on these.
-  private func remember(_ sequence: SequenceNumber, onto: Bool) throws {
+  /// - Parameters:
+  ///   - onto: the export was made before the rows that are known by now, and its changes are replayed on these.
+  ///   - newKeys: those that rows got after the export.
+  private func remember(_ sequence: SequenceNumber, onto: Bool, newKeys: [KeyMap] = []) throws {
     var rows: [Name: [RowKey: SentRow]] = [:]
-    try export(sequence).eachChange { line in
+    try export(sequence).eachChange { sentLine in
+      if sentLine.content.isAboutKeys { return }
+      var line = sentLine
+      if let place = session.tables.firstIndex(where: { $0.name == line.table }) {
+        for map in newKeys { line = map.line(line, of: place) }
+      }
       guard let generation = line.generation, generation.rawValue >= acknowledged.rawValue, let table = known.table(line.table)
       else { return }
       let before = rows[line.table]?[line.key]

@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelCapture
 import SatchelValues
 
@@ -74,15 +75,31 @@ public struct KeyMap: Sendable {
   /// A conflict, with the values that its device wrote under the keys that they name now. The hub's values are as they were.
   public func record(_ record: ConflictRecord, of place: Int) -> ConflictRecord {
     var moved = record
-    let schema = tables[place].schema
-    func fields(_ fields: [Field]?) -> [Field]? {
-      fields?.map { field in
-        Field(field.name, schema.position(of: field.name).map { value(field.value, in: $0, of: place) } ?? field.value)
-      }
-    }
     moved.key = key(record.key, of: place)
-    moved.baseValues = fields(record.baseValues)
-    moved.deviceValues = fields(record.deviceValues)
+    moved.baseValues = record.baseValues.map { fields($0, of: place) }
+    moved.deviceValues = record.deviceValues.map { fields($0, of: place) }
     return moved
+  }
+
+  /// A line of a device's, as it would be under the new keys. Lines that tell of keys stay.
+  public func line(_ line: ChangeLine, of place: Int) -> ChangeLine {
+    let content: ChangeLine.Content =
+      switch line.content {
+      case .insert(let row): .insert(fields(row, of: place))
+      case .update(let set, let was): .update(set: fields(set, of: place), was: fields(was, of: place))
+      case .delete(let was): .delete(was: fields(was, of: place))
+      case .row(let row): .row(fields(row, of: place))
+      case .gone, .rekey, .block: line.content
+      }
+    return ChangeLine(
+      table: line.table, key: line.content.isAboutKeys ? line.key : key(line.key, of: place), generation: line.generation,
+      stamp: line.stamp, content: content)
+  }
+
+  private func fields(_ fields: [Field], of place: Int) -> [Field] {
+    fields.map { field in
+      Field(
+        field.name, tables[place].schema.position(of: field.name).map { value(field.value, in: $0, of: place) } ?? field.value)
+    }
   }
 }

@@ -84,7 +84,10 @@ final class KeyHistory {
   // MARK: events
 
   func play() throws {
-    for _ in 0..<Self.length { try event() }
+    for turn in 0..<Self.length {
+      try event()
+      if turn % 10 == 9 { try examine() }
+    }
     say("-- clean rounds")
     for _ in 0..<4 {
       for index in devices.indices {
@@ -92,6 +95,14 @@ final class KeyHistory {
         try deliver(export(index))
       }
       for index in devices.indices { try deliver(emit(index)) }
+    }
+  }
+
+  /// Nobody did any harm, so nobody finds any.
+  private func examine() throws {
+    for index in devices.indices where try app(index) != nil {
+      let report = try devices[index].examine()
+      if !report.unseen.isEmpty { throw Wrong("device \(index) is well, and the doctor finds \(report)") }
     }
   }
 
