@@ -60,19 +60,21 @@ struct RollForward {
   /// What no export tells of: it was written after the copy was put back, or is told nowhere.
   private func ownWrites() throws -> [Name: [RowKey: Write]] {
     let generation = Generation(session.state.sequence.rawValue)
-    var told: [Name: [RowKey: Stamp]] = [:]
+    var told: [Name: [RowKey: ChangeLine]] = [:]
     for sequence in try exports() {
       try history.export(sequence).eachChange { line in
-        if line.generation == generation { told[line.table, default: [:]][line.key] = line.stamp }
+        if line.generation == generation { told[line.table, default: [:]][line.key] = line }
       }
     }
     var writes: [Name: [RowKey: Write]] = [:]
     for table in session.tables {
       try PreImageStore.each(table, since: generation, in: database) { key, images, current in
         let known = told[table.name]?[key]
-        guard let image = images.last, image.row != current, known != image.stamp else { return }
-        // Clocks are set back: that a stamp is smaller does not prove that the write was earlier.
-        let isLater = known.map { image.stamp > $0 } ?? true
+        guard let image = images.last, image.row != current else { return }
+        if let known, known.stamp == image.stamp, known.leads(to: current, in: table.schema) { return }
+        // Clocks are set back: that a stamp is smaller does not prove that the write was earlier. What has the same stamp and is
+        // another write was made after the copy: two writes of a row in one database never have the same.
+        let isLater = known.map { image.stamp >= $0.stamp } ?? true
         writes[table.name, default: [:]][key] = Write(image: image, current: current, isLater: isLater)
       }
     }
@@ -193,5 +195,20 @@ extension DeviceSession {
         "user": .string(resolution.user), "stamp": .integer(resolution.stamp.rawValue),
         "generation": .integer(resolution.generation.rawValue), "note": resolution.note.map { .string($0) } ?? .null,
       ])
+  }
+}
+
+extension ChangeLine {
+  /// Whether the row is as this change of a device's left it.
+  fileprivate func leads(to row: Row?, in schema: TableSchema) -> Bool {
+    func has(_ fields: [Field]) -> Bool {
+      guard let row else { return false }
+      return fields.allSatisfy { field in schema.position(of: field.name).map { row[$0] == field.value } ?? true }
+    }
+    return switch content {
+    case .insert(let fields), .update(let fields, _): has(fields)
+    case .delete: row == nil
+    case .row, .gone, .rekey, .block: false
+    }
   }
 }

@@ -40,7 +40,7 @@ public struct BundleArchive: Sendable {
 
   private static func numbers(_ prefix: String, in folder: String, _ files: any FileSystem) throws -> [Int64] {
     guard try files.kind(folder) == .directory else { return [] }
-    return try files.list(folder).compactMap { name in
+    return try files.list(folder).filter { try files.kind(Paths.join(folder, $0)) == .file }.compactMap { name in
       let bytes = Array(name.utf8)
       let (start, end) = (Array(prefix.utf8), Array(".satchel".utf8))
       guard bytes.count > start.count + end.count, bytes.starts(with: start), bytes.suffix(end.count).elementsEqual(end) else {
