@@ -86,7 +86,7 @@ final class KeyHistory {
   func play() throws {
     for turn in 0..<Self.length {
       try event()
-      if turn % 10 == 9 { try examine() }
+      if turn % 40 == 39 { try examine() }
     }
     say("-- clean rounds")
     for _ in 0..<4 {
