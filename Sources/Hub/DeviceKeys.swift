@@ -79,7 +79,9 @@ struct DeviceKeys {
       found.greatest[place] = max(found.greatest[place] ?? 0, key)
       guard let generation = line.generation, generation.rawValue >= device.merged.rawValue else { return }
       // A row that the device changed or deleted first, it had from the hub, or the hub has it: its key stays, come what may.
-      guard found.seen[place, default: []].insert(key).inserted, case .insert(let fields) = line.content else { return }
+      guard found.seen[place, default: []].insert(key).inserted,
+        case .insert(let fields) = try store.fitted(line, in: place).content
+      else { return }
       found.births.append(Birth(place: place, key: key, row: try store.tables[place].schema.row(fields)))
     }
     return found

@@ -297,4 +297,23 @@ struct RekeyTests {
     #expect(both.contains("the column who of either refers to keys of"))
     #expect(try refusal(#"{ "people": { "keys": "blocks" } }"#).contains("AUTOINCREMENT"))
   }
+
+  @Test("a new row with a column that the hub has not waits where it is, and both get their keys when the hub has it")
+  func otherColumns() throws {
+    let column = "ALTER TABLE orders ADD COLUMN mood TEXT DEFAULT 'calm'"
+    try camp.sql("tablet/data.sqlite", column)
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    try order("tablet/data.sqlite", "theirs")
+    try camp.sql("office.sqlite", "INSERT INTO orders (name) VALUES ('office''s')")
+    #expect(camp.device("tablet", "export").code == 0)
+    let bundle = camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")
+    let refused = camp.hub("import", bundle)
+    #expect(refused.code == 3)
+    #expect(refused.error.contains("mood"), "\(refused.error)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/quarantine")).isEmpty)
+    try camp.sql("office.sqlite", column)
+    #expect(camp.hub("doctor", "--repair").code == 0)
+    #expect(camp.hub("import", bundle).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT name FROM orders ORDER BY id") == "first\noffice's\ntheirs")
+  }
 }
