@@ -10,7 +10,8 @@ extension HubStore {
   /// Throws a `Refusal` where the line has a column that the hub's table lacks: nothing is wrong with the bundle, and it can be imported
   /// when the hub has it.
   func fitted(_ line: ChangeLine, in place: Int) throws -> ChangeLine {
-    let schema = tables[place].schema
+    let schema = rows[place].schema
+    if fits(line, schema) { return line }
     func content(_ line: ChangeLine) throws -> ChangeLine.Content {
       switch line.content {
       case .insert(let fields): return .insert(try whole(fields, in: place))
@@ -25,6 +26,22 @@ extension HubStore {
     }
     return ChangeLine(
       table: line.table, key: line.key, generation: line.generation, stamp: line.stamp, content: try content(line))
+  }
+
+  /// Whether the line has the table's columns in their order, as almost every line does.
+  private func fits(_ line: ChangeLine, _ schema: TableSchema) -> Bool {
+    func isInOrder(_ fields: [Field]) -> Bool {
+      var rest = schema.columns[...]
+      return fields.allSatisfy { field in
+        while let column = rest.popFirst() { if column == field.name { return true } }
+        return false
+      }
+    }
+    return switch line.content {
+    case .insert(let fields), .delete(let fields): fields.count == schema.columns.count && isInOrder(fields)
+    case .update(let set, let was): set.count == was.count && isInOrder(set)
+    case .row, .gone, .rekey, .block: true
+    }
   }
 
   private func whole(_ fields: [Field], in place: Int) throws -> [Field] {
