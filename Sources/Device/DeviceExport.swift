@@ -96,7 +96,7 @@ extension DeviceSession {
     }
     try draft.addResolutions(resolutions())
     try draft.addConflicts(conflicts)
-    if snapshot || dataset.snapshot.applies(to: sequence) { try addSnapshot(to: &draft) }
+    if snapshot || dataset.snapshot.applies(to: sequence) { try SnapshotBuilder.addWhole(database, tables, to: &draft) }
 
     try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
     let now = platform.clock.milliseconds()
@@ -152,20 +152,6 @@ extension DeviceSession {
     state.sequence = sequence
     try state.save(in: database)
     try Capture.begin(Generation(sequence.rawValue), in: database)
-  }
-
-  private func addSnapshot(to draft: inout BundleDraft) throws {
-    let path = draft.file("building.sqlite")
-    let builder = try SnapshotBuilder(at: path, like: database, tables: tables)
-    for table in tables {
-      let rows = try builder.rows(of: table)
-      try database.each(table.allRowsSQL) {
-        let row = Row($0.values(from: 0, count: table.schema.columns.count))
-        try rows.write(row, over: nil, key: table.schema.key(of: row))
-      }
-    }
-    try builder.finish()
-    try draft.addSnapshot(at: path)
   }
 
   private func resolutions() throws -> [Resolution] {

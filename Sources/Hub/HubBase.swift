@@ -19,17 +19,7 @@ extension HubWorkspace {
   ) throws {
     let key = try WorkspaceKeys.own(folder, files: platform.files)
     var draft = try BundleDraft(in: folder.archive, platform: platform)
-    let path = draft.file("building.sqlite")
-    let builder = try SnapshotBuilder(at: path, like: database, tables: tables)
-    for table in tables {
-      let rows = try builder.rows(of: table)
-      try database.each(table.allRowsSQL) {
-        let row = Row($0.values(from: 0, count: table.schema.columns.count))
-        try rows.write(row, over: nil, key: table.schema.key(of: row))
-      }
-    }
-    try builder.finish()
-    try draft.addSnapshot(at: path)
+    try SnapshotBuilder.addWhole(database, tables, to: &draft)
     try draft.addDataset(definition.source)
     let now = platform.clock.milliseconds()
     let itself = Manifest.Party(id: configuration.id, name: configuration.name)

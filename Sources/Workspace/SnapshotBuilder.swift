@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelCapture
 import SatchelJSON
 import SatchelSQLite
@@ -73,5 +74,22 @@ extension SnapshotBuilder {
       "SELECT stamp FROM \(stampTable) WHERE table_name = :table AND key = :key",
       ["table": .string(table.text), "key": .text(canonicalKey(key))]
     ) { Stamp($0.integer(0)) } ?? .zero
+  }
+}
+
+extension SnapshotBuilder {
+  /// Puts a snapshot of all rows of these tables into a bundle that is being made.
+  public static func addWhole(_ database: borrowing Database, _ tables: [TrackedTable], to draft: inout BundleDraft) throws {
+    let path = draft.file("building.sqlite")
+    let builder = try SnapshotBuilder(at: path, like: database, tables: tables)
+    for table in tables {
+      let rows = try builder.rows(of: table)
+      try database.each(table.allRowsSQL) {
+        let row = Row($0.values(from: 0, count: table.schema.columns.count))
+        try rows.write(row, over: nil, key: table.schema.key(of: row))
+      }
+    }
+    try builder.finish()
+    try draft.addSnapshot(at: path)
   }
 }
