@@ -25,6 +25,9 @@ public struct CaptureDamage: Sendable {
   public let hint: String?
 
   public var isRepairable: Bool { hint == nil }
+
+  /// A stable word for machines.
+  public var reason: String { [.columns, .table, .key].contains(kind) ? "schema-drift" : "damaged" }
 }
 
 extension Capture {

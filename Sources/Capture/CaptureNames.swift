@@ -14,11 +14,11 @@ struct CaptureNames {
   let written: Name
   let again: Name
 
-  init(_ schema: TableSchema, reserved: [Name]) {
+  init(_ schema: TableSchema) {
     table = schema.name
     func free(_ wanted: String) -> Name {
       var name = wanted
-      while (schema.columns + reserved).contains(where: { $0.isSameInSQL(as: Name(name)) }) { name += "_" }
+      while schema.columns.contains(where: { $0.isSameInSQL(as: Name(name)) }) { name += "_" }
       return Name(name)
     }
     generation = free("satchel_generation")

@@ -44,7 +44,7 @@ public struct TrackedTable: Sendable {
     for column in rules.columns.keys.sorted() where info.schema.position(of: column) == nil {
       throw DatasetError("\(place).columns.\(column)", "the table has no such column that is stored")
     }
-    return TrackedTable(info: info, rules: rules, names: CaptureNames(info.schema, reserved: []))
+    return TrackedTable(info: info, rules: rules, names: CaptureNames(info.schema))
   }
 
   private static func check(_ info: TableInfo, at place: String) throws {

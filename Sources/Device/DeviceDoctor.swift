@@ -32,14 +32,7 @@ extension DeviceWorkspace {
       try report.check(folder, platform: platform)
       if try isMissing() { return report }
       let session = try examined()
-      report.add(session.damage)
-      if let lasting = session.damage.first(where: { !$0.isRepairable }) {
-        throw WorkspaceError.damaged(lasting, tool: "satchel")
-      }
-      try report.check(session.database, at: databasePath)
-      if let broken = report.findings.first(where: { $0.reason == "corrupt" }) {
-        throw WorkspaceError(broken.reason, broken.message, hint: broken.hint)
-      }
+      try report.admit(session.database, at: databasePath, session.damage, tool: "satchel")
       if let newest = try session.unknownExport() {
         if let damage = session.damage.first { throw WorkspaceError.damagedOldCopy(damage) }
         try session.database.applyTransaction(ending, to: session.tables.map(\.name)) {

@@ -35,14 +35,7 @@ extension HubWorkspace {
       var report = DoctorReport()
       try report.check(folder, platform: platform)
       let store = try examined()
-      report.add(store.damage)
-      if let lasting = store.damage.first(where: { !$0.isRepairable }) {
-        throw WorkspaceError.damaged(lasting, tool: "satchel-hub")
-      }
-      try report.check(store.database, at: databasePath)
-      if let broken = report.findings.first(where: { $0.reason == "corrupt" }) {
-        throw WorkspaceError(broken.reason, broken.message, hint: broken.hint)
-      }
+      try report.admit(store.database, at: databasePath, store.damage, tool: "satchel-hub")
       let changes = try store.database.writeTransaction(ending) { try repair(store) }
       report.add(changes, of: store.tables)
       report.isRepaired = true

@@ -78,8 +78,7 @@ extension DoctorReport {
   /// What was done to the database behind Satchel's back.
   public mutating func add(_ damage: [CaptureDamage]) {
     for damage in damage {
-      let isSchema = damage.kind == .columns || damage.kind == .table || damage.kind == .key
-      add(Finding(isSchema ? "schema-drift" : "damaged", "Behind Satchel's back: \(damage.words).", hint: damage.hint))
+      add(Finding(damage.reason, "Behind Satchel's back: \(damage.words).", hint: damage.hint))
     }
   }
 
@@ -99,5 +98,19 @@ extension DoctorReport {
     Finding(
       "corrupt", "The database \(path) is damaged: \(words).",
       hint: "Close the app, and keep the file: sqlite3 can often read most of it (.recover). Never write over it.")
+  }
+}
+
+extension DoctorReport {
+  /// Looks at a database that is to be repaired. Throws a `WorkspaceError` where something stands in the way that only a person can mend.
+  public mutating func admit(
+    _ database: borrowing Database, at path: String, _ damage: [CaptureDamage], tool: String
+  ) throws {
+    add(damage)
+    if let lasting = damage.first(where: { !$0.isRepairable }) { throw WorkspaceError.damaged(lasting, tool: tool) }
+    try check(database, at: path)
+    if let broken = findings.first(where: { $0.reason == "corrupt" }) {
+      throw WorkspaceError(broken.reason, broken.message, hint: broken.hint)
+    }
   }
 }

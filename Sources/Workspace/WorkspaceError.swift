@@ -17,9 +17,8 @@ public struct WorkspaceError: ExplainedError {
 extension WorkspaceError {
   /// Something was done to the database by which changes may have gone by unseen: nothing is carried before they are found.
   public static func damaged(_ damage: CaptureDamage, tool: String) -> WorkspaceError {
-    let isSchema = [.columns, .table, .key].contains(damage.kind)
-    return WorkspaceError(
-      isSchema ? "schema-drift" : "damaged", "The database was changed behind Satchel's back: \(damage.words).",
+    WorkspaceError(
+      damage.reason, "The database was changed behind Satchel's back: \(damage.words).",
       hint: damage.hint ?? "Changes may have gone by unseen. Find them and go on with: \(tool) doctor --repair")
   }
 }
