@@ -112,7 +112,7 @@ extension TrackedTable {
 
   /// The same columns as the table of writes has them.
   func savedWrites(_ writes: TableInfo) -> [Name] {
-    writes.schema.columns.filter { ![names.existed, names.written, names.again, names.slot].contains($0) }
+    writes.schema.columns.filter { ![names.existed, names.written, names.again, names.number].contains($0) }
   }
 
   func hasOtherKey(than before: TableInfo, _ mapping: ColumnMapping) -> Bool {

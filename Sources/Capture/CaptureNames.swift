@@ -10,7 +10,7 @@ struct CaptureNames {
   let existed: Name
   let stamp: Name
   /// And those of the table of writes, beside `existed`.
-  let slot: Name
+  let number: Name
   let written: Name
   let again: Name
 
@@ -24,7 +24,7 @@ struct CaptureNames {
     generation = free("satchel_generation")
     existed = free("satchel_existed")
     stamp = free("satchel_stamp")
-    slot = free("satchel_slot")
+    number = free("satchel_number")
     written = free("satchel_written")
     again = free("satchel_again")
   }

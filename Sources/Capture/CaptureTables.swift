@@ -3,9 +3,9 @@ import SatchelValues
 
 /// The two tables in which the pre-images of one tracked table lie, and the way from the one into the other.
 ///
-/// Triggers write into the table of writes, which lies in the order of the tracked table itself: an entry touches pages beside
-/// those that the write touches anyway, and costs little. Each command of ours then sorts the entries by the rows' keys into the
-/// table of pre-images. What is in the table of writes belongs to the current generation: one begins when it is empty.
+/// Triggers append to the table of writes, which has no index: an entry goes behind the last one and touches one page, whatever the
+/// row's key is. Each command of ours then sorts the entries by the rows' keys into the table of pre-images. What is in the table
+/// of writes belongs to the current generation: one begins when it is empty.
 struct CaptureTables {
   let info: TableInfo
   let names: CaptureNames
@@ -16,17 +16,13 @@ struct CaptureTables {
 
   var key: [Name] { info.schema.key.map { columns[$0] } }
 
-  /// The name by which SQL reaches where a row lies; nil where rows lie in the order of their keys.
-  var place: String? { info.rowidAlias == nil ? info.rowid : nil }
+  /// The key that SQLite hands out by itself; nil where it does not.
+  var alias: Name? { info.rowidAlias.map { columns[$0] } }
 
-  /// Whether the table of writes has neither a rowid of its own nor one that is the key.
-  var isOrderedByKey: Bool { place == nil && info.rowidAlias == nil }
+  /// What the table of writes says of a row whose key the trigger could only foretell.
+  static let foretold = 2
 
-  /// By what an entry of the table of writes is found again when its row is written again. A row that came to lie elsewhere may
-  /// have several entries; the first one holds what it was.
-  var identity: [Name] { (place == nil ? [] : [names.slot]) + key }
-
-  var statements: [String] { [makeBefore, makeWrites] }
+  var statements: [String] { [makeBefore] + makeWrites }
 
   /// Columns are declared without a type, so that values keep the storage class they have; the key is compared as bytes.
   var makeBefore: String {
@@ -41,49 +37,71 @@ struct CaptureTables {
     """
   }
 
-  var makeWrites: String {
-    let alias = info.rowidAlias.map { columns[$0] }
-    let slot = place.map { _ in "\(quoted(names.slot)) INTEGER, -- where the row lies\n  " } ?? ""
-    let declared = columns.map { $0 == alias ? "\(quoted($0)) INTEGER PRIMARY KEY" : quoted($0) }
-    let identity = alias == nil ? ["\(place == nil ? "PRIMARY KEY" : "UNIQUE") (\(quotedList(identity)))"] : []
-    return """
-      CREATE TABLE \(writes) (
-        \(quoted(names.existed)), -- 0: the row was not there before; NULL: an earlier entry says
-        \(quoted(names.written)) REAL NOT NULL, -- the Julian day of the last write
-        \(quoted(names.again)) INTEGER NOT NULL DEFAULT 0, -- how often the row was written after the first time
-        \(slot)\((declared + identity).joined(separator: ",\n  "))
-      )\(isOrderedByKey ? " WITHOUT ROWID" : "")
+  /// No column has a constraint: a trigger that cannot fail lets SQLite update and delete without a journal for each statement.
+  var makeWrites: [String] {
+    [
       """
+      CREATE TABLE \(writes) (
+        \(quoted(names.number)) INTEGER PRIMARY KEY, -- in the order of the writes; 0: when the table was tidied up last
+        \(quoted(names.existed)), -- 1: the row was like this; 0: it was not there; \(Self.foretold): nor was the one with key -1
+        \(quoted(names.written)), -- the Julian day of the write
+        \(quoted(names.again)), -- how many more writes this one stands for; NULL: none
+        \(columns.map { quoted($0) }.joined(separator: ",\n  "))
+      )
+      """,
+      Self.beginWrites(names),
+    ]
+  }
+
+  private static func beginWrites(_ names: CaptureNames) -> String {
+    "INSERT INTO \(quoted(names.writes)) (\(quotedList([names.number, names.written, names.again]))) VALUES (0, 0, 0)"
   }
 
   // MARK: from one table to the other
 
-  var hasWrites: String { "SELECT 1 FROM \(writes)" }
+  var hasWrites: String { "SELECT 1 FROM \(writes) WHERE \(quoted(names.number)) > 0 LIMIT 1" }
 
-  var settle: [String] { Self.settle(names, columns: columns, key: key, place: place) }
+  var settle: [String] { Self.settle(names, columns: columns, key: key, alias: alias, rowid: info.rowid) }
 
   /// Sorts all writes in: the first entry of a row makes its pre-image in the current generation, each later one moves the stamp
   /// alone. Keys that hold NULL name no row and are left to `status` to report.
   /// - Parameters:
   ///   - columns: those of the tracked table, as both tables have them.
-  ///   - place: by which the entries' order is told, where a row may have several.
-  static func settle(_ names: CaptureNames, columns: [Name], key: [Name], place: String?) -> [String] {
-    let moved = quoted(names.stamp)
+  ///   - alias: the key that SQLite hands out by itself, where it does.
+  ///   - rowid: a name for it in the tracked table that no column has taken.
+  static func settle(_ names: CaptureNames, columns: [Name], key: [Name], alias: Name?, rowid: String?) -> [String] {
+    let controls = [names.generation, names.existed, names.stamp]
+    let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
     // Milliseconds since 1970 in the upper 48 bits, never behind what this replica has seen, and more with each write.
     let stamp = """
       (SELECT max(stamp + 1, CAST((\(quoted(names.written)) - 2440587.5) * 86400000.0 AS INTEGER) << 16) FROM satchel_capture)
-        + \(quoted(names.again))
+          + coalesce(\(quoted(names.again)), 0)
       """
+    func entries(_ columns: [String], where condition: String) -> String {
+      let wasThere = "coalesce(\(existed), 0) = 1"
+      let values = zip(["(SELECT generation FROM satchel_capture)", wasThere, stamp], controls).map { "\($0) AS \(quoted($1))" }
+      return "SELECT \((columns + values + [number]).joined(separator: ", "))\nFROM \(writes)\nWHERE \(condition)"
+    }
+    var sources = [entries(columns.map { quoted($0) }, where: "\(number) > 0")]
+    if let alias {
+      // Where a key was foretold, the row that is called -1 was not there either: the writer may have meant that one.
+      let isFirst = "\(number) = (SELECT min(\(number)) FROM \(writes) WHERE \(existed) = \(foretold))"
+      let isThere = rowid.map { " AND EXISTS (SELECT 1 FROM \(quoted(names.table)) WHERE \($0) = -1)" } ?? ""
+      let row = columns.map { "\($0 == alias ? "-1" : "NULL") AS \(quoted($0))" }
+      sources.append(entries(row, where: isFirst + isThere))
+    }
+    let moved = quoted(names.stamp)
     return [
       """
-      INSERT INTO \(quoted(names.before)) (\(quotedList(columns + [names.generation, names.existed, names.stamp])))
-      SELECT \(quotedList(columns)), (SELECT generation FROM satchel_capture), coalesce(\(quoted(names.existed)), 0), \(stamp)
-      FROM \(quoted(names.writes))
+      INSERT INTO \(quoted(names.before)) (\(quotedList(columns + controls)))
+      SELECT \(quotedList(columns + controls))
+      FROM (\(sources.joined(separator: "\nUNION ALL\n")))
       WHERE \(key.map { "\(quoted($0)) IS NOT NULL" }.joined(separator: " AND "))
-      ORDER BY \((key.map { quoted($0) } + [place].compactMap(\.self)).joined(separator: ", "))
+      ORDER BY \(quotedList(key + [names.number]))
       ON CONFLICT (\(quotedList(key)), \(quoted(names.generation))) DO UPDATE SET \(moved) = max(\(moved) + 1, excluded.\(moved))
       """,
-      "DELETE FROM \(quoted(names.writes))",
+      "DELETE FROM \(writes)",
+      beginWrites(names),
     ]
   }
 }

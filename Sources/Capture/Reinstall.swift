@@ -41,12 +41,13 @@ extension Capture {
       if let before = try database.tableInfo(table.names.before), table.savedWrites(writes) == table.savedColumns(before) {
         let key = before.schema.key.map { before.schema.columns[$0] }.filter { $0 != table.names.generation }
         let sql = CaptureTables.settle(
-          table.names, columns: table.savedColumns(before), key: key, place: writes.rowidAlias == nil ? writes.rowid : nil)
+          table.names, columns: table.savedColumns(before), key: key, alias: table.info.rowidAlias == nil ? nil : key[0],
+          rowid: table.info.rowid)
         for statement in sql { try database.run(statement) }
       }
       try database.execute("DROP TABLE main.\(quoted(table.names.writes))")
     }
-    try database.execute(table.captureSQL.tables.makeWrites)
+    for statement in table.captureSQL.tables.makeWrites { try database.execute(statement) }
   }
 
   /// Puts the table of pre-images in place, with what the old one held where that had other columns.

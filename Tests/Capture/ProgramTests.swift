@@ -23,6 +23,7 @@ func randomPrograms(lane: UInt64) throws {
 
 private func faults(of program: RandomProgram) throws -> [String] {
   let captured = try CapturedDatabase(program.tables, setUp: program.setUp, attempts: program.attempts)
+  if program.tidiesOften { try captured.tidyOften(room: 0, interval: 1) }
   let first = try captured.open()
   let second = try captured.open()
   try first.execute("PRAGMA busy_timeout = 0")

@@ -15,6 +15,8 @@ struct RandomProgram {
   /// Rows that are there before capture, where SQLite takes them, and triggers of the app's own.
   let attempts: [String]
   let actions: [Action]
+  /// Whether the tables of writes are tidied up all the time.
+  let tidiesOften: Bool
 
   init(seed: UInt64) {
     var random = SplitMix64(seed: seed)
@@ -34,6 +36,7 @@ struct RandomProgram {
     }
     for _ in 0..<(5 + random.below(25)) { late.append(Self.action(tables, &random)) }
     actions = late
+    tidiesOften = random.once(in: 2)
   }
 
   private static func action(_ tables: [RandomTable], _ random: inout SplitMix64) -> Action {
@@ -61,7 +64,7 @@ struct RandomProgram {
       case .statement(let sql, let connection): sql + "; -- connection \(connection)"
       }
     }
-    return ((setUp + attempts).map { $0 + ";" } + ["-- capture is installed"] + lines).joined(separator: "\n")
+    return ((setUp + attempts).map { $0 + ";" } + ["-- capture is installed" + (tidiesOften ? ", and tidies up all the time" : "")] + lines).joined(separator: "\n")
   }
 }
 
