@@ -1,6 +1,7 @@
 # Satchel: what can be made here. `make test FILTER=PlatformTests` runs a part of the tests.
 #
 #   HISTORIES  how many random histories of hub and devices `make soak` tries (1000)
+#   ROWS       how many rows each side brings in `make soak` while other processes write (100000)
 #   PROGRAMS   how many random programs of writers in captured databases `make soak` tries (20000)
 #   QUICK      1: `make bench` measures less, in two minutes
 #   SEED       the first seed of `make soak`; give the one that a failure printed to see that failure again
@@ -8,6 +9,7 @@
 SWIFT     ?= swift
 HISTORIES ?= 1000
 PROGRAMS  ?= 20000
+ROWS      ?= 100000
 SEED      ?=
 FILTER    ?=
 QUICK     ?=
@@ -37,11 +39,13 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
 
-# Random histories of a hub and its devices, and random programs of writers, in an optimised build, for as long as you like. Other tests look inside the modules,
-# which an optimised build allows only when it is told to.
+# Random histories of a hub and its devices, and random programs of writers, in an optimised build, for as long as you like; then large
+# bundles, while other processes write and read. Other tests look inside the modules, which an optimised build allows only when it is
+# told to.
 soak: deps
 	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
 	  $(SWIFT) test -c release -Xswiftc -enable-testing --filter 'ProtocolTests|CaptureTests.randomPrograms'
+	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test -c release -Xswiftc -enable-testing --skip-build --filter ConcurrencyTests
 
 # What Satchel costs, measured against what one would do without it, in an optimised build. QUICK=1 measures less, in two minutes.
 bench: deps

@@ -13,5 +13,6 @@ static inline int satchel_bind_blob(sqlite3_stmt *s, int i, const void *p, int n
 static inline int satchel_db_config(sqlite3 *db, int option, int value) {
   return sqlite3_db_config(db, option, value, (int *)0);
 }
+static inline int satchel_config_memstatus(int on) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, on); }
 
 #endif

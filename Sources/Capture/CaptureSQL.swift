@@ -32,7 +32,7 @@ struct CaptureSQL {
   /// One trigger for each kind of write: SQLite lays out room for all that a trigger may do, each time and whether it does it or not.
   var triggers: [(name: Name, sql: String)] {
     [
-      trigger("before_insert", "BEFORE INSERT", saveVictimsOfInsert + [saveAbsence] + saveKeysToCome),
+      trigger("before_insert", "BEFORE INSERT", saveVictimsOfInsert + saveAbsence),
       trigger("after_insert", "AFTER INSERT", when: madeKeyIsNew, saveMadeKey),
       trigger("before_update", "BEFORE UPDATE", [saveOld] + saveVictimsOfUpdate + [saveAbsenceOfOther]),
       trigger("before_delete", "BEFORE DELETE", [saveOld]),
@@ -80,9 +80,9 @@ struct CaptureSQL {
   private var newKey: String { info.schema.key.map(new).joined(separator: ", ") }
 
   /// That the new row was not there. Where one of its key was, that was saved just before this, or else when it went.
-  private var saveAbsence: String {
-    guard let alias else { return save(key, "VALUES (0, \(Self.now), \(newKey))") }
-    return save(key, "SELECT 0, \(Self.now), \(newKey) WHERE NEW.\(alias) IS NOT -1")
+  private var saveAbsence: [String] {
+    if let alias { return saveAbsence(ofKeyFor: alias) }
+    return [save(key, "VALUES (0, \(Self.now), \(newKey))")]
   }
 
   /// Two keys with the same collation may still be two keys.
@@ -95,20 +95,25 @@ struct CaptureSQL {
 
   /// Where SQLite is to make the key, NEW holds -1 until it has; the same where the writer says -1. So the next key is foretold, with
   /// a word for -1 beside it. It belongs to no row if it is foretold wrongly, and so is no change.
-  private var saveKeysToCome: [String] {
-    guard let alias else { return [] }
-    let next = "(SELECT coalesce(max(\(alias)) + 1, 1) FROM \(table))"
-    func saveNext(_ key: String, where condition: String = "") -> String {
-      save(self.key, "SELECT \(CaptureTables.foretold), \(Self.now), \(key) WHERE NEW.\(alias) IS -1\(condition)")
+  private func saveAbsence(ofKeyFor alias: String) -> [String] {
+    let isMade = "NEW.\(alias) IS -1"
+    func saveNext(_ key: String) -> String {
+      let kind = "CASE WHEN \(isMade) THEN \(CaptureTables.foretold) ELSE 0 END"
+      return save(self.key, "VALUES (\(kind), \(Self.now), CASE WHEN \(isMade) THEN \(key) ELSE NEW.\(alias) END)")
     }
+    let next = "(SELECT coalesce(max(\(alias)) + 1, 1) FROM \(table))"
     guard info.isAutoincrement else { return [saveNext(next)] }
     let sequence = "(SELECT coalesce(max(seq) + 1, 1) FROM sqlite_sequence WHERE name = \(quotedText(info.schema.name.text)))"
     let counted = "max(\(next), \(sequence))"
     // A row that OR IGNORE leaves out uses up a key, and the sequence says so only when the statement is done. What was foretold
     // for the last one stands behind no more than what was saved for this one, or was noted when the table was tidied up.
     let noted = "SELECT \(alias) FROM \(writes) WHERE \(quoted(names.number)) = 0"
-    let unused = "(SELECT max(\(alias)) + 1 FROM (SELECT \(alias) FROM \(newest(saveVictimsOfInsert.count + 3)) UNION ALL \(noted)))"
-    return [saveNext(counted), saveNext(unused, where: " AND \(unused) > \(counted)")]
+    let unused =
+      "(SELECT max(\(alias)) + 1 FROM (SELECT \(alias) FROM \(newest(saveVictimsOfInsert.count + 3)) UNION ALL \(noted)))"
+    return [
+      saveNext(counted),
+      save(key, "SELECT \(CaptureTables.foretold), \(Self.now), \(unused) WHERE \(isMade) AND \(unused) > \(counted)"),
+    ]
   }
 
   private func newest(_ count: Int) -> String {

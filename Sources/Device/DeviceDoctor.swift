@@ -8,7 +8,7 @@ import SatchelWorkspace
 extension DeviceWorkspace {
   /// Looks at everything and changes nothing. Reads every row, and every bundle since the last full one.
   public func examine() throws -> DoctorReport {
-    try folder.locked(platform.files, .takeBack) {
+    try folder.locked(platform, .takeBack) {
       var report = DoctorReport()
       try report.check(folder, platform: platform)
       if try isMissing() { return report }

@@ -90,7 +90,7 @@ public struct DeviceWorkspace: Sendable {
   }
 
   /// Runs `body` while no other command of ours works on this workspace.
-  func locked<T>(_ body: () throws -> T) throws -> T { try folder.locked(platform.files, ending, body) }
+  func locked<T>(_ body: () throws -> T) throws -> T { try folder.locked(platform, ending, body) }
 }
 
 /// An open device's database, for the length of one command.

@@ -95,7 +95,8 @@ struct DeviceKeys {
       return try row != map.row(birth.row, of: birth.place) || !store.isAsInserted(key, in: birth.place)
     }
     if try store.isGiven(birth.key, in: birth.place) { return true }
-    let others = try store.changesByOthers(of: key, in: birth.place, after: since, than: device.id)
+    let others = try store.changesByOthers(
+      of: store.past(of: key, in: birth.place), in: birth.place, after: since, than: device.id)
     if others.presence { return true }
     return try ConflictTable.isAwaited(key, of: store.tables[birth.place].name, byOtherThan: device.id, in: store.database)
   }

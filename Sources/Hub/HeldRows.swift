@@ -83,8 +83,9 @@ final class HeldRows {
     else { return false }
     let rows = store.rows[place]
     let hub = try rows.row(record.key)
+    let past = try store.past(of: record.key, in: place)
     let others = try store.changesByOthers(
-      of: record.key, in: place, after: try ConflictTable.since(record.id, in: store.database), than: sender.id)
+      of: past, in: place, after: try ConflictTable.since(record.id, in: store.database), than: sender.id)
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
     guard result.disagreement == nil, try hasAll(result.row, over: hub, in: place) else { return false }
     let row = result.row
@@ -100,7 +101,7 @@ final class HeldRows {
     if let change = Change(from: hub, to: row) {
       // The device lost the row while it waited, so it is sent back.
       let origin = Origin(device: sender.id, user: record.user, stamp: record.stamp, bundle: bundle, echo: true, at: now)
-      try store.log(change, of: record.key, in: place, from: origin)
+      try store.log(change, of: record.key, with: past, in: place, from: origin)
     }
     try ConflictTable.setState(.settled, of: record.id, in: store.database)
     return true

@@ -9,7 +9,7 @@ import SatchelWorkspace
 extension HubWorkspace {
   /// Looks at everything and changes nothing. Reads every row and the log since the base.
   public func examine() throws -> DoctorReport {
-    try folder.locked(platform.files, .takeBack) {
+    try folder.locked(platform, .takeBack) {
       var report = DoctorReport()
       try report.check(folder, platform: platform)
       do {
@@ -17,7 +17,7 @@ extension HubWorkspace {
         report.add(store.damage)
         try report.check(store.database, at: databasePath)
         if store.damage.contains(where: { !$0.isRepairable }) { return report }
-        let changes = try store.database.writeTransaction(.takeBack) { try reinstallAndCompare(store) }
+        let changes = try store.writeTransaction(.takeBack) { try reinstallAndCompare(store) }
         report.add(changes, of: store.tables)
       } catch let error as WorkspaceError { report.add(Finding(error)) } catch let error as SQLiteError
         where error.kind == .corrupt || error.kind == .notADatabase
@@ -36,7 +36,7 @@ extension HubWorkspace {
       try report.check(folder, platform: platform)
       let store = try examined()
       try report.admit(store.database, at: databasePath, store.damage, tool: "satchel-hub")
-      let changes = try store.database.writeTransaction(ending) { try repair(store) }
+      let changes = try store.writeTransaction(ending) { try repair(store) }
       report.add(changes, of: store.tables)
       report.isRepaired = true
       return report

@@ -26,7 +26,7 @@ extension HubWorkspace {
   /// - Parameter full: send everything, whatever the device is known to have.
   public func emit(to name: String, full: Bool = false) throws -> EmitReport {
     try locked {
-      let store = try store()
+      let store = try storeForLongWork()
       guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
       guard device.state == .active else {
         throw WorkspaceError(
@@ -37,7 +37,7 @@ extension HubWorkspace {
       let key = try WorkspaceKeys.own(folder, files: platform.files)
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
       let written = try HeldRows.areThere(store) ? store.tables.map(\.name) : []
-      let made = try store.database.applyTransaction(ending, to: written) {
+      let made = try store.applyTransaction(ending, to: written) {
         let now = platform.clock.milliseconds()
         try store.absorb(user: Self.hubUser, at: now)
         // What somebody wrote at the hub may be what a device's row waits for.

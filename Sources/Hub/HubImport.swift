@@ -31,7 +31,7 @@ extension HubWorkspace {
   /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the rows are then as before.
   public func importBundle(_ path: String) throws -> HubImportReport {
     try locked {
-      let store = try store()
+      let store = try storeForLongWork()
       do {
         let bundle = try BundleReader(platform: platform).read(path, trust: .keys(try trustedKeys(store)), staging: folder.inbox)
         {
@@ -144,7 +144,7 @@ extension HubWorkspace {
   private func flag(_ device: EnrolledDevice, _ store: HubStore) throws {
     var flagged = device
     flagged.state = .flagged
-    try store.database.writeTransaction(ending) { try store.save(flagged) }
+    try store.writeTransaction(ending) { try store.save(flagged) }
   }
 }
 

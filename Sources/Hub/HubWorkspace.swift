@@ -103,6 +103,13 @@ public struct HubWorkspace: Sendable {
     return store
   }
 
+  /// Opens the database for work that keeps other writers waiting: what they wrote until now is taken into the log before that begins.
+  func storeForLongWork() throws -> HubStore {
+    let store = try store()
+    if ending == .keep { try store.absorbAhead(user: Self.hubUser, clock: platform.clock) }
+    return store
+  }
+
   /// Opens the database, whatever was done to it. For looking, and for repairs.
   func examined() throws -> HubStore {
     guard try platform.files.kind(databasePath) == .file else {
@@ -113,13 +120,13 @@ public struct HubWorkspace: Sendable {
   }
 
   /// Runs `body` while no other command of ours works on this workspace.
-  func locked<T>(_ body: () throws -> T) throws -> T { try folder.locked(platform.files, ending, body) }
+  func locked<T>(_ body: () throws -> T) throws -> T { try folder.locked(platform, ending, body) }
 
   /// Runs `body` in one transaction that begins by taking what was written at the hub itself into the log.
   func changing<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()
-      return try store.database.writeTransaction(ending) {
+      return try store.writeTransaction(ending) {
         try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
         return try body(store)
       }

@@ -24,6 +24,7 @@ final class StepMerger {
   /// Steps that wait, by their row, each row's in their order; and the rows in the order in which they came to wait.
   private var waiting: [RowReference: [Pending]] = [:]
   private var order: [RowReference] = []
+  private var parents = FoundParents()
   /// Whether any change of the device waits from before; nil: nobody has asked yet.
   private var holdsAny: Bool?
 
@@ -120,7 +121,8 @@ final class StepMerger {
     if hub == nil, try isHeld(step.key, in: place) {
       return Self.itself
     }
-    let result = try merged(pending, onto: hub, in: place)
+    let past = try store.past(of: step.key, in: place)
+    let result = try merged(pending, onto: hub, with: past, in: place)
     if let change = Change(from: hub, to: result.row) {
       if hub != nil, try !scope.mayWrite(step.key, in: place) {
         return try forbid(step, met: hub, in: place, "The user may not change this row.")
@@ -135,7 +137,7 @@ final class StepMerger {
       } catch is NotAllowed {
         return try forbid(step, met: hub, in: place, "The user may not make this row as it is.")
       }
-      try log(change, step, in: place)
+      try log(change, step, with: past, in: place)
     }
     if let disagreement = result.disagreement { try note(disagreement, step, met: hub, in: place) }
     return nil
@@ -150,7 +152,7 @@ final class StepMerger {
       && ConflictTable.isHeld(key, of: store.tables[place].name, device: device.id, in: store.database)
   }
 
-  private func merged(_ pending: Pending, onto hub: Row?, in place: Int) throws -> MergeResult {
+  private func merged(_ pending: Pending, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int) throws -> MergeResult {
     let step = pending.step
     let schema = store.rows[place].schema
     let stamp = min(step.stamp, latest)
@@ -158,7 +160,7 @@ final class StepMerger {
       let all = OthersChanges(columns: Dictionary(uniqueKeysWithValues: schema.columns.indices.map { ($0, .zero) }))
       return merge(step.change, at: stamp, onto: hub, others: all, by: .hubWins(schema))
     }
-    let others = try store.changesByOthers(of: step.key, in: place, after: since, than: device.id)
+    let others = try store.changesByOthers(of: past, in: place, after: since, than: device.id)
     return merge(step.change, at: stamp, onto: hub, others: others, by: store.rows[place].rules)
   }
 
@@ -170,9 +172,18 @@ final class StepMerger {
   private struct NotAllowed: Error {}
 
   private func write(_ row: Row?, over hub: Row?, key: RowKey, in place: Int) throws {
-    guard try needsCheck(row, over: hub, in: place) else { return try store.rows[place].write(row, over: hub, key: key) }
+    let rows = store.rows[place]
+    // What refers to it may now refer to nothing.
+    if hub != nil, !store.references[place].children.isEmpty { parents.forget() }
+    guard try needsCheck(row, over: hub, in: place) else { return try rows.write(row, over: hub, key: key) }
+    if store.isReversible[place] {
+      try rows.write(row, over: hub, key: key)
+      if try scope.mayWrite(key, in: place) { return }
+      try rows.write(hub, over: row, key: key)
+      throw NotAllowed()
+    }
     try store.database.savepoint {
-      try store.rows[place].write(row, over: hub, key: key)
+      try rows.write(row, over: hub, key: key)
       if try !scope.mayWrite(key, in: place) { throw NotAllowed() }
     }
   }
@@ -183,16 +194,16 @@ final class StepMerger {
     return try hub.map { try scope.mayDiffer($0, row, in: place) } ?? true
   }
 
-  private func log(_ change: Change, _ step: Step, in place: Int) throws {
+  private func log(_ change: Change, _ step: Step, with past: RowNumbers.Entry?, in place: Int) throws {
     let origin = Origin(
       device: device.id, user: device.user, stamp: min(step.stamp, latest), bundle: bundle, echo: echo, at: now)
-    try store.log(change, of: step.key, in: place, from: origin)
+    try store.log(change, of: step.key, with: past, in: place, from: origin)
     taken += 1
   }
 
   private func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {
     if let row {
-      guard let missing = try store.missingParent(of: row, changedFrom: hub, in: place) else { return nil }
+      guard let missing = try store.missingParent(of: row, changedFrom: hub, in: place, besides: &parents) else { return nil }
       return Obstacle(kind: .foreignKey, words: "The row of \(missing.parent) to which it refers is not there.")
     }
     guard let hub, let children = try store.tableWithChildren(of: hub, in: place) else { return nil }
@@ -223,7 +234,9 @@ final class StepMerger {
       where error.kind == .unique || error.kind == .constraint
     { return }
     for move in moves {
-      for (step, change) in move.steps { try log(change, step, in: move.row.place) }
+      for (step, change) in move.steps {
+        try log(change, step, with: store.past(of: step.key, in: move.row.place), in: move.row.place)
+      }
     }
     waiting = [:]
     order = []
@@ -233,9 +246,10 @@ final class StepMerger {
   private func move(_ row: RowReference) throws -> Move? {
     let before = try store.rows[row.place].row(row.key)
     var after = before
+    let past = try store.past(of: row.key, in: row.place)
     var steps: [(step: Step, change: Change)] = []
     for pending in waiting[row] ?? [] {
-      let result = try merged(pending, onto: after, in: row.place)
+      let result = try merged(pending, onto: after, with: past, in: row.place)
       if result.disagreement != nil { return nil }
       if let change = Change(from: after, to: result.row) { steps.append((pending.step, change)) }
       after = result.row
@@ -246,6 +260,8 @@ final class StepMerger {
 
   private func carryOut(_ moves: [Move]) throws {
     let changing = moves.filter { $0.before != $0.after }
+    parents.forget()
+    defer { parents.forget() }
     for move in changing { try store.rows[move.row.place].write(nil, over: move.before, key: move.row.key) }
     for move in changing { try store.rows[move.row.place].write(move.after, over: nil, key: move.row.key) }
     for move in changing {

@@ -14,8 +14,8 @@ public struct Database: ~Copyable {
     case create
   }
 
-  /// How long a connection waits for another writer before it says that it is busy.
-  public static let busyTimeoutMilliseconds: Int32 = 5_000
+  /// How long a connection waits for another writer before it says that it is busy: longer than apps usually do, who should get theirs first.
+  public static let busyTimeoutMilliseconds: Int32 = 10_000
 
   /// Opens the database at `path`. SQLite looks at the file's content only at the first statement.
   public init(path: String, mode: Mode) throws(SQLiteError) {
@@ -29,7 +29,12 @@ public struct Database: ~Copyable {
     sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds)
   }
 
+  /// SQLite counts every byte that it allocates, under a lock. Nobody here asks for the count. Too late where another part of the process
+  /// used SQLite before: then it goes on counting.
+  private static let countsNoMemory: Int32 = satchel_config_memstatus(0)
+
   init(name: String, flags: Int32) throws(SQLiteError) {
+    _ = Self.countsNoMemory
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(name, &opened, flags, nil)
     guard code == SQLITE_OK, let opened else {

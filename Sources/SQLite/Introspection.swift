@@ -222,6 +222,17 @@ extension Database {
     return zip(tokens, tokens.dropFirst()).contains { $0.isWord("on") && $1.isWord("conflict") }
   }
 
+  /// Whether any trigger but those of Satchel's own stands on the table.
+  public func hasTriggers(on table: Name) throws -> Bool {
+    try first(
+      """
+      SELECT 1
+      FROM sqlite_schema
+      WHERE type = 'trigger' AND tbl_name = :table COLLATE NOCASE AND name NOT LIKE 'satchel\\_%' ESCAPE '\\'
+      """, ["table": .string(table.text)]
+    ) { _ in true } ?? false
+  }
+
   /// Whether there is a table of exactly this name.
   public func hasTable(_ name: String) throws -> Bool {
     try first("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(name)]) { _ in true } ?? false

@@ -11,8 +11,12 @@ public struct Name: Sendable, ExpressibleByStringLiteral, CustomStringConvertibl
 }
 
 extension Name: Hashable, Comparable {
-  /// Most names differ, and Swift sees that at once: what it does not call equal has other bytes.
-  public static func == (a: Name, b: Name) -> Bool { a.text == b.text && a.text.utf8.elementsEqual(b.text.utf8) }
+  public static func == (a: Name, b: Name) -> Bool {
+    let (a, b) = (a.text.utf8.span, b.text.utf8.span)
+    guard a.count == b.count else { return false }
+    for place in a.indices where a[place] != b[place] { return false }
+    return true
+  }
   public static func < (a: Name, b: Name) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
 
   /// Names of the same bytes have the same hash; two that only look the same may share it.

@@ -37,9 +37,14 @@ public struct WorkspaceFolder: Sendable {
 
   /// Runs `body` while no other command of ours works on this workspace. What a command that was killed left lying half done goes
   /// first, unless nothing is to be changed.
-  public func locked<T: ~Copyable>(_ files: any FileSystem, _ ending: Ending, _ body: () throws -> T) throws -> T {
-    let lock = try FileLock(path: lock, files: files)
-    if ending == .keep { try sweep(files) }
+  ///
+  /// Work that took long has kept an app waiting that writes. SQLite lets nobody queue: who waits looks again after up to a tenth of a
+  /// second. So the next command does not begin before the app has had its turn.
+  public func locked<T: ~Copyable>(_ platform: Platform, _ ending: Ending, _ body: () throws -> T) throws -> T {
+    let lock = try FileLock(path: lock, files: platform.files)
+    if ending == .keep { try sweep(platform.files) }
+    let begin = platform.clock.milliseconds()
+    defer { if platform.clock.milliseconds() - begin > 500 { platform.clock.pause(milliseconds: 200) } }
     return try withExtendedLifetime(lock, body)
   }
 

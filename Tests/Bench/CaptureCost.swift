@@ -15,11 +15,12 @@ func measureCaptureCost(isQuick: Bool) throws {
   let cost = CaptureCost(folder: folder, visits: isQuick ? 20_000 : 100_000, rounds: 5)
   print("\nCapture: microseconds a row, \(cost.visits) visits before; medians of \(cost.rounds), ratios of neighbours")
   var lines = [["writes", "plain", "captured", "ratio", "limit", ""]]
-  for setting in CaptureCost.Setting.all {
-    for (work, plain, captured, ratio) in try cost.measure(setting) {
+  for (setting, keys) in CaptureCost.cases {
+    for (work, plain, captured, ratio) in try cost.measure(setting, keys) {
       let verdict = ratio <= work.limit ? "" : "over"
       lines.append([
-        "\(work.name), \(setting.name)", decimal(plain, 1), decimal(captured, 1), decimal(ratio, 2), decimal(work.limit, 1),
+        "\(work.name), \(setting.name), \(keys.rawValue) keys", decimal(plain, 1), decimal(captured, 1), decimal(ratio, 2),
+        decimal(work.limit, 1),
         verdict,
       ])
     }
@@ -36,12 +37,15 @@ struct CaptureCost {
   struct Setting {
     let name: String
     let pragmas: String
-    static let all = [
-      Setting(name: "rollback journal, full", pragmas: "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL"),
-      Setting(name: "WAL, full", pragmas: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"),
-      Setting(name: "WAL, normal", pragmas: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"),
-    ]
+    static let rollback = Setting(
+      name: "rollback journal, full", pragmas: "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL")
+    static let full = Setting(name: "WAL, full", pragmas: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+    static let normal = Setting(name: "WAL, normal", pragmas: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
   }
+
+  static let cases: [(Setting, Survey.Keys)] = [
+    (.rollback, .text), (.full, .text), (.normal, .text), (.rollback, .integer), (.normal, .integer),
+  ]
 
   /// Writes of one kind: so many rows, so many a transaction.
   struct Work {
@@ -64,16 +68,21 @@ struct CaptureCost {
     let kinds = [Work.Kind.insert, .update, .delete]
     let many = visits / 5
     return kinds.map { Work(kind: $0, batch: many, count: many, limit: 2) }
-      + kinds.map { Work(kind: $0, batch: 1_000, count: max(many / 4_000, 2) * 1_000, limit: 1.4) }
-      + kinds.map { Work(kind: $0, batch: 1, count: 400, limit: 1.5) }
+      + kinds.map { Work(kind: $0, batch: 1_000, count: max(many / 2_000, 4) * 1_000, limit: 1.4) }
+      // So many that the write-ahead log is brought into the database several times, in both.
+      + kinds.map { Work(kind: $0, batch: 1, count: 3_000, limit: 1.5) }
   }
 
-  func measure(_ setting: Setting) throws -> [(work: Work, plain: Double, captured: Double, ratio: Double)] {
+  func measure(_ setting: Setting, _ keys: Survey.Keys) throws -> [(work: Work, plain: Double, captured: Double, ratio: Double)] {
     var plain: [[Double]] = works.map { _ in [] }
     var captured = plain
     for round in 0..<rounds {
-      for (place, time) in try run(setting, isCaptured: false, seed: UInt64(round)).enumerated() { plain[place].append(time) }
-      for (place, time) in try run(setting, isCaptured: true, seed: UInt64(round)).enumerated() { captured[place].append(time) }
+      for isCaptured in [false, true] {
+        let survey = Survey(keys, seed: UInt64(round))
+        for (place, time) in try run(setting, survey, isCaptured: isCaptured).enumerated() {
+          if isCaptured { captured[place].append(time) } else { plain[place].append(time) }
+        }
+      }
     }
     return works.indices.map { place in
       let ratios = zip(captured[place], plain[place]).map { $0 / $1 }
@@ -82,13 +91,13 @@ struct CaptureCost {
   }
 
   /// Microseconds a row for each work, in a database of its own.
-  private func run(_ setting: Setting, isCaptured: Bool, seed: UInt64) throws -> [Double] {
+  private func run(_ setting: Setting, _ fresh: Survey, isCaptured: Bool) throws -> [Double] {
     let path = "\(folder)/survey.sqlite"
     for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
-    var survey = Survey(seed: seed)
+    var survey = fresh
     do {
       let database = try Database(path: path, mode: .create)
-      try database.execute("PRAGMA synchronous = OFF; " + Survey.schema)
+      try database.execute("PRAGMA synchronous = OFF; " + survey.schema)
       try database.writeTransaction {
         let insert = try database.prepare(Survey.insert)
         for _ in 0..<visits { try insert.run(survey.newVisit()) }

@@ -2,26 +2,41 @@ import SatchelSQLite
 import SatchelValues
 import TestSupport
 
-/// A survey's visits: 12 columns, keys that are random UUIDs in text. The same rows in every run.
+/// A survey's visits: 12 columns. The same rows in every run.
 struct Survey {
-  static let schema = """
+  enum Keys: String {
+    /// Random UUIDs in text.
+    case text
+    /// Numbers that SQLite hands out.
+    case integer
+  }
+
+  var schema: String {
+    """
     CREATE TABLE visits (
-      id TEXT PRIMARY KEY, household TEXT NOT NULL, surveyor TEXT NOT NULL, visited TEXT NOT NULL, persons INTEGER, income REAL,
+      id \(keys == .text ? "TEXT" : "INTEGER") PRIMARY KEY, household TEXT NOT NULL, surveyor TEXT NOT NULL, visited TEXT NOT NULL, persons INTEGER, income REAL,
       water INTEGER, latitude REAL, longitude REAL, remark TEXT, state TEXT NOT NULL DEFAULT 'new', photo BLOB
     )
     """
+  }
   static let insert = "INSERT INTO visits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
   static let update = "UPDATE visits SET remark = ?2, persons = ?3 WHERE id = ?1"
   static let delete = "DELETE FROM visits WHERE id = ?1"
 
   private(set) var ids: [Value] = []
+  private let keys: Keys
+  private var made: Int64 = 0
   private var random: SplitMix64
 
-  init(seed: UInt64) { random = SplitMix64(seed: seed) }
+  init(_ keys: Keys, seed: UInt64) {
+    self.keys = keys
+    random = SplitMix64(seed: seed)
+  }
 
   mutating func newVisit() -> [Value] {
-    let id = Value.string(uuid())
-    ids.append(id)
+    let id: Value = keys == .text ? .string(uuid()) : .null
+    made += 1
+    ids.append(keys == .text ? id : .integer(made))
     return [
       id, .string("household-\(random.below(20_000))"), .string("surveyor-\(random.below(25))"), .string("2026-05-04T10:11:12Z"),
       .integer(Int64(random.below(12))), .real(Double(random.below(900_000)) / 100), .integer(Int64(random.below(3))),

@@ -64,7 +64,9 @@ struct RandomProgram {
       case .statement(let sql, let connection): sql + "; -- connection \(connection)"
       }
     }
-    return ((setUp + attempts).map { $0 + ";" } + ["-- capture is installed" + (tidiesOften ? ", and tidies up all the time" : "")] + lines).joined(separator: "\n")
+    return
+      ((setUp + attempts).map { $0 + ";" } + ["-- capture is installed" + (tidiesOften ? ", and tidies up all the time" : "")]
+      + lines).joined(separator: "\n")
   }
 }
 

@@ -16,4 +16,5 @@ struct ReplicaClock: WallClock {
   let ahead: Int64
 
   func milliseconds() -> Int64 { time.tick() + ahead }
+  func pause(milliseconds: Int64) {}
 }

@@ -11,6 +11,7 @@ public final class SetClock: WallClock {
   public init(_ start: Int64 = 1_769_846_709_000) { now = Mutex(start) }
 
   public func milliseconds() -> Int64 { now.withLock { $0 } }
+  public func pause(milliseconds: Int64) { advance(by: milliseconds) }
   public func advance(by milliseconds: Int64) { now.withLock { $0 += milliseconds } }
 }
 

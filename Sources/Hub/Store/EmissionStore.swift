@@ -83,7 +83,7 @@ extension HubStore {
 
   /// Notes that the device must be sent this row's true state.
   func owe(_ key: RowKey, in place: Int, to device: ReplicaID) throws {
-    let number = try numbers[place].assign(key)
+    let number = try numbers[place].assign(key, in: database)
     try database.run(
       "INSERT OR REPLACE INTO satchel_owed (device, table_name, row, emission) VALUES (:device, :table, :row, NULL)",
       ["device": .string(device.text), "table": .string(tables[place].name.text), "row": .integer(number)])

@@ -1,6 +1,6 @@
 /// The hub's own tables, beside those of capture, of conflicts, of blocks and the ledger.
 enum HubSchema {
-  static let all = [hub, users, devices, log, logIndex, emissions, emissionSets, owed, chain, rekeyed]
+  static let all = [hub, users, devices, log, emissions, emissionSets, owed, chain, rekeyed]
 
   private static let hub = """
     CREATE TABLE satchel_hub (
@@ -41,6 +41,7 @@ enum HubSchema {
       cursor INTEGER PRIMARY KEY,
       table_name TEXT NOT NULL,
       row INTEGER NOT NULL,      -- the row's stable number
+      previous INTEGER,          -- the cursor of the change of this row before this one
       key TEXT NOT NULL,         -- JSON array
       operation TEXT NOT NULL,   -- insert, update, delete
       set_values TEXT,           -- JSON object: what the columns became
@@ -53,8 +54,6 @@ enum HubSchema {
       at INTEGER NOT NULL        -- milliseconds since 1970
     )
     """
-
-  private static let logIndex = "CREATE INDEX satchel_log_by_row ON satchel_log (table_name, row, cursor)"
 
   /// A row for each bundle that a device may still stand on.
   private static let emissions = """

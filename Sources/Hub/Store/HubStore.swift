@@ -19,6 +19,8 @@ final class HubStore {
   /// None where something is damaged.
   let numbers: [RowNumbers]
   let references: [References]
+  /// For each table, whether a row's write is undone by the opposite write: no trigger follows it, and no count of keys.
+  let isReversible: [Bool]
   let logged: LogStatements
 
   struct Identity: Sendable {
@@ -52,6 +54,7 @@ final class HubStore {
     // Their columns may have other names than the key has by now.
     numbers = damage.isEmpty ? try tables.map { try RowNumbers($0, in: database) } : []
     references = tables.map { References(of: $0, among: tables) }
+    isReversible = try tables.map { try !$0.info.isAutoincrement && !database.hasTriggers(on: $0.name) }
     logged = try LogStatements(in: database)
     self.dataset = dataset
     self.tables = tables
@@ -60,9 +63,25 @@ final class HubStore {
     self.database = database
   }
 
+  /// Runs `body` in a transaction that writes no rows of the dataset.
+  func writeTransaction<T>(_ ending: Ending, _ body: () throws -> T) throws -> T {
+    try database.writeTransaction(ending) {
+      logged.begin()
+      return try body()
+    }
+  }
+
   /// Runs `body` in a transaction that may write rows of the dataset, with the triggers asleep that must not fire for these.
   func applyTransaction<T>(_ ending: Ending, _ body: () throws -> T) throws -> T {
-    try database.applyTransaction(ending, to: tables.map(\.name), body)
+    try applyTransaction(ending, to: tables.map(\.name), body)
+  }
+
+  /// The same where rows of these tables alone may be written.
+  func applyTransaction<T>(_ ending: Ending, to tables: [Name], _ body: () throws -> T) throws -> T {
+    try database.applyTransaction(ending, to: tables) {
+      logged.begin()
+      return try body()
+    }
   }
 
   /// Makes a database the hub's: adds capture and the hub's tables, and numbers all rows. The caller holds the transaction.

@@ -30,11 +30,31 @@ struct ChangedRows {
   func own(after cursor: Cursor) -> RowSet { RowSet(own.lazy.filter { $0.cursor > cursor }.map(\.row)) }
 }
 
+/// One entry of the log about one row.
+struct LogEntry {
+  let operation: Operation
+  let set: [Field]?
+  let was: [Field]?
+  /// nil: somebody at the hub.
+  let device: String?
+  let stamp: Stamp
+}
+
 extension HubStore {
+  /// What is known of a row's past; nil where no row of this key was ever there.
+  func past(of key: RowKey, in place: Int) throws -> RowNumbers.Entry? { try numbers[place].entry(of: key) }
+
   /// Writes one change of a row into the log: the hub's cursor grows by one. The row itself is written already.
   func log(_ change: Change, of key: RowKey, in place: Int, from origin: Origin) throws {
+    try log(change, of: key, with: past(of: key, in: place), in: place, from: origin)
+  }
+
+  /// The same where the row's past was looked up before, and nothing was logged since.
+  func log(_ change: Change, of key: RowKey, with past: RowNumbers.Entry?, in place: Int, from origin: Origin) throws {
     let schema = rows[place].schema
-    let number = try numbers[place].assign(key)
+    let cursor = try logged.nextCursor()
+    let number = try past?.number ?? numbers[place].add(key, at: cursor, origin.stamp, in: database)
+    if past != nil { try numbers[place].note(cursor, origin.stamp, of: number) }
     let operation: Operation
     let set: [Field]?
     let was: [Field]?
@@ -47,62 +67,83 @@ extension HubStore {
       was = changes.map { Field(schema.columns[$0.column], $0.was) }
     }
     try logged.add.run([
-      .string(schema.name.text), .integer(number), .text(canonicalKey(key)), .string(operation.rawValue),
-      set.map { .text(FieldsCoding.json($0)) } ?? .null, was.map { .text(FieldsCoding.json($0)) } ?? .null,
-      origin.device.map { .string($0.text) } ?? .null, .string(origin.user), .integer(origin.stamp.rawValue),
-      origin.bundle.map { .string($0.text) } ?? .null, .integer(origin.echo ? 1 : 0), .integer(origin.at),
+      .integer(cursor.rawValue), .string(schema.name.text), .integer(number), past?.cursor.map { .integer($0.rawValue) } ?? .null,
+      .text(canonicalKey(key)),
+      .string(operation.rawValue), set.map { .text(FieldsCoding.json($0)) } ?? .null,
+      was.map { .text(FieldsCoding.json($0)) } ?? .null, origin.device.map { .string($0.text) } ?? .null, .string(origin.user),
+      .integer(origin.stamp.rawValue), origin.bundle.map { .string($0.text) } ?? .null, .integer(origin.echo ? 1 : 0),
+      .integer(origin.at),
     ])
   }
 
+  /// Calls `body` for each change of a row after `cursor`, the newest first, until it says that this is enough.
+  func eachChange(
+    of past: RowNumbers.Entry?, after cursor: Cursor = .zero, _ body: (LogEntry) throws -> Enough
+  ) throws {
+    var next = past?.cursor
+    while let at = next, at > cursor {
+      defer { logged.entry.reset() }
+      try logged.entry.bind(.integer(at.rawValue), at: 1)
+      // What was there before the log began is not in it.
+      guard try logged.entry.step(), let operation = Operation(rawValue: logged.entry.text(0)) else { return }
+      func fields(_ column: Int) throws -> [Field]? {
+        guard case .text(let bytes) = logged.entry.value(column) else { return nil }
+        return try FieldsCoding.parse(bytes)
+      }
+      let entry = LogEntry(
+        operation: operation, set: try fields(1), was: try fields(2), device: logged.entry.optionalText(3),
+        stamp: Stamp(logged.entry.integer(4)))
+      next = logged.entry.optionalInteger(5).map { Cursor($0) }
+      if try body(entry) == .enough { return }
+    }
+  }
+
+  enum Enough { case enough, more }
+
   /// What everyone but `device` changed in a row after `cursor`.
-  func changesByOthers(of key: RowKey, in place: Int, after cursor: Cursor, than device: ReplicaID) throws -> OthersChanges {
+  func changesByOthers(
+    of past: RowNumbers.Entry?, in place: Int, after cursor: Cursor, than device: ReplicaID
+  ) throws -> OthersChanges {
     var others = OthersChanges()
-    guard let number = try numbers[place].number(of: key) else { return others }
     let schema = rows[place].schema
-    others.newest = try stamp(ofRow: number, in: place)
-    defer { logged.since.reset() }
-    try logged.since.bind([.string(schema.name.text), .integer(number), .integer(cursor.rawValue)])
-    while try logged.since.step() {
-      if logged.since.optionalText(2) == device.text { continue }
+    others.newest = past?.stamp ?? .zero
+    try eachChange(of: past, after: cursor) { entry in
+      if entry.device == device.text { return .more }
       let columns: [Int]
-      if logged.since.text(0) == Operation.update.rawValue, case .text(let set) = logged.since.value(1) {
-        columns = try FieldsCoding.parse(set).compactMap { schema.position(of: $0.name) }
+      if entry.operation == .update {
+        columns = (entry.set ?? []).compactMap { schema.position(of: $0.name) }
       } else {
         others.presence = true
         columns = Array(schema.columns.indices)
       }
-      let stamp = Stamp(logged.since.integer(3))
-      for column in columns { others.columns[column] = max(others.columns[column] ?? .zero, stamp) }
+      for column in columns { others.columns[column] = max(others.columns[column] ?? .zero, entry.stamp) }
+      return .more
     }
     return others
   }
 
   /// Whether nothing happened to a row since it was made.
   func isAsInserted(_ key: RowKey, in place: Int) throws -> Bool {
-    guard let number = try numbers[place].number(of: key) else { return true }
-    return try database.first(
-      "SELECT 1 FROM satchel_log WHERE table_name = :table AND row = :row AND operation <> 'insert'",
-      ["table": .string(tables[place].name.text), "row": .integer(number)]
-    ) { _ in false } ?? true
+    var isAsInserted = true
+    try eachChange(of: past(of: key, in: place)) { entry in
+      isAsInserted = entry.operation == .insert
+      return isAsInserted ? .more : .enough
+    }
+    return isAsInserted
   }
 
   /// The newest stamp of a row; zero where it was never changed.
-  func stamp(ofRow number: Int64, in place: Int) throws -> Stamp {
-    defer { logged.newestStamp.reset() }
-    try logged.newestStamp.bind([.string(rows[place].schema.name.text), .integer(number)])
-    return try logged.newestStamp.step() ? Stamp(logged.newestStamp.integer(0)) : .zero
-  }
+  func stamp(ofRow number: Int64, in place: Int) throws -> Stamp { try numbers[place].stamp(of: number) }
 
   /// The row as it was before it was deleted last; nil where the log does not know.
   func lastImage(of key: RowKey, in place: Int) throws -> Row? {
-    guard let number = try numbers[place].number(of: key) else { return nil }
-    let was = try database.first(
-      """
-      SELECT was_values FROM satchel_log WHERE table_name = :table AND row = :row AND operation = 'delete' ORDER BY cursor DESC LIMIT 1
-      """, ["table": .string(rows[place].schema.name.text), "row": .integer(number)]
-    ) { $0.value(0) }
-    guard case .text(let bytes)? = was else { return nil }
-    return try? rows[place].schema.row(FieldsCoding.parse(bytes))
+    var last: Row?
+    try eachChange(of: past(of: key, in: place)) { entry in
+      guard entry.operation == .delete else { return .more }
+      last = try? entry.was.map { try rows[place].schema.row($0) }
+      return .enough
+    }
+    return last
   }
 
   /// What was changed in each table after `cursor`, as one device needs to know it.
@@ -120,21 +161,5 @@ extension HubStore {
       if isOwn && !isEcho { result[place].own.append((Cursor($0.integer(4)), row)) } else { result[place].news.insert(row) }
     }
     return result
-  }
-
-  /// Takes what was written at the hub itself into the log: an administrator's plain SQL is a change like any other.
-  func absorb(user: String, at now: Int64) throws {
-    try Capture.settle(tables, in: database)
-    for (place, table) in tables.enumerated() {
-      try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
-        for (image, change) in SatchelValues.changes(from: images, to: current) {
-          try log(
-            change, of: key, in: place,
-            from: Origin(device: nil, user: user, stamp: image.stamp, bundle: nil, echo: false, at: now))
-        }
-      }
-    }
-    try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
-    try PreImageStore.forget(before: Generation(Int64.max), tables, in: database)
   }
 }

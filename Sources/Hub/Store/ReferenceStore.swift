@@ -55,18 +55,53 @@ struct References {
   }
 }
 
+/// Parents that are known to be there: most rows of a bundle refer to a few.
+///
+/// Whoever keeps it forgets it when any row is deleted or changed to which another may refer.
+struct FoundParents {
+  struct Reference: Hashable {
+    /// The table that refers, and which of its foreign keys it is.
+    let place: Int
+    let number: Int
+    let values: [Value]
+  }
+
+  private var references: Set<Reference> = []
+  private static let limit = 10_000
+
+  func contains(_ reference: Reference) -> Bool { references.contains(reference) }
+
+  mutating func insert(_ reference: Reference) {
+    if references.count >= Self.limit { references = [] }
+    references.insert(reference)
+  }
+
+  mutating func forget() { references = [] }
+}
+
 extension HubStore {
   /// The first foreign key of `row` whose parent is not there; nil where all are. What `before` referred to already is passed over:
   /// if that was wrong, it was so before.
   func missingParent(of row: Row, changedFrom before: Row? = nil, in place: Int) throws -> ForeignKey? {
-    for parent in references[place].parents {
+    var found = FoundParents()
+    return try missingParent(of: row, changedFrom: before, in: place, besides: &found)
+  }
+
+  /// - Parameter found: the parents that were there a moment ago, and to which those are added that are there now.
+  func missingParent(
+    of row: Row, changedFrom before: Row?, in place: Int, besides found: inout FoundParents
+  ) throws -> ForeignKey? {
+    for (number, parent) in references[place].parents.enumerated() {
       let key = parent.key
       if let before, key.columns.allSatisfy({ before[$0] == row[$0] }) { continue }
       let values = key.columns.map { row[$0] }
       if values.contains(where: \.isNull) { continue }
       // A row may be its own parent.
       if key.parent == rows[place].schema.name, isOwnParent(row, key, in: place) { continue }
+      let reference = FoundParents.Reference(place: place, number: number, values: values)
+      if found.contains(reference) { continue }
       if try !parent.exists(values, in: database) { return key }
+      found.insert(reference)
     }
     return nil
   }

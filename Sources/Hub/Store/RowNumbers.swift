@@ -2,25 +2,43 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// The stable numbers of one table's rows: a key has one number for ever, whether its row is there or not.
+/// The stable numbers of one table's rows: a key has one number for ever, whether its row is there or not. Beside it stands where the log
+/// tells of the row last.
 final class RowNumbers {
   private let find: Statement
   private let add: Statement
+  private let move: Statement
   private let keyOf: Statement
+  private let stampOf: Statement
   private let keyCount: Int
+
+  /// What is known of a row's past.
+  struct Entry {
+    let number: Int64
+    /// The row's newest entry in the log; nil: none.
+    let cursor: Cursor?
+    /// The newest stamp that any change of it had; zero where it was never changed.
+    let stamp: Stamp
+  }
 
   init(_ table: TrackedTable, in database: borrowing Database) throws {
     let names = Self.names(table)
     keyCount = table.schema.key.count
     find = try database.prepare(
-      "SELECT \(names.number) FROM \(names.table) WHERE \(names.key.map { "\($0) = ?" }.joined(separator: " AND "))")
+      """
+      SELECT \(names.number), \(names.cursor), \(names.stamp)
+      FROM \(names.table)
+      WHERE \(names.key.map { "\($0) = ?" }.joined(separator: " AND "))
+      """)
     add = try database.prepare(
       """
-      INSERT INTO \(names.table) (\(names.key.joined(separator: ", ")), \(names.number))
-      VALUES (\(names.key.map { _ in "?" }.joined(separator: ", ")), (SELECT coalesce(max(\(names.number)) + 1, 0) FROM \(names.table)))
-      RETURNING \(names.number)
+      INSERT INTO \(names.table) (\(names.cursor), \(names.stamp), \(names.key.joined(separator: ", ")))
+      VALUES (?, ?, \(names.key.map { _ in "?" }.joined(separator: ", ")))
       """)
+    move = try database.prepare(
+      "UPDATE \(names.table) SET \(names.cursor) = ?2, \(names.stamp) = max(\(names.stamp), ?3) WHERE \(names.number) = ?1")
     keyOf = try database.prepare("SELECT \(names.key.joined(separator: ", ")) FROM \(names.table) WHERE \(names.number) = ?")
+    stampOf = try database.prepare("SELECT \(names.stamp) FROM \(names.table) WHERE \(names.number) = ?")
   }
 
   /// Keys stand without a type and are compared as bytes, as in the table of pre-images.
@@ -28,12 +46,7 @@ final class RowNumbers {
     let names = Self.names(table)
     let keys = names.key.joined(separator: ", ")
     try create(names, in: database)
-    try database.execute(
-      """
-      INSERT INTO \(names.table)
-      SELECT \(keys), row_number() OVER (ORDER BY \(keys)) - 1
-      FROM \(quoted(table.name))
-      """)
+    try database.execute("INSERT INTO \(names.table) (\(keys)) SELECT \(keys) FROM \(quoted(table.name)) ORDER BY \(keys)")
   }
 
   /// Gives the columns of the table of numbers the names that the key's columns have by now.
@@ -42,7 +55,7 @@ final class RowNumbers {
     let saved = try database.all(
       "SELECT name FROM pragma_table_info(:table)", ["table": .string("satchel_rows_\(table.name)")]
     ) { quoted($0.text(0)) }
-    if saved == names.key + [names.number] || saved.isEmpty { return }
+    if saved == names.columns || saved.isEmpty { return }
     try database.execute("CREATE TEMP TABLE satchel_old AS SELECT * FROM main.\(names.table)")
     try database.execute("DROP TABLE main.\(names.table)")
     try create(names, in: database)
@@ -50,45 +63,81 @@ final class RowNumbers {
     try database.execute("DROP TABLE temp.satchel_old")
   }
 
-  private static func create(_ names: (table: String, key: [String], number: String), in database: borrowing Database) throws {
+  private static func create(_ names: Names, in database: borrowing Database) throws {
     let keys = names.key.joined(separator: ", ")
     try database.execute(
       """
       CREATE TABLE \(names.table) (
+        \(names.number) INTEGER PRIMARY KEY, -- stands for the row in the sets of emissions
+        \(names.cursor) INTEGER,             -- of the row's newest entry in satchel_log; NULL: none
+        \(names.stamp) INTEGER NOT NULL DEFAULT 0, -- the newest that any change of the row had
         \(keys),
-        \(names.number) INTEGER NOT NULL UNIQUE, -- stands for the row in the sets of emissions
-        PRIMARY KEY (\(keys))
-      ) WITHOUT ROWID
+        UNIQUE (\(keys))
+      )
       """)
   }
 
-  /// SQL for the table of numbers: its name, the key's columns, and the number's.
-  static func names(_ table: TrackedTable) -> (table: String, key: [String], number: String) {
+  /// SQL for the table of numbers: its own name, and those of its columns.
+  struct Names {
+    let table: String
+    let key: [String]
+    let number: String
+    let cursor: String
+    let stamp: String
+
+    var columns: [String] { [number, cursor, stamp] + key }
+  }
+
+  static func names(_ table: TrackedTable) -> Names {
     let key = table.schema.key.map { table.schema.columns[$0] }
-    var number = "satchel_number"
-    while key.contains(where: { $0.text.lowercased() == number }) { number += "_" }
-    return (quoted("satchel_rows_\(table.name)"), key.map { quoted($0) }, quoted(number))
+    func free(_ wanted: String) -> String {
+      var name = wanted
+      while key.contains(where: { $0.isSameInSQL(as: Name(name)) }) { name += "_" }
+      return quoted(name)
+    }
+    return Names(
+      table: quoted("satchel_rows_\(table.name)"), key: key.map { quoted($0) }, number: free("satchel_number"),
+      cursor: free("satchel_cursor"), stamp: free("satchel_stamp"))
+  }
+
+  /// What is known of the row with this key; nil where no row of this key was ever there.
+  func entry(of key: RowKey) throws -> Entry? {
+    defer { find.reset() }
+    try find.bind(key.values)
+    guard try find.step() else { return nil }
+    return Entry(number: find.integer(0), cursor: find.optionalInteger(1).map { Cursor($0) }, stamp: Stamp(find.integer(2)))
   }
 
   /// The number of a key; nil where no row of this key was ever there.
-  func number(of key: RowKey) throws -> Int64? {
-    defer { find.reset() }
-    try find.bind(key.values)
-    return try find.step() ? find.integer(0) : nil
-  }
+  func number(of key: RowKey) throws -> Int64? { try entry(of: key)?.number }
 
   /// The number of a key, which gets one if it has none.
-  func assign(_ key: RowKey) throws -> Int64 {
-    if let number = try number(of: key) { return number }
-    defer { add.reset() }
-    try add.bind(key.values)
-    _ = try add.step()
-    return add.integer(0)
+  func assign(_ key: RowKey, in database: borrowing Database) throws -> Int64 {
+    try number(of: key) ?? self.add(key, in: database)
+  }
+
+  /// Gives a number to a key that has none yet.
+  /// - Parameter cursor: where the log is about to tell of the row; nil: nowhere.
+  func add(_ key: RowKey, at cursor: Cursor? = nil, _ stamp: Stamp = .zero, in database: borrowing Database) throws -> Int64 {
+    try add.run([cursor.map { .integer($0.rawValue) } ?? .null, .integer(stamp.rawValue)] + key.values)
+    return database.lastInsertRowID
+  }
+
+  /// Notes that the log tells of a row here.
+  func note(_ cursor: Cursor, _ stamp: Stamp, of number: Int64) throws {
+    try move.run([.integer(number), .integer(cursor.rawValue), .integer(stamp.rawValue)])
   }
 
   func key(of number: Int64) throws -> RowKey? {
     defer { keyOf.reset() }
     try keyOf.bind(.integer(number), at: 1)
     return try keyOf.step() ? RowKey(keyOf.values(from: 0, count: keyCount)) : nil
+  }
+
+  /// The newest stamp of a row; zero where it was never changed.
+  func stamp(of number: Int64) throws -> Stamp {
+    defer { stampOf.reset() }
+    try stampOf.bind(.integer(number), at: 1)
+    return try stampOf.step() ? Stamp(stampOf.integer(0)) : .zero
   }
 }

@@ -1,0 +1,49 @@
+import SatchelCapture
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+
+/// What was written at the hub itself goes into the log: an administrator's plain SQL is a change like any other.
+extension HubStore {
+  private struct IsEnough: Error {}
+
+  /// Takes writes into the log. The caller holds a transaction.
+  /// - Parameter limit: how many rows at most; the others wait for the next time.
+  /// - Returns: whether nothing is left.
+  @discardableResult func absorb(user: String, at now: Int64, limit: Int = .max) throws -> Bool {
+    try Capture.settle(tables, in: database)
+    var rest = limit
+    for (place, table) in tables.enumerated() {
+      var done: [RowKey] = []
+      do {
+        try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
+          if rest == 0 { throw IsEnough() }
+          rest -= 1
+          if limit < .max { done.append(key) }
+          for (image, change) in SatchelValues.changes(from: images, to: current) {
+            try log(
+              change, of: key, in: place,
+              from: Origin(device: nil, user: user, stamp: image.stamp, bundle: nil, echo: false, at: now))
+          }
+        }
+      } catch is IsEnough {
+        try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
+        for table in tables[..<place] { try PreImageStore.forget(before: Generation(Int64.max), [table], in: database) }
+        for key in done { try PreImageStore.replace([], of: key, in: table, database: database) }
+        return false
+      }
+    }
+    try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
+    try PreImageStore.forget(before: Generation(Int64.max), tables, in: database)
+    return true
+  }
+
+  /// The same in transactions of their own, of so many rows each, with time between them in which others come to write: SQLite lets
+  /// nobody queue, and who waits looks again after up to a tenth of a second. So the work that follows begins with little left to take.
+  func absorbAhead(user: String, clock: any WallClock) throws {
+    func absorbSome() throws -> Bool {
+      try writeTransaction(.keep) { try absorb(user: user, at: clock.milliseconds(), limit: 10_000) }
+    }
+    while try !absorbSome() { clock.pause(milliseconds: 150) }
+  }
+}
