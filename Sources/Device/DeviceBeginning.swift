@@ -70,12 +70,24 @@ extension DeviceWorkspace {
   ) throws {
     let manifest = bundle.manifest
     let now = platform.clock.milliseconds()
-    guard let incarnation = configuration.incarnation else {
-      throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
-    }
     let exports = try BundleArchive(folder, platform.files)
       .highestOutgoing("\(manifest.dataset)-\(configuration.name)-\(manifest.from.name)-")
-    let sequence = max(scope.acknowledged, SequenceNumber(exports))
+    var state = try self.state(by: manifest, scope, definition)
+    // A device that begins again goes on counting where the hub heard it last: no number may mean two exports.
+    // Nor may one that was made and is still on its way.
+    state.sequence = max(scope.acknowledged, SequenceNumber(exports))
+    state.acknowledged = scope.acknowledged
+    state.received = scope.number
+    try install(tables, in: database)
+    try KeyChanges.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
+    try state.save(in: database)
+    try Capture.begin(Generation(state.sequence.rawValue), in: database)
+    try Capture.witness(manifest.stamp, in: database)
+    try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
+  }
+
+  /// Adds capture and the device's tables, which are empty.
+  func install(_ tables: [TrackedTable], in database: borrowing Database) throws {
     try Capture.install(in: database, tables: tables)
     for sql in [
       DeviceSchema.state, DeviceSchema.exports, DeviceSchema.resolutions, DeviceSchema.rekeyed, BlockTable.schema,
@@ -83,18 +95,17 @@ extension DeviceWorkspace {
     ] {
       try database.execute(sql)
     }
-    try KeyChanges.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
-    try DeviceState(
+  }
+
+  /// What a device knows that has neither exported nor imported anything.
+  func state(by manifest: Manifest, _ scope: Manifest.Scope, _ definition: DatasetDefinition) throws -> DeviceState {
+    guard let incarnation = configuration.incarnation else {
+      throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
+    }
+    return DeviceState(
       id: configuration.id, name: configuration.name, user: manifest.user, hubID: manifest.from.id, hubName: manifest.from.name,
-      epoch: scope.epoch, incarnation: incarnation,
-      // A device that begins again goes on counting where the hub heard it last: no number may mean two exports.
-      // Nor may one that was made and is still on its way.
-      sequence: sequence, acknowledged: scope.acknowledged, received: scope.number, heard: now,
-      definition: definition.source
-    ).save(in: database)
-    try Capture.begin(Generation(sequence.rawValue), in: database)
-    try Capture.witness(manifest.stamp, in: database)
-    try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
+      epoch: scope.epoch, incarnation: incarnation, sequence: .zero, acknowledged: .zero, received: .zero,
+      heard: platform.clock.milliseconds(), definition: definition.source)
   }
 
   func trustSigner(of bundle: borrowing VerifiedBundle) throws {

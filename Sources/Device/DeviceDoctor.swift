@@ -13,6 +13,10 @@ extension DeviceWorkspace {
       try report.check(folder, platform: platform)
       if try isMissing() { return report }
       do {
+        if let replaced = try ReplacedFile.find(self) {
+          _ = try replaced.takeUp(missing: .putBack, .takeBack, &report)
+          return report
+        }
         let session = try examined()
         report.add(session.damage)
         try report.check(session.database, at: databasePath)
@@ -26,15 +30,31 @@ extension DeviceWorkspace {
   ///
   /// Throws where something stands in the way that only a person can mend, or where it cannot be known what changed; then nothing is
   /// changed.
-  public func repair() throws -> DoctorReport {
+  /// - Parameter missing: what becomes of rows that are not in a file which was made anew.
+  public func repair(missing: MissingRows = .putBack) throws -> DoctorReport {
     try locked {
       var report = DoctorReport()
       try report.check(folder, platform: platform)
       if try isMissing() { return report }
-      let session = try examined()
+      if let replaced = try ReplacedFile.find(self) {
+        try replaced.takeUp(missing: missing, ending, &report)
+        report.isRepaired = true
+        return report
+      }
+      var session = try examined()
       try report.admit(session.database, at: databasePath, session.damage, tool: "satchel")
       if let newest = try session.unknownExport() {
-        if let damage = session.damage.first { throw WorkspaceError.damagedOldCopy(damage) }
+        if !session.damage.isEmpty {
+          // First what went by unseen in the copy, where it stands.
+          do { try session.repair(&report) } catch let error as WorkspaceError where error.reason == "no-history" {
+            throw WorkspaceError.damagedOldCopy(session.damage[0])
+          }
+          if ending == .takeBack {
+            report.isRepaired = true
+            return report
+          }
+          session = try examined()
+        }
         try session.database.applyTransaction(ending, to: session.tables.map(\.name)) {
           try RollForward(session, to: newest).run()
         }
@@ -79,7 +99,11 @@ extension WorkspaceError {
 extension DeviceSession {
   fileprivate func examine(_ report: inout DoctorReport) throws {
     if let highest = try unknownExport() {
-      report.add(oldCopy(highest, hint: damage.isEmpty ? nil : WorkspaceError.damagedOldCopy(damage[0]).hint))
+      report.add(oldCopy(highest, hint: nil))
+      if damage.isEmpty { return }
+      do { report.add(try database.writeTransaction(.takeBack) { try reinstallAndCompare() }, of: tables) } catch let error
+        as WorkspaceError where error.reason == "no-history"
+      { report.add(Finding(WorkspaceError.damagedOldCopy(damage[0]))) }
       return
     }
     for name in try staleFiles() { report.add(Finding("stale-file", "bundles/outbox/\(name) needs no carrying any more.")) }
@@ -108,12 +132,7 @@ extension DeviceSession {
   fileprivate func repair(_ report: inout DoctorReport) throws {
     let changes = try database.writeTransaction(workspace.ending) {
       let changes = try reinstallAndCompare()
-      let generation = try Capture.generation(in: database)
-      for table in tables {
-        try UnseenChanges.save(
-          changes, of: table, generation: generation,
-          stamp: { try Capture.tick(now: platform.clock.milliseconds(), in: database) }, in: database)
-      }
+      try save(changes)
       return changes
     }
     report.add(changes, of: tables)
@@ -121,7 +140,17 @@ extension DeviceSession {
     if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
   }
 
-  private func reinstallAndCompare() throws -> [UnseenChange] {
+  /// Gives the changes what they need to travel with the next export.
+  func save(_ changes: [UnseenChange]) throws {
+    let generation = try Capture.generation(in: database)
+    for table in tables {
+      try UnseenChanges.save(
+        changes, of: table, generation: generation,
+        stamp: { try Capture.tick(now: platform.clock.milliseconds(), in: database) }, in: database)
+    }
+  }
+
+  func reinstallAndCompare() throws -> [UnseenChange] {
     if damage.isEmpty {
       try Capture.settle(tables, in: database)
     } else {

@@ -17,8 +17,7 @@ final class DeviceHistory {
   private(set) var unsent = Generation.zero
 
   private let session: DeviceSession
-  private let hubKey: PublicKey
-  private let ownKey: PublicKey
+  private let bundles: ArchivedBundles
   private let folder: StagingFolder
   private(set) var acknowledged = SequenceNumber.zero
   private var isRemembered = false
@@ -35,9 +34,7 @@ final class DeviceHistory {
   /// Throws a `WorkspaceError` that says which bundle is missing or damaged.
   init(_ session: DeviceSession, at stand: Stand) throws {
     self.session = session
-    ownKey = try session.workspace.ownKey()
-    guard let hubKey = try session.workspace.hubKey() else { throw Self.incomplete("the hub's public key is not there") }
-    self.hubKey = hubKey
+    bundles = try ArchivedBundles(session)
     folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
     known = try KnownRows(at: folder.file("known.sqlite"), like: session.database, tables: session.tables)
     lastExport = stand.lastExport
@@ -45,7 +42,7 @@ final class DeviceHistory {
     guard let lastExport else { return }
     unsent = Generation(lastExport.sequence.rawValue)
     if lastExport.sequence > acknowledged, !isRemembered {
-      throw Self.incomplete("the hub's bundle \(lastExport.received) is not there")
+      throw ArchivedBundles.incomplete("the hub's bundle \(lastExport.received) is not there")
     }
   }
 
@@ -53,70 +50,20 @@ final class DeviceHistory {
 
   private func replay(_ target: Stand) throws {
     let numbers = target.numbers
-    guard let first = try numbers.lastIndex(where: { try extent(of: $0) == .full }) else {
-      throw Self.incomplete("the last full bundle of the hub is not there")
+    guard let first = try numbers.lastIndex(where: { try bundles.extent(of: $0) == .full }) else {
+      throw ArchivedBundles.incomplete("the last full bundle of the hub is not there")
     }
     var stand = EmissionNumber.zero
     for number in numbers[first...] {
-      let bundle = try emission(number)
-      let scope = try self.scope(of: bundle.manifest)
+      let bundle = try bundles.emission(number)
+      let scope = try bundles.scope(of: bundle.manifest)
       guard scope.extent == .full || scope.after <= stand else {
-        throw Self.incomplete("the hub's bundle \(scope.after) is not there")
+        throw ArchivedBundles.incomplete("the hub's bundle \(scope.after) is not there")
       }
       try take(bundle, scope)
       stand = scope.number
     }
-    guard stand == target.received else { throw Self.incomplete("the hub's bundle \(target.received) is not there") }
-  }
-
-  private struct Enough: Error {}
-
-  private func extent(of number: Int64) throws -> Manifest.Scope.Extent {
-    var found: Manifest.Scope.Extent = .delta
-    do {
-      _ = try BundleReader(platform: session.platform).read(
-        session.archive.path(session.incomingPrefix, number), trust: .keys([hubKey]), staging: session.folder.inbox
-      ) { manifest, _ in
-        found = try self.scope(of: manifest).extent
-        throw Enough()
-      }
-    } catch is Enough { return found } catch let error as BundleError {
-      throw Self.incomplete("the hub's bundle \(number) in bundles/archive is damaged (\(error.message))")
-    }
-    return found
-  }
-
-  private func read(_ path: String, _ key: PublicKey) throws -> VerifiedBundle {
-    do {
-      return try BundleReader(platform: session.platform).read(path, trust: .keys([key]), staging: session.folder.inbox)
-    } catch let error as BundleError {
-      throw Self.incomplete("\(Paths.name(of: path)) is damaged (\(error.message))")
-    }
-  }
-
-  func emission(_ number: Int64) throws -> VerifiedBundle {
-    try read(session.archive.path(session.incomingPrefix, number), hubKey)
-  }
-
-  private func scope(of manifest: Manifest) throws -> Manifest.Scope {
-    guard case .scope(let scope) = manifest.body, scope.epoch == session.state.epoch, manifest.to.id == session.state.id else {
-      throw Self.incomplete("\(manifest.fileName) is of another history")
-    }
-    return scope
-  }
-
-  func export(_ sequence: SequenceNumber) throws -> VerifiedBundle {
-    let name = "\(session.outgoingPrefix)\(sequence).satchel"
-    guard let path = try session.archive.place(ofOutgoing: name) else {
-      throw Self.incomplete("this device's export \(sequence) is not there")
-    }
-    return try read(path, ownKey)
-  }
-
-  static func incomplete(_ what: String) -> WorkspaceError {
-    WorkspaceError(
-      "no-history", "What the hub said last cannot be put together again: \(what).",
-      hint: "Bring the file back to bundles/archive from a copy or from the hub, which has its own in bundles/sent.")
+    guard stand == target.received else { throw ArchivedBundles.incomplete("the hub's bundle \(target.received) is not there") }
   }
 
   // MARK: what they say
@@ -145,7 +92,9 @@ final class DeviceHistory {
   }
 
   private func fill(from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
-    guard let snapshot = try Snapshot.openUnchecked(bundle) else { throw Self.incomplete("a full bundle has no snapshot") }
+    guard let snapshot = try Snapshot.openUnchecked(bundle) else {
+      throw ArchivedBundles.incomplete("a full bundle has no snapshot")
+    }
     for table in known.tables { try table.fill(from: snapshot) }
     acknowledged = scope.acknowledged
     guard let lastExport, lastExport.sequence > acknowledged, lastExport.received <= scope.number else { return }
@@ -166,7 +115,7 @@ final class DeviceHistory {
 
   /// What the hub acknowledges, it took as it was sent, or tells what became of it.
   private func overlay(_ sequence: SequenceNumber) throws {
-    try export(sequence).eachChange { line in
+    try bundles.export(sequence).eachChange { line in
       if line.content.isAboutKeys { return }
       guard let generation = line.generation, generation.rawValue >= acknowledged.rawValue, let table = known.table(line.table)
       else { return }
@@ -231,7 +180,7 @@ final class DeviceHistory {
   ///   - newKeys: those that rows got after the export.
   private func remember(_ sequence: SequenceNumber, onto: Bool, newKeys: [KeyMap] = []) throws {
     var rows: [Name: [RowKey: SentRow]] = [:]
-    try export(sequence).eachChange { sentLine in
+    try bundles.export(sequence).eachChange { sentLine in
       if sentLine.content.isAboutKeys { return }
       var line = sentLine
       if let place = session.tables.firstIndex(where: { $0.name == line.table }) {

@@ -14,6 +14,8 @@ public struct DeviceStatus: Sendable {
   public let quarantined: Int
   /// nil: no bundle from the hub was imported yet.
   public let current: Current?
+  /// Another program put a new file in the place of the database: nothing of Satchel's is in it.
+  public let isReplaced: Bool
 
   public struct Current: Sendable {
     public let state: DeviceState
@@ -46,7 +48,8 @@ extension DeviceWorkspace {
     return DeviceStatus(
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
-      quarantined: try Quarantine.count(folder, files: platform.files), current: try isInitial() ? nil : examined().status())
+      quarantined: try Quarantine.count(folder, files: platform.files), current: try isInitial() ? nil : examined().status(),
+      isReplaced: try hasForeignFile() && BundleArchive(folder, platform.files).hasAny())
   }
 
   /// The newest entries of the ledger first.

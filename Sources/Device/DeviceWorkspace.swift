@@ -115,7 +115,7 @@ final class DeviceSession {
       throw WorkspaceError(
         "not-captured",
         "The database \(workspace.databasePath) is not the one that Satchel set up: its satchel_ tables are missing.",
-        hint: "Was the file replaced? Put the right one back.")
+        hint: "Put the right file back; or, if this is the one to go on with, see what satchel doctor says of it.")
     }
     guard state.id == workspace.configuration.id else {
       throw WorkspaceError(
@@ -126,6 +126,18 @@ final class DeviceSession {
     dataset = try DatasetDefinition(json: state.definition)
     tables = try TrackedTable.findIntact(dataset, in: database)
     damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
+    self.workspace = workspace
+    self.state = state
+    self.database = database
+  }
+
+  /// A session on a database that is about to become this device's: it has none of Satchel's tables yet.
+  init(_ workspace: DeviceWorkspace, beginning database: consuming Database, _ state: DeviceState, _ tables: [TrackedTable])
+    throws
+  {
+    dataset = try DatasetDefinition(json: state.definition)
+    damage = []
+    self.tables = tables
     self.workspace = workspace
     self.state = state
     self.database = database

@@ -16,19 +16,23 @@ struct RollForward {
   private let history: DeviceHistory
   private let newest: SequenceNumber
   private let received: EmissionNumber
-  private let numbers: [Int64]
+  private let bundles: ArchivedBundles
+  private let recollection: Recollection
 
   private var database: Database { _read { yield session.database } }
 
   init(_ session: DeviceSession, to newest: SequenceNumber) throws {
     self.session = session
     self.newest = newest
-    numbers = try session.archive.numbers(session.incomingPrefix)
+    let numbers = try session.archive.numbers(session.incomingPrefix)
     guard let last = numbers.last, last >= session.state.received.rawValue else {
-      throw DeviceHistory.incomplete("the hub's bundle \(session.state.received) is not there")
+      throw ArchivedBundles.incomplete("the hub's bundle \(session.state.received) is not there")
     }
     received = EmissionNumber(last)
-    let stoodOn = try DeviceHistory.stood(newest, session)
+    bundles = try ArchivedBundles(session)
+    recollection = try Recollection(session, to: newest, received)
+    try recollection.takeUpKeys()
+    let stoodOn = try bundles.stood(newest)
     history = try DeviceHistory(
       session, at: .init(numbers: numbers, received: received, lastExport: (sequence: newest, received: stoodOn)))
   }
@@ -38,8 +42,8 @@ struct RollForward {
     try Capture.settle(session.tables, in: database)
     let writes = try ownWrites()
     for table in session.tables { try bring(table, writes[table.name, default: [:]]) }
-    try takeUpExports()
-    try takeUpEmissions()
+    try recollection.takeUpExports()
+    try recollection.takeUpEmissions()
     session.state.sequence = newest
     session.state.acknowledged = max(session.state.acknowledged, history.acknowledged)
     session.state.received = received
@@ -61,8 +65,8 @@ struct RollForward {
   private func ownWrites() throws -> [Name: [RowKey: Write]] {
     let generation = Generation(session.state.sequence.rawValue)
     var told: [Name: [RowKey: ChangeLine]] = [:]
-    for sequence in try exports() {
-      try history.export(sequence).eachChange { line in
+    for sequence in recollection.exports {
+      try bundles.export(sequence).eachChange { line in
         if line.generation == generation { told[line.table, default: [:]][line.key] = line }
       }
     }
@@ -119,82 +123,6 @@ struct RollForward {
     let before = try PreImageLookup(table, in: database).images(of: key)
     try PreImageStore.replace(before + rebased.images, of: key, in: table, database: database)
     return rebased.row
-  }
-
-  // MARK: what is known of bundles
-
-  /// The exports that the copy does not know of and whose files are there.
-  private func exports() throws -> [SequenceNumber] {
-    try (session.state.sequence.rawValue + 1...newest.rawValue).map { SequenceNumber($0) }
-      .filter { try session.archive.place(ofOutgoing: "\(session.outgoingPrefix)\($0).satchel") != nil }
-  }
-
-  private func takeUpExports() throws {
-    let now = session.platform.clock.milliseconds()
-    for sequence in try exports() {
-      let bundle = try history.export(sequence)
-      guard case .changes(let changes) = bundle.manifest.body else { continue }
-      try database.run(
-        """
-        INSERT OR REPLACE INTO satchel_exports (sequence, bundle, digest, received, created, file, written)
-        VALUES (:sequence, :bundle, :digest, :received, :created, :file, 1)
-        """,
-        [
-          "sequence": .integer(sequence.rawValue), "bundle": .string(bundle.manifest.bundle.text),
-          "digest": .string(bundle.digest.hexadecimal), "received": .integer(changes.received.rawValue),
-          "created": .integer(bundle.manifest.stamp.milliseconds), "file": .string(bundle.manifest.fileName),
-        ])
-      try Ledger.add(
-        bundle.manifest, digest: bundle.digest, direction: .outgoing, verdict: .written, at: now, in: database)
-      try bundle.eachConflict {
-        try ConflictTable.add($0, bundle: nil, noted: now, told: sequence.rawValue, in: database)
-      }
-      try bundle.eachResolution { try session.keep($0) }
-      try Capture.witness(bundle.manifest.stamp, in: database)
-    }
-  }
-
-  private func takeUpEmissions() throws {
-    let now = session.platform.clock.milliseconds()
-    for number in numbers where number > session.state.received.rawValue {
-      let bundle = try history.emission(number)
-      try session.takeConflicts(of: bundle, at: now)
-      if let definition = try bundle.dataset(limit: 1 << 20) { session.state.definition = definition }
-      session.state.user = bundle.manifest.user
-      try Ledger.add(bundle.manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
-      try Capture.witness(bundle.manifest.stamp, in: database)
-    }
-  }
-}
-
-extension DeviceHistory {
-  /// The emission on which the device stood when it made an export.
-  fileprivate static func stood(_ sequence: SequenceNumber, _ session: DeviceSession) throws -> EmissionNumber {
-    let name = "\(session.outgoingPrefix)\(sequence).satchel"
-    guard let path = try session.archive.place(ofOutgoing: name) else {
-      throw incomplete("this device's export \(sequence) is not there")
-    }
-    do {
-      let bundle = try BundleReader(platform: session.platform).read(
-        path, trust: .keys([session.workspace.ownKey()]), staging: session.folder.inbox)
-      if case .changes(let changes) = bundle.manifest.body { return changes.received }
-      throw incomplete("\(name) is no export")
-    } catch let error as BundleError { throw incomplete("\(name) is damaged (\(error.message))") }
-  }
-}
-
-extension DeviceSession {
-  fileprivate func keep(_ resolution: Resolution) throws {
-    try database.run(
-      """
-      INSERT OR REPLACE INTO satchel_resolutions (conflict, decision, user, stamp, generation, note)
-      VALUES (:conflict, :decision, :user, :stamp, :generation, :note)
-      """,
-      [
-        "conflict": .string(resolution.conflict.text), "decision": .string(resolution.decision.rawValue),
-        "user": .string(resolution.user), "stamp": .integer(resolution.stamp.rawValue),
-        "generation": .integer(resolution.generation.rawValue), "note": resolution.note.map { .string($0) } ?? .null,
-      ])
   }
 }
 

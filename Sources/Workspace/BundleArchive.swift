@@ -18,6 +18,11 @@ public struct BundleArchive: Sendable {
     if target != path { try files.copy(path, to: target, mode: 0o644) }
   }
 
+  /// Whether any bundle is kept here.
+  public func hasAny() throws -> Bool {
+    try files.kind(folder.archive) == .directory && files.list(folder.archive).contains { $0.hasSuffix(".satchel") }
+  }
+
   /// The numbers of the files here that are called `prefix`, a number and `.satchel`, in their order.
   public func numbers(_ prefix: String) throws -> [Int64] { try Self.numbers(prefix, in: folder.archive, files) }
 

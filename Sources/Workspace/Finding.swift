@@ -50,6 +50,8 @@ public struct DoctorReport: Sendable {
   public var findings: [Finding] = []
   /// Tables with changes that no trigger saw.
   public var unseen: [Unseen] = []
+  /// Tables of a file that was made anew, with rows that were known and were not in it: they are put back.
+  public var restored: [Unseen] = []
   /// Whether what can be repaired was repaired.
   public var isRepaired = false
 

@@ -18,6 +18,14 @@ extension DeviceTool {
 
   private static func text(_ status: DeviceStatus, _ now: Int64) -> String {
     let configuration = status.configuration
+    if status.isReplaced {
+      return """
+        Device \(configuration.name) of the dataset \(configuration.dataset).
+        Warning: another program put a new file in the place of its database, and nothing of Satchel's is in that.
+        Next: put the right file back; or, if this is the one to go on with: satchel doctor
+
+        """
+    }
     guard let current = status.current else {
       return """
         Device \(configuration.name) of the dataset \(configuration.dataset): it has no data yet.
@@ -80,7 +88,8 @@ extension DeviceTool {
     let configuration = status.configuration
     guard let current = status.current else {
       return [
-        "state": "initial", "device": .string(configuration.name), "id": .string(configuration.id.text),
+        "state": status.isReplaced ? "replaced" : "initial", "device": .string(configuration.name),
+        "id": .string(configuration.id.text),
         "dataset": .string(configuration.dataset), "fingerprint": .string(status.fingerprint),
       ]
     }

@@ -12,9 +12,13 @@ enum DeviceTool {
       name: name, summary: "keep this device's database in step with its hub, without a network", version: satchelVersion,
       commands: [initialize, status, export, importBundles] + conflicts.all + [
         LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
-        DoctorCommand.doctor(tool: name) { command, context in
+        DoctorCommand.doctor(
+          tool: name,
+          [OptionSpec("deleted", help: "rows that lack in a file which was made anew were deleted, and are not put back")]
+        ) { command, context in
           let workspace = try open(command, context)
-          return try command.flag("repair") ? workspace.repair() : workspace.examine()
+          guard command.flag("repair") else { return try workspace.examine() }
+          return try workspace.repair(missing: command.flag("deleted") ? .deleted : .putBack)
         },
         BundleCommands.verify(tool: name) { path, command, context, look in try open(command, context).verify(path, look) },
         BundleCommands.inspect(tool: name) { path, command, context, look in try open(command, context).verify(path, look) },

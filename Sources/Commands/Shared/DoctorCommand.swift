@@ -5,7 +5,8 @@ import SatchelWorkspace
 /// `doctor`, which both tools have.
 enum DoctorCommand {
   static func doctor(
-    tool: String, _ look: @escaping @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> DoctorReport
+    tool: String, _ more: [OptionSpec] = [],
+    _ look: @escaping @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> DoctorReport
   ) -> Command {
     Command(
       ["doctor"], summary: "find what is wrong here, and changes that went by unseen",
@@ -14,9 +15,9 @@ enum DoctorCommand {
         folders and keys. Changes nothing, and ends with 1 where something needs doing.
 
         With --repair, capture is made anew where an app dropped or outgrew it, and every change that went by unseen is found \
-        and travels as any other.
+        and travels as any other. A file that another program put in the place of a device's is made the device's in the same way.
         """,
-      options: [OptionSpec("repair", help: "mend what can be mended, and take up the unseen changes")],
+      options: [OptionSpec("repair", help: "mend what can be mended, and take up the unseen changes")] + more,
       examples: [
         Example("\(tool) doctor", "Is all well?"),
         Example("\(tool) doctor --repair", "After an app changed its tables or dropped triggers."),
@@ -38,6 +39,13 @@ enum DoctorCommand {
       lines.append(
         "\(table.table): \(table.inserted) inserted, \(table.updated) updated, \(table.deleted) deleted unseen."
           + (report.isRepaired ? " Taken up." : ""))
+    }
+    for table in report.restored {
+      lines.append(
+        report.isRepaired
+          ? "\(table.table): \(Words.count(table.total, "row")) that the file lacked put back."
+          : "\(table.table): \(Words.count(table.total, "row")) known and not in the file: put back by a repair. If they were deleted, add --deleted."
+      )
     }
     if lines.isEmpty { return "All is well.\n" }
     if !report.isRepaired, report.findings.contains(where: { $0.hint == nil }) || !report.unseen.isEmpty {
@@ -62,6 +70,7 @@ enum DoctorCommand {
               "deleted": .integer(Int64(table.deleted)),
             ])
         }),
+      "restored": .object(report.restored.map { JSONValue.Member(name: $0.table.text, value: .integer(Int64($0.total))) }),
     ]
   }
 }

@@ -1,0 +1,84 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// The signed bundles that a device keeps: what its hub said, and what it told itself. Each is verified whenever it is read.
+struct ArchivedBundles {
+  private let session: DeviceSession
+  private let hubKey: PublicKey
+  private let ownKey: PublicKey
+
+  /// Throws a `WorkspaceError` where a public key is missing.
+  init(_ session: DeviceSession) throws {
+    self.session = session
+    ownKey = try session.workspace.ownKey()
+    guard let hubKey = try session.workspace.hubKey() else { throw Self.incomplete("the hub's public key is not there") }
+    self.hubKey = hubKey
+  }
+
+  /// A bundle of the hub's. Throws a `WorkspaceError` where it is missing or damaged, or of another history.
+  func emission(_ number: Int64) throws -> VerifiedBundle {
+    let bundle = try read(session.archive.path(session.incomingPrefix, number), hubKey)
+    _ = try scope(of: bundle.manifest)
+    return bundle
+  }
+
+  func scope(of manifest: Manifest) throws -> Manifest.Scope {
+    guard case .scope(let scope) = manifest.body, scope.epoch == session.state.epoch, manifest.to.id == session.state.id else {
+      throw Self.incomplete("\(manifest.fileName) is of another history")
+    }
+    return scope
+  }
+
+  /// An export of this device's. Throws a `WorkspaceError` where it is missing or damaged.
+  func export(_ sequence: SequenceNumber) throws -> VerifiedBundle {
+    let name = "\(session.outgoingPrefix)\(sequence).satchel"
+    guard let path = try session.archive.place(ofOutgoing: name) else {
+      throw Self.incomplete("this device's export \(sequence) is not there")
+    }
+    return try read(path, ownKey)
+  }
+
+  /// The emission on which the device stood when it made an export.
+  func stood(_ sequence: SequenceNumber) throws -> EmissionNumber {
+    let bundle = try export(sequence)
+    guard case .changes(let changes) = bundle.manifest.body else {
+      throw Self.incomplete("\(bundle.manifest.fileName) is no export")
+    }
+    return changes.received
+  }
+
+  private struct Enough: Error {}
+
+  /// Whether a bundle of the hub's is a full one, told by its manifest alone.
+  func extent(of number: Int64) throws -> Manifest.Scope.Extent {
+    var found: Manifest.Scope.Extent = .delta
+    do {
+      _ = try BundleReader(platform: session.platform).read(
+        session.archive.path(session.incomingPrefix, number), trust: .keys([hubKey]), staging: session.folder.inbox
+      ) { manifest, _ in
+        found = try self.scope(of: manifest).extent
+        throw Enough()
+      }
+    } catch is Enough { return found } catch let error as BundleError {
+      throw Self.incomplete("the hub's bundle \(number) in bundles/archive is damaged (\(error.message))")
+    }
+    return found
+  }
+
+  private func read(_ path: String, _ key: PublicKey) throws -> VerifiedBundle {
+    do {
+      return try BundleReader(platform: session.platform).read(path, trust: .keys([key]), staging: session.folder.inbox)
+    } catch let error as BundleError {
+      throw Self.incomplete("\(Paths.name(of: path)) is damaged (\(error.message))")
+    }
+  }
+
+  static func incomplete(_ what: String) -> WorkspaceError {
+    WorkspaceError(
+      "no-history", "What the hub said last cannot be put together again: \(what).",
+      hint: "Bring the file back to bundles/archive from a copy or from the hub, which has its own in bundles/sent.")
+  }
+}

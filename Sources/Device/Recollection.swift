@@ -1,0 +1,138 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Brings what is known of bundles into a database that knows less of them than the workspace's files tell: an old copy of itself, or
+/// one that the app made anew. The caller holds the transaction.
+struct Recollection {
+  private let session: DeviceSession
+  private let bundles: ArchivedBundles
+  /// The exports of which the database does not know, and whose files are there.
+  let exports: [SequenceNumber]
+  /// The hub's bundles of which the database does not know.
+  let emissions: [Int64]
+
+  private var database: Database { _read { yield session.database } }
+
+  init(_ session: DeviceSession, to newest: SequenceNumber, _ received: EmissionNumber) throws {
+    self.session = session
+    bundles = try ArchivedBundles(session)
+    let first = session.state.sequence.rawValue + 1
+    exports = try (first..<newest.rawValue + 1).map { SequenceNumber($0) }
+      .filter { try session.archive.place(ofOutgoing: "\(session.outgoingPrefix)\($0).satchel") != nil }
+    emissions = try session.archive.numbers(session.incomingPrefix)
+      .filter { $0 > session.state.received.rawValue && $0 <= received.rawValue }
+  }
+
+  /// Which rows of this device's got other keys. Whoever plays bundles again needs to know it first.
+  func takeUpKeys() throws {
+    guard session.tables.contains(where: \.givesNewKeys) else { return }
+    var entries: [Entry] = []
+    for number in emissions {
+      try bundles.emission(number).eachChange { line in
+        if let entry = entry(of: line, sequence: nil), entry.number.rawValue == number { entries.append(entry) }
+      }
+    }
+    for sequence in exports {
+      try bundles.export(sequence).eachChange { line in
+        guard let entry = entry(of: line, sequence: SequenceNumber(sequence.rawValue - 1)) else { return }
+        if !entries.contains(where: { $0.isSame(as: entry) }) { entries.append(entry) }
+      }
+    }
+    for entry in entries.sorted(by: { $0.number < $1.number }) { try keep(entry) }
+  }
+
+  func takeUpExports() throws {
+    let now = session.platform.clock.milliseconds()
+    for sequence in exports {
+      let bundle = try bundles.export(sequence)
+      guard case .changes(let changes) = bundle.manifest.body else { continue }
+      try database.run(
+        """
+        INSERT OR REPLACE INTO satchel_exports (sequence, bundle, digest, received, created, file, written)
+        VALUES (:sequence, :bundle, :digest, :received, :created, :file, 1)
+        """,
+        [
+          "sequence": .integer(sequence.rawValue), "bundle": .string(bundle.manifest.bundle.text),
+          "digest": .string(bundle.digest.hexadecimal), "received": .integer(changes.received.rawValue),
+          "created": .integer(bundle.manifest.stamp.milliseconds), "file": .string(bundle.manifest.fileName),
+        ])
+      try Ledger.add(
+        bundle.manifest, digest: bundle.digest, direction: .outgoing, verdict: .written, at: now, in: database)
+      try bundle.eachConflict {
+        try ConflictTable.add($0, bundle: nil, noted: now, told: sequence.rawValue, in: database)
+      }
+      try bundle.eachResolution { try keep($0) }
+      try Capture.witness(bundle.manifest.stamp, in: database)
+    }
+  }
+
+  func takeUpEmissions() throws {
+    let now = session.platform.clock.milliseconds()
+    for number in emissions {
+      let bundle = try bundles.emission(number)
+      try session.takeConflicts(of: bundle, at: now)
+      try KeyChanges.takeBlocks(
+        of: bundle, after: session.state.received, session.tables, device: session.state.id, in: database)
+      if let definition = try bundle.dataset(limit: 1 << 20) { session.state.definition = definition }
+      session.state.user = bundle.manifest.user
+      session.state.received = EmissionNumber(number)
+      try Ledger.add(bundle.manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
+      try Capture.witness(bundle.manifest.stamp, in: database)
+    }
+  }
+
+  // MARK: keys
+
+  private struct Entry {
+    let table: Name
+    let old: Int64
+    let new: Int64
+    let number: EmissionNumber
+    /// The last export before the row got its key; nil: the hub gave it.
+    let sequence: SequenceNumber?
+
+    func isSame(as other: Entry) -> Bool {
+      table == other.table && old == other.old && new == other.new && number == other.number
+    }
+  }
+
+  private func entry(of line: ChangeLine, sequence: SequenceNumber?) -> Entry? {
+    guard case .rekey(let to, let number) = line.content, let table = session.table(line.table),
+      let old = table.number(of: line.key), let new = table.number(of: to)
+    else { return nil }
+    return Entry(table: line.table, old: old, new: new, number: number, sequence: sequence)
+  }
+
+  private func keep(_ entry: Entry) throws {
+    let values: KeyValuePairs<String, Value> = [
+      "table": .string(entry.table.text), "old": .integer(entry.old), "new": .integer(entry.new),
+      "number": .integer(entry.number.rawValue), "sequence": entry.sequence.map { .integer($0.rawValue) } ?? .null,
+      "known": .integer(entry.sequence == nil ? 1 : 0),
+    ]
+    try database.run(
+      """
+      INSERT INTO satchel_rekeyed (table_name, old_key, new_key, number, sequence, known)
+      SELECT :table, :old, :new, :number, :sequence, :known
+      WHERE NOT EXISTS (
+        SELECT 1 FROM satchel_rekeyed
+        WHERE table_name = :table AND old_key = :old AND new_key = :new AND number = :number)
+      """, values)
+  }
+
+  private func keep(_ resolution: Resolution) throws {
+    try database.run(
+      """
+      INSERT OR REPLACE INTO satchel_resolutions (conflict, decision, user, stamp, generation, note)
+      VALUES (:conflict, :decision, :user, :stamp, :generation, :note)
+      """,
+      [
+        "conflict": .string(resolution.conflict.text), "decision": .string(resolution.decision.rawValue),
+        "user": .string(resolution.user), "stamp": .integer(resolution.stamp.rawValue),
+        "generation": .integer(resolution.generation.rawValue), "note": resolution.note.map { .string($0) } ?? .null,
+      ])
+  }
+}

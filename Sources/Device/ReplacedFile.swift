@@ -1,0 +1,139 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What becomes of rows that are known, and are not in a file which was made anew.
+public enum MissingRows: Sendable {
+  /// They are put back: that they are not there does not mean that anybody deleted them.
+  case putBack
+  /// They were deleted before the file was made.
+  case deleted
+}
+
+/// A database that another program put in the place of this device's: it has the dataset's tables, and nothing of Satchel's.
+///
+/// The signed bundles tell what the device knew, what it told, and what every row was; the file tells what the rows are.
+struct ReplacedFile {
+  private let workspace: DeviceWorkspace
+  /// The newest full bundle of the hub's, and the newest definition that came.
+  private let manifest: Manifest
+  private let scope: Manifest.Scope
+  private let definition: DatasetDefinition
+
+  private init(_ workspace: DeviceWorkspace, _ manifest: Manifest, _ scope: Manifest.Scope, _ definition: DatasetDefinition) {
+    self.workspace = workspace
+    self.manifest = manifest
+    self.scope = scope
+    self.definition = definition
+  }
+
+  /// nil where the file is Satchel's, or where the hub's first bundle has not come yet.
+  ///
+  /// Throws a `WorkspaceError` where the bundles are not there that tell what was known.
+  static func find(_ workspace: DeviceWorkspace) throws -> ReplacedFile? {
+    guard try workspace.hasForeignFile() else { return nil }
+    guard let hub = try workspace.hubKey() else { return nil }
+    let files = workspace.platform.files
+    var found: (manifest: Manifest, scope: Manifest.Scope, definition: DatasetDefinition)?
+    var newest: (number: EmissionNumber, source: [UInt8])?
+    for name in try files.list(workspace.folder.archive) where name.hasSuffix(".satchel") {
+      let path = Paths.join(workspace.folder.archive, name)
+      // Exports of this device's own lie there too, under another key.
+      guard
+        let bundle = try? BundleReader(platform: workspace.platform).read(
+          path, trust: .keys([hub]), staging: workspace.folder.inbox),
+        case .scope(let scope) = bundle.manifest.body, bundle.manifest.to.id == workspace.configuration.id
+      else { continue }
+      guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { continue }
+      if scope.number > newest?.number ?? .zero { newest = (scope.number, source) }
+      if scope.extent == .full, scope.number > found?.scope.number ?? .zero {
+        found = (bundle.manifest, scope, try DatasetDefinition(json: source))
+      }
+    }
+    guard let found, let newest else { throw ArchivedBundles.incomplete("the last full bundle of the hub is not there") }
+    return ReplacedFile(workspace, found.manifest, found.scope, try DatasetDefinition(json: newest.source))
+  }
+
+  /// Makes the file this device's, and every difference from what was known a change that the next export carries.
+  func takeUp(missing: MissingRows, _ ending: Ending, _ report: inout DoctorReport) throws {
+    report.add(
+      Finding(
+        "replaced", "Another program put a new file in the place of \(workspace.databasePath): nothing of Satchel's is in it."))
+    let database = try Database(path: workspace.databasePath, mode: .readWrite)
+    try database.prepareForCommand()
+    let tables = try tables(in: database)
+    let session = try DeviceSession(
+      workspace, beginning: database, workspace.state(by: manifest, scope, definition), tables)
+    try session.database.execute("PRAGMA ignore_check_constraints = ON")
+    try session.database.applyTransaction(ending, to: tables.map(\.name)) {
+      try recollect(session)
+      var changes = try session.reinstallAndCompare()
+      let gone = changes.filter { if case .delete = $0.change { true } else { false } }
+      if missing == .putBack, !gone.isEmpty {
+        try putBack(gone, session)
+        report.restored += tables.map { DoctorReport.Unseen($0.name, gone) }.filter { $0.total > 0 }
+        changes = try session.reinstallAndCompare()
+      }
+      try session.save(changes)
+      report.add(changes, of: tables)
+    }
+  }
+
+  private func tables(in database: borrowing Database) throws -> [TrackedTable] {
+    do { return try TrackedTable.find(definition, in: database) } catch let error as DatasetError {
+      throw WorkspaceError(
+        "not-captured", "The new file cannot be this device's: at \(error.place) of the dataset, \(error.problem).",
+        hint: "Let the app make its tables as they were, or put the right file back.")
+    }
+  }
+
+  private func recollect(_ session: DeviceSession) throws {
+    let archive = session.archive
+    let newest = SequenceNumber(try archive.highestOutgoing(session.outgoingPrefix))
+    let received = EmissionNumber(try archive.numbers(session.incomingPrefix).last ?? 0)
+    try workspace.install(session.tables, in: session.database)
+    let recollection = try Recollection(session, to: newest, received)
+    try recollection.takeUpKeys()
+    try recollection.takeUpExports()
+    try recollection.takeUpEmissions()
+    session.state.sequence = newest
+    session.state.definition = definition.source
+    session.state.acknowledged = try acknowledged(session, recollection)
+    try session.state.save(in: session.database)
+    try Capture.begin(Generation(newest.rawValue), in: session.database)
+  }
+
+  /// Of all that the hub's bundles acknowledge, the highest.
+  private func acknowledged(_ session: DeviceSession, _ recollection: Recollection) throws -> SequenceNumber {
+    let bundles = try ArchivedBundles(session)
+    return try recollection.emissions.map { number in
+      let bundle = try bundles.emission(number)
+      return try bundles.scope(of: bundle.manifest).acknowledged
+    }.max() ?? .zero
+  }
+
+  private func putBack(_ changes: [UnseenChange], _ session: DeviceSession) throws {
+    for table in session.tables {
+      let rows = try RowTable(table, in: session.database)
+      for case (let key, .delete(let was)) in changes.filter({ $0.table == table.name }).map({ ($0.key, $0.change) }) {
+        do { try rows.write(was, over: nil, key: key) } catch let error as SQLiteError where error.kind == .unique {
+          // The file has its UNIQUE value in a row of its own: then that row is what became of it.
+          continue
+        }
+      }
+    }
+  }
+}
+
+extension DeviceWorkspace {
+  /// Whether there is a database, and it is not one that Satchel set up.
+  func hasForeignFile() throws -> Bool {
+    guard try platform.files.kind(databasePath) == .file else { return false }
+    let database = try Database(path: databasePath, mode: .readOnly)
+    return try !database.hasTable("satchel_device")
+  }
+}
