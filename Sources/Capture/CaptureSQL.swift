@@ -133,12 +133,15 @@ struct CaptureSQL {
 
   // MARK: rows that OR REPLACE deletes without a word
 
-  /// The table's name in a FROM clause: an app's table may be called `old` or `new`.
-  private static let row = "satchel_row"
+  /// The table's name in a FROM clause: its own, because the condition of a partial index may say it; but a table may be called `old` or
+  /// `new`, which is something else in a trigger.
+  private var row: String {
+    ["old", "new"].contains { info.schema.name.isSameInSQL(as: $0) } ? "satchel_row" : table
+  }
 
   private var uniques: [UniqueIndex] {
     let alias = info.rowidAlias.map {
-      [UniqueIndex(name: "", parts: [UniqueIndex.Part(column: $0, collation: "BINARY")], condition: nil)]
+      [UniqueIndex(name: "", parts: [UniqueIndex.Part(.column($0), collation: "BINARY")], condition: nil)]
     }
     return (alias ?? []) + info.uniqueIndexes
   }
@@ -146,14 +149,14 @@ struct CaptureSQL {
   /// Where rows lie by a number that is not their key, two of them cannot lie in one place either.
   private var place: String? { info.rowidAlias == nil ? info.rowid : nil }
 
-  private var isAtPlace: String? { place.map { "\(Self.row).\($0) = NEW.\($0)" } }
+  private var isAtPlace: String? { place.map { "\(row).\($0) = NEW.\($0)" } }
 
   private var saveVictimsOfInsert: [String] { (uniques.map(matches) + [isAtPlace].compactMap(\.self)).map(saveVictims) }
 
   /// Only where the new row enters an index anew: its own conditions stand in front, which SQLite looks at before it looks for rows.
   private var saveVictimsOfUpdate: [String] {
     let isOther =
-      "NOT (" + key.map { "\(Self.row).\(quoted($0)) IS OLD.\(quoted($0)) COLLATE BINARY" }.joined(separator: " AND ") + ")"
+      "NOT (" + key.map { "\(row).\(quoted($0)) IS OLD.\(quoted($0)) COLLATE BINARY" }.joined(separator: " AND ") + ")"
     let byIndex = uniques.map { index in
       [differs(index), matches(index), isOther].compactMap(\.self).joined(separator: " AND ")
     }
@@ -161,21 +164,37 @@ struct CaptureSQL {
     return (byIndex + [byPlace].compactMap(\.self)).map(saveVictims)
   }
 
-  /// nil: any column may be one on which it depends whether the row is in a partial index.
+  /// nil: any column may be one on which it depends whether the row is in the index, and where.
   private func differs(_ index: UniqueIndex) -> String? {
-    if index.condition != nil { return nil }
-    return "("
-      + index.parts.map { "OLD.\(quoted(columns[$0.column])) IS NOT \(new($0.column)) COLLATE BINARY" }.joined(separator: " OR ")
-      + ")"
+    var differences: [String] = []
+    for part in index.parts {
+      switch part.source {
+      case .column(let place): differences.append("OLD.\(quoted(columns[place])) IS NOT \(new(place)) COLLATE BINARY")
+      case .generated, .expression: return nil
+      }
+    }
+    return index.condition == nil ? "(\(differences.joined(separator: " OR ")))" : nil
   }
 
   /// The rows of an index that the new row would meet there. The new row itself may be outside of a partial one: then a row too many
   /// is saved. The line's end ends a comment that the condition may end with.
   private func matches(_ index: UniqueIndex) -> String {
-    let parts = index.parts.map {
-      "\(Self.row).\(quoted(columns[$0.column])) = \(new($0.column)) COLLATE \(quoted($0.collation))"
+    let parts = index.parts.map { part in
+      let (theirs, ours) =
+        switch part.source {
+        case .column(let place): ("\(row).\(quoted(columns[place]))", new(place))
+        // What NEW says of a generated column is made before values become what the columns' types make of them.
+        case .generated(let name, let sql): ("\(row).\(quoted(name))", "(SELECT \(sql)\n  FROM \(newRow))")
+        case .expression(let sql): ("(\(sql)\n  )", "(SELECT \(sql)\n  FROM \(newRow))")
+        }
+      return "\(theirs) = \(ours) COLLATE \(quoted(part.collation))"
     }
     return (parts + [index.condition.map { "(\($0)\n  )" }].compactMap(\.self)).joined(separator: " AND ")
+  }
+
+  /// The new row as a table of one row, over which an index's expression can be asked.
+  private var newRow: String {
+    "(SELECT \(columns.indices.map { "\(new($0)) AS \(quoted(columns[$0]))" }.joined(separator: ", ")))"
   }
 
   /// Every row that shares a UNIQUE value with the new one, whichever conflict clause the statement has: triggers cannot know it.
@@ -184,8 +203,8 @@ struct CaptureSQL {
     save(
       columns,
       """
-      SELECT \(whole("\(Self.row)."))
-          FROM \(table) AS \(Self.row)
+      SELECT \(whole("\(row)."))
+          FROM \(table) AS \(row)
           WHERE \(condition)
       """)
   }

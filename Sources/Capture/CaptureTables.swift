@@ -61,15 +61,14 @@ struct CaptureTables {
 
   var hasWrites: String { "SELECT 1 FROM \(writes) WHERE \(quoted(names.number)) > 0 LIMIT 1" }
 
-  var settle: [String] { Self.settle(names, columns: columns, key: key, alias: alias, rowid: info.rowid) }
+  var settle: [String] { Self.settle(names, columns: columns, key: key, alias: alias) }
 
   /// Sorts all writes in: the first entry of a row makes its pre-image in the current generation, each later one moves the stamp
   /// alone. Keys that hold NULL name no row and are left to `status` to report.
   /// - Parameters:
   ///   - columns: those of the tracked table, as both tables have them.
   ///   - alias: the key that SQLite hands out by itself, where it does.
-  ///   - rowid: a name for it in the tracked table that no column has taken.
-  static func settle(_ names: CaptureNames, columns: [Name], key: [Name], alias: Name?, rowid: String?) -> [String] {
+  static func settle(_ names: CaptureNames, columns: [Name], key: [Name], alias: Name?) -> [String] {
     let controls = [names.generation, names.existed, names.stamp]
     let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
     // Milliseconds since 1970 in the upper 48 bits, never behind what this replica has seen, and more with each write.
@@ -84,11 +83,11 @@ struct CaptureTables {
     }
     var sources = [entries(columns.map { quoted($0) }, where: "\(number) > 0")]
     if let alias {
-      // Where a key was foretold, the row that is called -1 was not there either: the writer may have meant that one.
+      // Where a key was foretold, the row that is called -1 was not there either. Where entries say that it was written, it matters.
       let isFirst = "\(number) = (SELECT min(\(number)) FROM \(writes) WHERE \(existed) = \(foretold))"
-      let isThere = rowid.map { " AND EXISTS (SELECT 1 FROM \(quoted(names.table)) WHERE \($0) = -1)" } ?? ""
+      let isWritten = "EXISTS (SELECT 1 FROM \(writes) WHERE \(number) > 0 AND \(quoted(alias)) = -1)"
       let row = columns.map { "\($0 == alias ? "-1" : "NULL") AS \(quoted($0))" }
-      sources.append(entries(row, where: isFirst + isThere))
+      sources.append(entries(row, where: "\(isFirst) AND \(isWritten)"))
     }
     let moved = quoted(names.stamp)
     return [

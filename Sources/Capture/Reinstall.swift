@@ -41,8 +41,7 @@ extension Capture {
       if let before = try database.tableInfo(table.names.before), table.savedWrites(writes) == table.savedColumns(before) {
         let key = before.schema.key.map { before.schema.columns[$0] }.filter { $0 != table.names.generation }
         let sql = CaptureTables.settle(
-          table.names, columns: table.savedColumns(before), key: key, alias: table.info.rowidAlias == nil ? nil : key[0],
-          rowid: table.info.rowid)
+          table.names, columns: table.savedColumns(before), key: key, alias: table.info.rowidAlias == nil ? nil : key[0])
         for statement in sql { try database.run(statement) }
       }
       try database.execute("DROP TABLE main.\(quoted(table.names.writes))")

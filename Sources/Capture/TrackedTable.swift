@@ -73,11 +73,18 @@ public struct TrackedTable: Sendable {
         place, "its key or a UNIQUE index of its compares by the collation \(own), which only the app knows",
         hint: "Give that column one of SQLite's own collations, or leave the table out of the dataset.")
     }
-    if let index = info.expressionIndexes.first {
+    if let index = info.obscureIndexes.first {
       throw DatasetError(
         place,
-        "the UNIQUE index \(index) is over an expression or a generated column, and what INSERT OR REPLACE deletes through it cannot be captured",
-        hint: "Make the index an ordinary one, or leave the table out of the dataset.")
+        "the UNIQUE index \(index) is over an expression that compares something or uses a generated column, and what INSERT OR REPLACE deletes through it cannot be captured",
+        hint: "Put the comparison behind WHERE, or leave the table out of the dataset.")
+    }
+    let isSpecial = ["old", "new"].contains { info.schema.name.isSameInSQL(as: $0) }
+    if isSpecial, let index = info.uniqueIndexes.first(where: \.namesTable) {
+      throw DatasetError(
+        place,
+        "the condition of the UNIQUE index \(index.name) names the table, and \(info.schema.name) means something else in a trigger",
+        hint: "Say the columns' names alone behind WHERE.")
     }
   }
 

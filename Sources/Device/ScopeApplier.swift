@@ -74,29 +74,9 @@ final class ScopeApplier {
   func finish() throws {
     for entry in blocked { try entry.table.write(nil, over: try entry.table.row(entry.key), key: entry.key) }
     for entry in blocked {
-      do { try entry.table.write(entry.row, over: nil, key: entry.key) } catch let error as SQLiteError
-        where error.kind == .unique
-      {
-        for rival in try rivals(of: entry.row, in: entry.table) { try yield(rival, in: entry.table) }
-        try entry.table.write(entry.row, over: nil, key: entry.key)
-      }
+      while let rival = try entry.table.insertUnlessTaken(entry.row) { try yield(rival, in: entry.table) }
     }
     blocked = []
-  }
-
-  /// The keys of the rows that hold a UNIQUE value of `row`.
-  private func rivals(of row: Row, in rows: RowTable) throws -> [RowKey] {
-    let schema = rows.schema
-    var keys: [RowKey] = []
-    for index in rows.table.info.uniqueIndexes {
-      let condition = index.parts
-        .map { "\(quoted(schema.columns[$0.column])) = ? COLLATE \(quoted($0.collation))" }.joined(separator: " AND ")
-      let statement = try session.database.prepare(
-        "SELECT \(quotedList(schema.key.map { schema.columns[$0] })) FROM \(quoted(schema.name)) WHERE \(condition)")
-      try statement.bind(index.parts.map { row[$0.column] })
-      while try statement.step() { keys.append(RowKey(statement.values(from: 0, count: schema.key.count))) }
-    }
-    return keys
   }
 
   /// Takes a row's pending changes back to what the hub last said of it; each of them is kept as a conflict.

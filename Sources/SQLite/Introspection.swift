@@ -1,38 +1,14 @@
 import SatchelValues
 
-/// A UNIQUE or PRIMARY KEY index: what SQLite may delete a row for when a statement says OR REPLACE.
-public struct UniqueIndex: Hashable, Sendable {
-  /// One part of the index: a stored column's position, and the collation by which the index compares it.
-  public struct Part: Hashable, Sendable {
-    public let column: Int
-    public let collation: String
-
-    public init(column: Int, collation: String) {
-      self.column = column
-      self.collation = collation
-    }
-  }
-
-  public let name: String
-  public let parts: [Part]
-  /// Which rows are in the index, as SQL over the table's columns; nil: all.
-  public let condition: String?
-
-  public init(name: String, parts: [Part], condition: String?) {
-    self.name = name
-    self.parts = parts
-    self.condition = condition
-  }
-}
-
 /// Everything about one table that writing triggers and rows for it needs.
 public struct TableInfo: Sendable {
   public let schema: TableSchema
   /// Declared types, in the order of the schema's columns.
   public let types: [String]
   public let uniqueIndexes: [UniqueIndex]
-  /// Names of UNIQUE indexes over expressions, whose victims cannot be found by columns.
-  public let expressionIndexes: [String]
+  /// Names of UNIQUE indexes over expressions that compare something, or over what follows from a generated column: whose victims cannot be
+  /// found.
+  public let obscureIndexes: [String]
   /// The position of the INTEGER PRIMARY KEY, for which SQLite makes a value when none is given.
   public let rowidAlias: Int?
   /// Whether the key that SQLite makes is greater than every one before, also of rows that are gone.
@@ -70,6 +46,7 @@ extension Database {
 
     var columns: [Name] = []
     var types: [String] = []
+    var generated: [Name] = []
     var keyPlaces: [(place: Int64, column: Int)] = []
     var hasDefault: [Bool] = []
     var replacements: [Int: String] = [:]
@@ -79,6 +56,7 @@ extension Database {
     ) {
       names.insert(Array($0.text(0).utf8).asciiLowercased)
       // 2 and 3 are generated columns: they follow from the others; 1 belongs to virtual tables.
+      if $0.integer(3) > 1 { generated.append(Name($0.text(0))) }
       guard $0.integer(3) == 0 else { return }
       if $0.integer(2) > 0 { keyPlaces.append(($0.integer(2), columns.count)) }
       hasDefault.append(!$0.isNull(5))
@@ -87,14 +65,14 @@ extension Database {
       types.append($0.text(1))
     }
     let key = keyPlaces.sorted { $0.place < $1.place }.map(\.column)
-    let indexes = try uniqueIndexes(of: name, columns: columns)
+    let indexes = try uniqueIndexes(of: name, columns: columns, generated: generated)
     // With a descending key the column is an ordinary one and has an index of its own.
     let isAlias =
       key.count == 1 && !kind.withoutRowid && types[key[0]].utf8.elementsEqual("INTEGER".utf8, by: { $0 & 0xdf == $1 })
       && !indexes.hasPrimaryKey
     return TableInfo(
       schema: TableSchema(name: name, columns: columns, key: key, foreignKeys: try foreignKeys(of: name, columns: columns)),
-      types: types, uniqueIndexes: indexes.byColumn, expressionIndexes: indexes.byExpression,
+      types: types, uniqueIndexes: indexes.known, obscureIndexes: indexes.obscure,
       rowidAlias: isAlias ? key[0] : nil, isAutoincrement: try isAlias && mayBeAutoincrement(name),
       rowid: kind.withoutRowid ? nil : ["rowid", "_rowid_", "oid"].first { !names.contains(Array($0.utf8)) },
       hasDefault: hasDefault, replacements: replacements, isVirtual: kind.type == "virtual" || kind.type == "shadow",
@@ -149,51 +127,6 @@ extension Database {
       Name($0.text(0))
     }
   }
-
-  private struct Indexes {
-    var byColumn: [UniqueIndex] = []
-    var byExpression: [String] = []
-    var hasPrimaryKey = false
-  }
-
-  private func uniqueIndexes(of table: Name, columns: [Name]) throws -> Indexes {
-    var result = Indexes()
-    let list = try all(
-      """
-      SELECT list.name, origin, CASE WHEN partial THEN sql END
-      FROM pragma_index_list(:name) AS list LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = list.name
-      WHERE "unique"
-      ORDER BY list.name
-      """, ["name": .string(table.text)]
-    ) { (name: $0.text(0), origin: $0.text(1), partial: $0.optionalText(2)) }
-    for index in list {
-      let parts = try all(
-        "SELECT name, coll FROM pragma_index_xinfo(:name) WHERE key ORDER BY seqno", ["name": .string(index.name)]
-      ) { (column: $0.optionalText(0).map { Name($0) }, collation: $0.text(1)) }
-      if index.origin == "pk" { result.hasPrimaryKey = true }
-      let known = parts.compactMap { part in
-        part.column.flatMap { columns.firstIndex(of: $0) }.map { UniqueIndex.Part(column: $0, collation: part.collation) }
-      }
-      if known.count == parts.count {
-        result.byColumn.append(UniqueIndex(name: index.name, parts: known, condition: index.partial.flatMap(condition)))
-      } else {
-        result.byExpression.append(index.name)
-      }
-    }
-    return result
-  }
-}
-
-/// What stands behind WHERE in the statement that made a partial index.
-private func condition(ofIndex sql: String) -> String? {
-  var depth = 0
-  for token in SQLTokens(sql) {
-    if token.isSign("(") { depth += 1 }
-    if token.isSign(")") { depth -= 1 }
-    // A name of this spelling would need quotes.
-    if depth == 0, token.isWord("where") { return String(decoding: Array(sql.utf8)[token.end...], as: UTF8.self) }
-  }
-  return nil
 }
 
 /// A column's default as an expression that may stand anywhere; nil where it is NULL.

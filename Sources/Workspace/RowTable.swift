@@ -21,6 +21,7 @@ public final class RowTable {
   private let insertion: Statement
   private let change: Statement?
   private let deletion: Statement
+  private let meeting: Statement
 
   public init(_ table: TrackedTable, in database: borrowing Database) throws {
     let schema = table.schema
@@ -40,6 +41,14 @@ public final class RowTable {
     )
     change = others.isEmpty ? nil : try database.prepare("UPDATE\(orAbort) \(name) SET \(assignments) WHERE \(table.isKeySQL)")
     deletion = try database.prepare("DELETE FROM \(name) WHERE \(table.isKeySQL)")
+    // The first column of the key is set to what it is: SQLite then says which row it has found.
+    let own = quoted(schema.columns[schema.key[0]])
+    meeting = try database.prepare(
+      """
+      INSERT INTO \(name) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))
+      ON CONFLICT DO UPDATE SET \(own) = \(name).\(own)
+      RETURNING \(quotedList(schema.key.map { schema.columns[$0] }))
+      """)
   }
 
   /// The row with this key; nil where there is none.
@@ -57,6 +66,17 @@ public final class RowTable {
     try select.bind(key.values)
     guard try select.step() else { return false }
     return zip(schema.key, key.values).allSatisfy { select.value($0) == $1 }
+  }
+
+  /// Inserts a row, unless another one holds its key or one of its UNIQUE values: then nothing is changed. Returns that one's key; nil where
+  /// the row is in.
+  public func insertUnlessTaken(_ row: Row) throws -> RowKey? {
+    defer { meeting.reset() }
+    try meeting.bind(row.values)
+    guard try meeting.step() else { return nil }
+    let found = RowKey(meeting.values(from: 0, count: schema.key.count))
+    _ = try meeting.step()
+    return found == schema.key(of: row) ? nil : found
   }
 
   /// Makes the row what it is to be: inserts, updates or deletes. `before` is the row as it is.

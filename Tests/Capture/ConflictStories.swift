@@ -54,6 +54,34 @@ let conflictStories: [Story] = [
     writes: ["REPLACE INTO t VALUES (4, 'b', 1)", "UPDATE OR REPLACE t SET live = 1 WHERE id = 3"],
     steps: ["delete t 1, 'a', 1", "delete t 5, 'b', 1", "update t 3: live 0 -> 1", "insert t 4, 'b', 1"]),
   Story(
+    "UNIQUE indexes over expressions",
+    setUp: [
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, mail TEXT COLLATE NOCASE, n INTEGER NOT NULL DEFAULT 7)",
+      "CREATE UNIQUE INDEX i ON t (lower(trim(mail)) COLLATE RTRIM DESC, n + 1) -- each once",
+      "INSERT INTO t VALUES (1, 'Asha', 1), (2, 'asha', 2), (3, 'Bela', 7)",
+    ],
+    writes: [
+      "REPLACE INTO t VALUES (4, ' ASHA ', 1)", "UPDATE OR REPLACE t SET n = 1 WHERE id = 2",
+      "REPLACE INTO t VALUES (5, 'BELA', NULL)",
+    ],
+    steps: [
+      "delete t 1, 'Asha', 1", "delete t 3, 'Bela', 7", "update t 2: n 2 -> 1", "insert t 5, 'BELA', 7",
+    ]),
+  Story(
+    "UNIQUE indexes over generated columns",
+    setUp: [
+      "CREATE TABLE t (k TEXT PRIMARY KEY, a, g AS (lower(a)) STORED UNIQUE, h AS (length(a)))",
+      "CREATE UNIQUE INDEX i ON t (h, substr(lower(a), 1, 1))",
+      "INSERT INTO t (k, a) VALUES ('x', 'Ab'), ('y', 'cde'), ('z', 'dd')",
+    ],
+    writes: [
+      "REPLACE INTO t (k, a) VALUES ('w', 'AB')", "UPDATE OR REPLACE t SET a = 'CX' || a WHERE k = 'z'",
+      "REPLACE INTO t (k, a) VALUES ('v', 'czz')",
+    ],
+    steps: [
+      "delete t 'x', 'Ab'", "delete t 'y', 'cde'", "insert t 'v', 'czz'", "insert t 'w', 'AB'", "update t 'z': a 'dd' -> 'CXdd'",
+    ]),
+  Story(
     "a NULL that REPLACE turns into the column's default, which another row has",
     setUp: [
       "CREATE TABLE t (id INTEGER PRIMARY KEY, u TEXT NOT NULL DEFAULT 'd' UNIQUE, n INT)",

@@ -127,7 +127,9 @@ struct RandomTable {
     // What others refer to must be unique.
     if kind.key.count > 1 { indexes.append("CREATE UNIQUE INDEX \(name)_k ON \(name) (k)") }
     if random.once(in: 4) { indexes.append("CREATE UNIQUE INDEX \(name)_i ON \(name) (b COLLATE NOCASE)") }
-    if random.once(in: 4) { indexes.append("CREATE UNIQUE INDEX \(name)_j ON \(name) (p) WHERE a > 1") }
+    if random.once(in: 4) { indexes.append("CREATE UNIQUE INDEX \(name)_j ON \(name) (p) WHERE \(name).a > 1") }
+    if random.once(in: 4) { indexes.append("CREATE UNIQUE INDEX \(name)_e ON \(name) (upper(b) || coalesce(a, 0))") }
+    if random.once(in: 4) { indexes.append("CREATE UNIQUE INDEX \(name)_g ON \(name) (g)") }
     self.indexes = indexes
   }
 

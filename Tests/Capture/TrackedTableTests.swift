@@ -25,10 +25,13 @@ func refusals() throws {
   let keyless = try #require(try refusal(["t"], "CREATE TABLE t (a)"))
   #expect(keyless.problem.hasPrefix("the table has no PRIMARY KEY") && keyless.hint != nil)
   let expression = try #require(
-    try refusal(["t"], "CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "CREATE UNIQUE INDEX i ON t (lower(a))"))
-  #expect(expression.problem.hasPrefix("the UNIQUE index i is over an expression") && expression.hint != nil)
-  let generated = try #require(try refusal(["t"], "CREATE TABLE t (id INTEGER PRIMARY KEY, a, g AS (a + 1) UNIQUE)"))
-  #expect(generated.problem.contains("a generated column"))
+    try refusal(["t"], "CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "CREATE UNIQUE INDEX i ON t (a > 1)"))
+  #expect(expression.problem.hasPrefix("the UNIQUE index i is over an expression that compares") && expression.hint != nil)
+  let generated = try #require(
+    try refusal(["t"], "CREATE TABLE t (id INTEGER PRIMARY KEY, a, g AS (a > 1) UNIQUE)"))
+  #expect(generated.problem.contains("uses a generated column") && generated.hint != nil)
+  let chain = "CREATE TABLE t (id INTEGER PRIMARY KEY, a, g AS (a + 1), h AS (G + 1) UNIQUE)"
+  #expect(try refusal(["t"], chain)?.problem.contains("uses a generated column") == true)
   // An index that is not UNIQUE deletes nothing.
   #expect(try refusal(["t"], "CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "CREATE INDEX i ON t (lower(a))") == nil)
 }

@@ -39,6 +39,13 @@ let triggerStories: [Story] = [
       "INSERT OR IGNORE INTO t (n) VALUES (NULL), (5), (NULL), (NULL), (6)", "INSERT INTO t (n) VALUES (7)",
     ], steps: ["insert t 11, 6", "insert t 14, 7", "insert t 15, 8"]),
   Story(
+    "a trigger on a row whose key is -1, which is gone again",
+    setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, n INT)"],
+    writes: [
+      "CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END", "INSERT INTO t VALUES (-1, 5)",
+      "DELETE FROM t", "INSERT INTO t VALUES (-1, 6)", "DELETE FROM t",
+    ], steps: []),
+  Story(
     "a trigger that gives the new row another key", setUp: table,
     writes: [
       "CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET id = NEW.id + 100 WHERE id = NEW.id; END",

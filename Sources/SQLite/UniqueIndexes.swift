@@ -1,0 +1,178 @@
+import SatchelValues
+
+/// A UNIQUE or PRIMARY KEY index: what SQLite may delete a row for when a statement says OR REPLACE.
+public struct UniqueIndex: Hashable, Sendable {
+  /// One part of the index, and the collation by which the index compares it.
+  public struct Part: Hashable, Sendable {
+    public enum Source: Hashable, Sendable {
+      /// A stored column's position.
+      case column(Int)
+      /// A generated column, and the SQL over the stored ones that it follows from.
+      case generated(Name, String)
+      /// SQL over the table's columns.
+      case expression(String)
+    }
+
+    public let source: Source
+    public let collation: String
+
+    public init(_ source: Source, collation: String) {
+      self.source = source
+      self.collation = collation
+    }
+
+    /// The position of the stored column that the part is; nil where it is none.
+    public var column: Int? { if case .column(let position) = source { position } else { nil } }
+  }
+
+  public let name: String
+  public let parts: [Part]
+  /// Which rows are in the index, as SQL over the table's columns; nil: all.
+  public let condition: String?
+
+  /// Whether the condition has a name with a dot in it.
+  public var namesTable: Bool { condition.map { SQLTokens($0).contains { $0.isSign(".") } } ?? false }
+
+  public init(name: String, parts: [Part], condition: String?) {
+    self.name = name
+    self.parts = parts
+    self.condition = condition
+  }
+}
+
+extension Database {
+  /// The UNIQUE indexes of one table.
+  struct UniqueIndexes {
+    var known: [UniqueIndex] = []
+    /// Names of those whose text does not say plainly what they index.
+    var obscure: [String] = []
+    var hasPrimaryKey = false
+  }
+
+  /// - Parameters:
+  ///   - columns: those that are stored.
+  ///   - generated: the other ones.
+  func uniqueIndexes(of table: Name, columns: [Name], generated: [Name]) throws -> UniqueIndexes {
+    var result = UniqueIndexes()
+    func plain(_ sql: String?) -> String? {
+      guard let sql, isPlainExpression(sql), !generated.contains(where: { mentions($0, in: sql) }) else { return nil }
+      return sql
+    }
+    let list = try all(
+      """
+      SELECT list.name, origin, partial, sql
+      FROM pragma_index_list(:name) AS list LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = list.name
+      WHERE "unique"
+      ORDER BY list.name
+      """, ["name": .string(table.text)]
+    ) { (name: $0.text(0), origin: $0.text(1), isPartial: $0.integer(2) != 0, sql: $0.optionalText(3) ?? "") }
+    for index in list {
+      if index.origin == "pk" { result.hasPrimaryKey = true }
+      let expressions = indexedExpressions(in: index.sql)
+      let parts = try all(
+        "SELECT name, coll FROM pragma_index_xinfo(:name) WHERE key ORDER BY seqno", ["name": .string(index.name)]
+      ) { (column: $0.optionalText(0).map { Name($0) }, collation: $0.text(1)) }.enumerated().map {
+        place, part -> UniqueIndex.Part? in
+        guard let name = part.column else {
+          return plain(place < expressions.count ? expressions[place] : nil).map {
+            .init(.expression($0), collation: part.collation)
+          }
+        }
+        if let position = columns.firstIndex(of: name) { return .init(.column(position), collation: part.collation) }
+        return plain(try generatingExpression(of: name, in: table)).map {
+          .init(.generated(name, $0), collation: part.collation)
+        }
+      }
+      if parts.contains(where: { $0 == nil }) {
+        result.obscure.append(index.name)
+      } else {
+        let condition = index.isPartial ? condition(ofIndex: index.sql) : nil
+        result.known.append(UniqueIndex(name: index.name, parts: parts.compactMap(\.self), condition: condition))
+      }
+    }
+    return result
+  }
+}
+
+extension Database {
+  /// What stands behind AS in a generated column's declaration; nil where that cannot be told.
+  private func generatingExpression(of column: Name, in table: Name) throws -> String? {
+    let name: KeyValuePairs<String, Value> = ["name": .string(table.text)]
+    let all = try all("SELECT name FROM pragma_table_xinfo(:name) ORDER BY cid", name) { Name($0.text(0)) }
+    let sql = try first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", name) { $0.text(0) } ?? ""
+    guard let place = all.firstIndex(of: column) else { return nil }
+    var depth = 0
+    var definition = 0
+    var isBehindAs = false
+    var start: Int?
+    for token in SQLTokens(sql) {
+      if token.isSign(")") { depth -= 1 }
+      if depth == 1, token.isSign(")"), let start {
+        return String(decoding: Array(sql.utf8)[start..<token.end - 1], as: UTF8.self)
+      }
+      if depth == 1, token.isSign(",") { definition += 1 }
+      if token.isSign("(") { depth += 1 }
+      if definition == place, depth == 2, isBehindAs, token.isSign("("), start == nil { start = token.end }
+      isBehindAs = definition == place && depth == 1 && token.isWord("as")
+    }
+    return nil
+  }
+}
+
+/// Whether the expression has the name in it, as a word or in any quotes.
+private func mentions(_ name: Name, in sql: String) -> Bool {
+  let wanted = Array(name.text.utf8).asciiLowercased
+  if SQLTokens(sql).contains(where: { $0.text == wanted }) { return true }
+  let bytes = Array(sql.utf8).asciiLowercased
+  return ["\"\"", "''", "``", "[]"].map { Array($0.utf8) }.contains { quotes in
+    let quoted = [quotes[0]] + wanted + [quotes[1]]
+    return bytes.indices.contains { bytes[$0...].starts(with: quoted) }
+  }
+}
+
+/// What stands behind WHERE in the statement that made a partial index.
+private func condition(ofIndex sql: String) -> String? {
+  var depth = 0
+  for token in SQLTokens(sql) {
+    if token.isSign("(") { depth += 1 }
+    if token.isSign(")") { depth -= 1 }
+    // A name of this spelling would need quotes.
+    if depth == 0, token.isWord("where") { return String(decoding: Array(sql.utf8)[token.end...], as: UTF8.self) }
+  }
+  return nil
+}
+
+/// The parts in the parentheses of the statement that made an index, without ASC and DESC.
+private func indexedExpressions(in sql: String) -> [String] {
+  let bytes = Array(sql.utf8)
+  var parts: [String] = []
+  var depth = 0
+  var start = 0
+  // Where a part ends that has a direction behind it.
+  var direction: Int?
+  for token in SQLTokens(sql) {
+    if token.isSign("(") {
+      depth += 1
+      if depth == 1 { start = token.end }
+    }
+    if token.isSign(")") { depth -= 1 }
+    let isEnd = depth == 1 && token.isSign(",") || depth == 0 && token.isSign(")")
+    if isEnd {
+      parts.append(String(decoding: bytes[start..<(direction ?? token.end - 1)], as: UTF8.self))
+      start = token.end
+      if depth == 0 { return parts }
+    }
+    direction = depth == 1 && (token.isWord("asc") || token.isWord("desc")) ? token.end - token.text.count : nil
+  }
+  return []
+}
+
+/// Whether the expression gives the same over columns without their types: it compares nothing, and names no table.
+private func isPlainExpression(_ sql: String) -> Bool {
+  let comparing: [StaticString] = [
+    "is", "in", "like", "glob", "between", "case", "match", "regexp", "not", "isnull", "notnull", "select",
+  ]
+  return SQLTokens(sql).allSatisfy { token in
+    !["=", "<", ">", "!", "."].contains(where: { token.isSign($0) }) && !comparing.contains { token.isWord($0) }
+  }
+}
