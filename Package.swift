@@ -82,7 +82,7 @@ let package = Package(
     check("Platform", ["Values", "Platform"]),
     check("CommandEngine", ["Platform", "Commands"]),
     check("JSON", ["JSON", "Values", "TestSupport"]),
-    check("Crypto", ["Crypto"]),
+    check("Crypto", ["Crypto", "TestSupport"]),
     check("Bundle", ["Values", "Platform", "Crypto", "Bundle", "TestSupport"]),
     check(
       "Interop", exclude: ["reader.py"],

@@ -3,6 +3,7 @@ public enum KeyError: Error, Equatable, Sendable {
   case tooLarge
   case malformed
   case passwordProtected
+  case wrongPassword
   case damaged
   case unfitComment
 
@@ -12,6 +13,7 @@ public enum KeyError: Error, Equatable, Sendable {
     case .tooLarge: "key-too-large"
     case .malformed: "key-malformed"
     case .passwordProtected: "key-password-protected"
+    case .wrongPassword: "key-wrong-password"
     case .damaged: "key-damaged"
     case .unfitComment: "key-comment-unfit"
     }
@@ -22,7 +24,8 @@ public enum KeyError: Error, Equatable, Sendable {
     switch self {
     case .tooLarge: "the file is larger than any key: check that it is the right one"
     case .malformed: "this is not a minisign key: it needs a line with an untrusted comment and a line with the key"
-    case .passwordProtected: "the key is protected by a password: remove it with `minisign -C -W -s <file>`"
+    case .passwordProtected: "the key is protected by a password, and none was given"
+    case .wrongPassword: "the password is another one than the key is protected by"
     case .damaged: "the key does not fit its own checksum: restore the file from a copy"
     case .unfitComment: "a comment must be one line without control characters, short enough for the file"
     }

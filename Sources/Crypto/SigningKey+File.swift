@@ -1,18 +1,22 @@
 import CSodium
 
-/// minisign's secret key, without a password: 158 bytes in base64 below an untrusted comment.
+/// minisign's secret key: 158 bytes in base64 below an untrusted comment.
 ///
-///     2  "Ed"       8  key id
-///     2  0 0        32 seed
-///     2  "B2"       32 public key
-///     48 unused     32 BLAKE2b-256 of "Ed", id, seed and public key
+///     2  "Ed"         32 salt           8  key id
+///     2  "Sc" or 0 0  8  operations     32 seed
+///     2  "B2"         8  memory         32 public key
+///                                       32 BLAKE2b-256 of "Ed", id, seed and public key
 ///
-/// The 48 bytes are salt and limits of the password's derivation: minisign ignores them here, and we write zeros. minisign 0.11
-/// leaves the sum of such a key zero, and takes one that is right.
+/// With a password ("Sc") everything from the id on is combined, by exclusive or, with 104 bytes that scrypt makes of the password, by
+/// the salt and the limits. Without one minisign ignores salt and limits, and we write zeros; minisign 0.11 then
+/// leaves the sum zero, and takes one that is right.
 private enum SecretFile {
   static let size = 158
   static let kdf = 2
   static let checksum = 4
+  static let salt = 6
+  static let operations = 38
+  static let memory = 46
   static let id = 54
   static let secret = 62
   static let sum = 126
@@ -20,6 +24,11 @@ private enum SecretFile {
   static let scrypt = Array("Sc".utf8)
   static let blake2b = Array("B2".utf8)
   static let sumSize = 32
+  static let saltSize = 32
+
+  /// More than minisign's own default asks for, 1 GiB, is an attack on this machine's memory.
+  static let maximumMemory: UInt64 = 1 << 30
+  static let maximumOperations: UInt64 = 1 << 26
 
   static func sum(of packed: borrowing SecretBytes) -> [UInt8] {
     let summed = SecretBytes(count: 2 + sum - id)
@@ -29,25 +38,50 @@ private enum SecretFile {
     crypto_generichash(&digest, sumSize, summed.pointer(), UInt64(summed.memory.count), nil, 0)
     return digest
   }
+
+  /// Hides what is secret, or shows it again: twice the same is nothing.
+  static func mask(_ packed: borrowing SecretBytes, with password: borrowing Password) throws(KeyError) {
+    let (operations, memory) = (number(packed, at: operations), number(packed, at: memory))
+    guard (1...maximumOperations).contains(operations), (1...maximumMemory).contains(memory) else { throw .malformed }
+    let stream = password.scrypt(
+      salt: Array(packed.memory[salt..<salt + saltSize]), operations: operations, memory: memory, count: size - id)
+    for place in id..<size { packed.memory[place] ^= stream.memory[place - id] }
+  }
+
+  /// The lowest byte first.
+  private static func number(_ packed: borrowing SecretBytes, at place: Int) -> UInt64 {
+    (0..<8).reduce(0) { $0 | UInt64(packed.memory[place + $1]) << UInt64(8 * $1) }
+  }
+
+  static func put(_ number: UInt64, into packed: borrowing SecretBytes, at place: Int) {
+    for byte in 0..<8 { packed.memory[place + byte] = UInt8(truncatingIfNeeded: number >> UInt64(8 * byte)) }
+  }
 }
 
 extension SigningKey {
-  /// Reads a secret key as `minisign -G -W` writes it. Fails with `tooLarge`, `malformed`, `passwordProtected` or `damaged`.
-  public init(fileBytes: [UInt8]) throws(KeyError) {
+  /// Reads a secret key as `minisign -G` writes it, with a password or (`-W`) without one.
+  ///
+  /// Fails with `tooLarge`, `malformed` or `damaged`; with `passwordProtected` where it needs a password and none is given; with
+  /// `wrongPassword` where that is another one.
+  public init(fileBytes: [UInt8], password: Password? = nil) throws(KeyError) {
     guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
     let packed = SecretBytes(count: SecretFile.size)
     guard let lines = CommentedFile.forgivingLines(of: fileBytes, count: 2),
       CommentedFile.comment(in: lines[0], after: CommentedFile.untrustedPrefix) != nil,
       Base64Text.decode(lines[1], into: packed.memory),
-      packed.memory.starts(with: PublicKey.algorithm)
-    else { throw .malformed }
-    let derivation = packed.memory[SecretFile.kdf..<SecretFile.checksum]
-    guard !derivation.elementsEqual(SecretFile.scrypt) else { throw .passwordProtected }
-    guard derivation.elementsEqual(SecretFile.noPassword),
+      packed.memory.starts(with: PublicKey.algorithm),
       packed.memory[SecretFile.checksum..<SecretFile.checksum + 2].elementsEqual(SecretFile.blake2b)
     else { throw .malformed }
-    let sum = packed.memory[SecretFile.sum...]
-    guard sum.allSatisfy({ $0 == 0 }) || sum.elementsEqual(SecretFile.sum(of: packed)) else { throw .damaged }
+    let derivation = packed.memory[SecretFile.kdf..<SecretFile.checksum]
+    if derivation.elementsEqual(SecretFile.scrypt) {
+      guard let password else { throw .passwordProtected }
+      try SecretFile.mask(packed, with: password)
+      guard packed.memory[SecretFile.sum...].elementsEqual(SecretFile.sum(of: packed)) else { throw .wrongPassword }
+    } else {
+      guard derivation.elementsEqual(SecretFile.noPassword) else { throw .malformed }
+      let sum = packed.memory[SecretFile.sum...]
+      guard sum.allSatisfy({ $0 == 0 }) || sum.elementsEqual(SecretFile.sum(of: packed)) else { throw .damaged }
+    }
 
     // A secret key beside a public key of another one gives itself away with its first signature: make the latter afresh.
     let secret = SecretBytes(count: Self.secretSize)
@@ -60,17 +94,37 @@ extension SigningKey {
     self.init(publicKey: publicKey, secret: secret)
   }
 
-  /// The file that `minisign -S` reads without a password. It is the secret: write it where nobody else reads.
+  /// Whether a secret key's file needs a password. False for what is no such file.
+  public static func isProtected(fileBytes: [UInt8]) -> Bool {
+    do {
+      _ = try SigningKey(fileBytes: fileBytes)
+      return false
+    } catch { return error == .passwordProtected }
+  }
+
+  /// The file that `minisign -S` reads. Without a password it is the secret: write it where nobody else reads.
   ///
   /// Fails with `unfitComment` alone.
-  public func fileBytes(comment: String) throws(KeyError) -> [UInt8] {
+  /// - Parameter protection: a password, and 32 random bytes. Its limits suit a small device: 16 MiB, a tenth of a second.
+  public func fileBytes(comment: String, protection: (password: Password, salt: [UInt8])? = nil) throws(KeyError) -> [UInt8] {
     let packed = SecretBytes(count: SecretFile.size)
+    func put(_ bytes: some Collection<UInt8>, at place: Int) {
+      UnsafeMutableRawBufferPointer(rebasing: packed.memory[place...]).copyBytes(from: bytes)
+    }
     packed.memory.initializeMemory(as: UInt8.self, repeating: 0)
-    packed.memory.copyBytes(from: PublicKey.algorithm)
-    UnsafeMutableRawBufferPointer(rebasing: packed.memory[SecretFile.checksum...]).copyBytes(from: SecretFile.blake2b)
-    UnsafeMutableRawBufferPointer(rebasing: packed.memory[SecretFile.id...]).copyBytes(from: publicKey.id.bytes)
-    UnsafeMutableRawBufferPointer(rebasing: packed.memory[SecretFile.secret...]).copyBytes(from: secret.memory)
-    UnsafeMutableRawBufferPointer(rebasing: packed.memory[SecretFile.sum...]).copyBytes(from: SecretFile.sum(of: packed))
+    put(PublicKey.algorithm, at: 0)
+    put(SecretFile.blake2b, at: SecretFile.checksum)
+    put(publicKey.id.bytes, at: SecretFile.id)
+    put(secret.memory, at: SecretFile.secret)
+    put(SecretFile.sum(of: packed), at: SecretFile.sum)
+    if let protection {
+      precondition(protection.salt.count == SecretFile.saltSize, "scrypt's salt has 32 bytes here")
+      put(SecretFile.scrypt, at: SecretFile.kdf)
+      put(protection.salt, at: SecretFile.salt)
+      SecretFile.put(UInt64(crypto_pwhash_scryptsalsa208sha256_opslimit_interactive()), into: packed, at: SecretFile.operations)
+      SecretFile.put(UInt64(crypto_pwhash_scryptsalsa208sha256_memlimit_interactive()), into: packed, at: SecretFile.memory)
+      try SecretFile.mask(packed, with: protection.password)
+    }
     let line = Base64Text.encode(Array(packed.memory))
     let bytes = Array("\(CommentedFile.untrustedPrefix)\(comment)\n\(line)\n".utf8)
     guard CommentedFile.isFit(comment), bytes.count <= CommentedFile.sizeLimit else { throw .unfitComment }

@@ -1,0 +1,41 @@
+/// Why a file in the age format cannot be opened or made.
+public enum AgeError: Error, Equatable, Sendable {
+  /// It does not begin as an age file of version 1 does.
+  case notAge
+  /// The header breaks the format's rules.
+  case malformed(String)
+  /// No identity here can open it.
+  case noMatch
+  /// The header is not the one that was made with the file's key.
+  case headerChanged
+  /// The content is not what was encrypted, or ends too early.
+  case contentChanged
+  case wrongPassword
+  case unfitKey
+
+  /// A stable word for scripts.
+  public var reason: String {
+    switch self {
+    case .notAge: "age-not-encrypted"
+    case .malformed: "age-malformed"
+    case .noMatch: "age-not-for-us"
+    case .headerChanged: "age-header-changed"
+    case .contentChanged: "age-content-changed"
+    case .wrongPassword: "age-wrong-password"
+    case .unfitKey: "age-key-malformed"
+    }
+  }
+
+  /// What is wrong, in the middle of a sentence.
+  public var message: String {
+    switch self {
+    case .notAge: "it does not begin as a file in the age format does"
+    case .malformed(let why): "its age header breaks the format's rules: \(why)"
+    case .noMatch: "it is encrypted for somebody else"
+    case .headerChanged: "its age header was changed or damaged"
+    case .contentChanged: "what was encrypted was changed or damaged, or the file ends too early"
+    case .wrongPassword: "the password is another one"
+    case .unfitKey: "this is no key of age's: a recipient begins with age1, an identity with AGE-SECRET-KEY-1"
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import CSodium
+
+/// The beginning of an age file: who may open it, and proof that nobody changed that.
+struct AgeHeader {
+  static let version = "age-encryption.org/v1\n"
+  /// More than a hundred recipients need.
+  static let maximumBytes = 64 << 10
+  private static let macSize = 32
+
+  let stanzas: [AgeStanza]
+  /// The bytes that the proof is about: everything up to `---`.
+  private let proven: [UInt8]
+  private let mac: [UInt8]
+
+  /// Reads a header that is there as a whole: everything up to the end of the line that begins with `---`.
+  init(_ bytes: [UInt8]) throws(AgeError) {
+    guard bytes.starts(with: Self.version.utf8) else { throw .notAge }
+    guard bytes.last == 0x0a else { throw .malformed("it does not end") }
+    var lines = bytes.dropLast().dropFirst(Self.version.utf8.count)
+      .split(separator: 0x0a, omittingEmptySubsequences: false)[...]
+    var stanzas: [AgeStanza] = []
+    while let line = lines.popFirst() {
+      if line.starts(with: "---".utf8) {
+        guard line.starts(with: "--- ".utf8), let mac = AgeBase64.decode(line.dropFirst(4)), mac.count == Self.macSize,
+          lines.isEmpty
+        else { throw .malformed("its last line is of another form") }
+        if stanzas.isEmpty { throw .malformed("it names no recipient") }
+        self.stanzas = stanzas
+        self.mac = mac
+        proven = Array(bytes[..<(line.startIndex + 3)])
+        return
+      }
+      stanzas.append(try Self.stanza(line, &lines))
+    }
+    throw .malformed("it does not end")
+  }
+
+  private static func stanza(_ first: ArraySlice<UInt8>, _ lines: inout ArraySlice<ArraySlice<UInt8>>) throws(AgeError)
+    -> AgeStanza
+  {
+    guard first.starts(with: "-> ".utf8) else { throw .malformed("a line begins otherwise") }
+    let words = first.dropFirst(3).split(separator: 0x20, omittingEmptySubsequences: false)
+    guard words.allSatisfy({ !$0.isEmpty && $0.allSatisfy { (33...126).contains($0) } }) else {
+      throw .malformed("a recipient has an empty argument, or one that is no text")
+    }
+    var body: [UInt8] = []
+    while let line = lines.popFirst() {
+      guard line.count <= AgeStanza.lineLength, let bytes = AgeBase64.decode(line) else {
+        throw .malformed("a recipient's body is of another form")
+      }
+      body += bytes
+      if line.count < AgeStanza.lineLength {
+        let texts = words.map { String(decoding: $0, as: UTF8.self) }
+        return AgeStanza(type: texts[0], arguments: Array(texts[1...]), body: body)
+      }
+    }
+    throw .malformed("a recipient's body does not end")
+  }
+
+  /// Makes a header for these recipients.
+  init(_ stanzas: [AgeStanza], fileKey: borrowing SecretBytes) {
+    self.stanzas = stanzas
+    proven = Array((Self.version + stanzas.map(\.text).joined() + "---").utf8)
+    mac = Self.mac(of: proven, fileKey)
+  }
+
+  var bytes: [UInt8] { proven + Array(" \(AgeBase64.encode(mac))\n".utf8) }
+
+  /// Whether the header is the one that was made with this key.
+  func isProven(by fileKey: borrowing SecretBytes) -> Bool {
+    let right = Self.mac(of: proven, fileKey)
+    return sodium_memcmp(right, mac, mac.count) == 0
+  }
+
+  private static func mac(of bytes: [UInt8], _ fileKey: borrowing SecretBytes) -> [UInt8] {
+    let key = HKDF.derive(fileKey, salt: [], info: "header")
+    let result = SecretBytes(count: macSize)
+    var message = bytes
+    message.withUnsafeMutableBytes { HKDF.hmac(key: Array(key.memory), $0, into: result) }
+    return Array(result.memory)
+  }
+}

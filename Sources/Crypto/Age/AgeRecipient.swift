@@ -1,0 +1,77 @@
+import CSodium
+
+/// For whom something is encrypted: an X25519 public key, as age writes it, `age1...`.
+public struct AgeRecipient: Hashable, Sendable, CustomStringConvertible {
+  static let size = 32
+  private static let prefix = "age"
+
+  let bytes: [UInt8]
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Takes what `text` gives and nothing else.
+  public init?(_ text: some StringProtocol) {
+    guard let bytes = Bech32.decode(text, prefix: Self.prefix), bytes.count == Self.size,
+      text.utf8.allSatisfy({ !(65...90).contains($0) })
+    else { return nil }
+    self.bytes = bytes
+  }
+
+  public var text: String { Bech32.encode(Self.prefix, bytes) }
+  public var description: String { text }
+}
+
+/// What opens a file that was encrypted for its recipient. Its memory is wiped when it goes.
+public final class AgeIdentity {
+  private static let prefix = "age-secret-key-"
+
+  public let recipient: AgeRecipient
+  let secret: SecretBytes
+
+  /// The identity of 32 random bytes. Whoever has them has the identity: wipe or forget them.
+  public init(seed: [UInt8]) {
+    precondition(seed.count == AgeRecipient.size, "an X25519 secret has 32 bytes")
+    let secret = SecretBytes(count: AgeRecipient.size)
+    secret.memory.copyBytes(from: seed)
+    recipient = AgeRecipient(bytes: AgeIdentity.publicKey(of: secret))
+    self.secret = secret
+  }
+
+  /// From a line as age-keygen writes it. Fails with `unfitKey` alone.
+  public convenience init(_ text: some StringProtocol) throws(AgeError) {
+    guard text.utf8.allSatisfy({ !(97...122).contains($0) }), var bytes = Bech32.decode(text, prefix: Self.prefix),
+      bytes.count == AgeRecipient.size
+    else { throw .unfitKey }
+    defer { sodium_memzero(&bytes, bytes.count) }
+    self.init(seed: bytes)
+  }
+
+  /// The line that `age -i` reads. It is the secret: write it where nobody else reads.
+  public var text: String {
+    // Bech32 that is all upper case is the same text.
+    String(
+      decoding: Bech32.encode(Self.prefix, secret.memory).utf8.map { (97...122).contains($0) ? $0 & 0xdf : $0 }, as: UTF8.self)
+  }
+
+  private static func publicKey(of secret: borrowing SecretBytes) -> [UInt8] {
+    Sodium.start()
+    var bytes = [UInt8](repeating: 0, count: AgeRecipient.size)
+    crypto_scalarmult_base(&bytes, secret.pointer())
+    return bytes
+  }
+}
+
+extension AgeIdentity {
+  /// The identities of a file as age-keygen writes it: one a line, with comments and empty lines between them. Fails with `unfitKey`
+  /// where another line stands in it, or none.
+  public static func identities(fileBytes: [UInt8]) throws(AgeError) -> [AgeIdentity] {
+    var found: [AgeIdentity] = []
+    for line in fileBytes.split(separator: 0x0a) {
+      let text = String(decoding: line.last == 0x0d ? line.dropLast() : line, as: UTF8.self)
+      if text.isEmpty || text.utf8.first == UInt8(ascii: "#") { continue }
+      found.append(try AgeIdentity(text))
+    }
+    if found.isEmpty { throw .unfitKey }
+    return found
+  }
+}

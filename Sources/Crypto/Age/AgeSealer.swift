@@ -1,0 +1,57 @@
+/// Encrypts bytes that come in pieces, for several recipients, in the age format (https://age-encryption.org/v1).
+///
+///     var sealer = try AgeSealer(for: recipients, random: platform.random.bytes)
+///     file.write(sealer.beginning)
+///     while let piece = next() { file.write(sealer.seal(piece)) }
+///     file.write(sealer.finish())
+public struct AgeSealer: ~Copyable {
+  /// Goes before all else.
+  public let beginning: [UInt8]
+  private var payload: AgePayload
+  private var pending: [UInt8] = []
+
+  /// Whoever has one of the recipients' identities can open it. Fails with `unfitKey` where a recipient is no key that could have one.
+  /// - Parameter random: gives so many random bytes, which nobody else ever sees.
+  public init(for recipients: [AgeRecipient], random: (Int) -> [UInt8]) throws(AgeError) {
+    precondition(!recipients.isEmpty, "something is encrypted for somebody")
+    let fileKey = Self.fileKey(random)
+    var stanzas: [AgeStanza] = []
+    for recipient in recipients { stanzas.append(try AgeWrapping.wrap(fileKey, for: recipient, seed: random(32))) }
+    self.init(stanzas, fileKey, random)
+  }
+
+  /// For whoever knows the password.
+  public init(password: borrowing Password, random: (Int) -> [UInt8]) {
+    let fileKey = Self.fileKey(random)
+    self.init([AgeWrapping.wrap(fileKey, password: password, salt: random(16))], fileKey, random)
+  }
+
+  private init(_ stanzas: [AgeStanza], _ fileKey: borrowing SecretBytes, _ random: (Int) -> [UInt8]) {
+    let nonce = random(AgePayload.nonceSize)
+    beginning = AgeHeader(stanzas, fileKey: fileKey).bytes + nonce
+    payload = AgePayload(fileKey: fileKey, nonce: nonce)
+  }
+
+  private static func fileKey(_ random: (Int) -> [UInt8]) -> SecretBytes {
+    let key = SecretBytes(count: AgeWrapping.fileKeySize)
+    key.memory.copyBytes(from: random(AgeWrapping.fileKeySize))
+    return key
+  }
+
+  /// What to write for these bytes; it may come with later ones.
+  public mutating func seal(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    pending += bytes
+    var sealed: [UInt8] = []
+    var place = 0
+    // The last chunk is known to be the last only at the end.
+    while pending.count - place > AgePayload.chunkSize {
+      sealed += payload.seal(pending[place..<place + AgePayload.chunkSize], isLast: false)
+      place += AgePayload.chunkSize
+    }
+    pending.removeFirst(place)
+    return sealed
+  }
+
+  /// What to write at the end; nothing may be sealed after it.
+  public mutating func finish() -> [UInt8] { payload.seal(pending[...], isLast: true) }
+}

@@ -1,0 +1,35 @@
+import CSodium
+
+/// What a person keeps a key behind. Its memory is wiped when it goes.
+public final class Password {
+  private let secret: SecretBytes
+
+  /// nil for an empty one, which protects nothing.
+  public init?(_ bytes: [UInt8]) {
+    if bytes.isEmpty { return nil }
+    secret = SecretBytes(count: bytes.count)
+    secret.memory.copyBytes(from: bytes)
+  }
+
+  /// scrypt by libsodium's limits, as minisign uses it.
+  func scrypt(salt: [UInt8], operations: UInt64, memory: UInt64, count: Int) -> SecretBytes {
+    let derived = SecretBytes(count: count)
+    let size = secret.memory.count
+    let status = secret.pointer().withMemoryRebound(to: CChar.self, capacity: size) {
+      crypto_pwhash_scryptsalsa208sha256(derived.pointer(), UInt64(count), $0, UInt64(size), salt, operations, Int(memory))
+    }
+    // It fails where there is no memory for it, and nothing can be done about that.
+    if status != 0 { fatalError("no memory to derive a key from a password") }
+    return derived
+  }
+
+  /// scrypt (RFC 7914): `cost` times `blockSize` times 128 bytes of memory.
+  func scrypt(salt: [UInt8], cost: UInt64, blockSize: UInt32, parallelization: UInt32, count: Int) -> SecretBytes {
+    let derived = SecretBytes(count: count)
+    let status = crypto_pwhash_scryptsalsa208sha256_ll(
+      secret.pointer(), secret.memory.count, salt, salt.count, cost, blockSize, parallelization, derived.pointer(), count)
+    // It fails where there is no memory for it, and nothing can be done about that.
+    if status != 0 { fatalError("no memory to derive a key from a password") }
+    return derived
+  }
+}
