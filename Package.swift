@@ -28,7 +28,7 @@ func room(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = s
     swiftSettings: settings)
 }
 
-let clibraries = ["CSQLite", "CArchive", "CSodium"]
+let clibraries = ["CSQLite", "CArchive", "CSodium", "CZstd"]
 
 func check(_ name: String, exclude: [String] = [], _ dependencies: [String]) -> Target {
   .testTarget(
@@ -48,6 +48,7 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CArchive", path: "Sources/CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+    .systemLibrary(name: "CZstd", path: "Sources/CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
 
     // Each line may name only what stands above it: the arrow of dependency points one way.
@@ -57,7 +58,7 @@ let package = Package(
     room("Crypto", ["CSodium"], settings: wrapsC),
     room("SQLite", ["CSQLite", "Values"], settings: wrapsC),
     room("Dataset", ["Values", "JSON"]),
-    room("Bundle", ["CArchive", "Values", "Platform", "JSON", "Crypto"], settings: wrapsC),
+    room("Bundle", ["CArchive", "CZstd", "Values", "Platform", "JSON", "Crypto"], settings: wrapsC),
     room("Merge", ["Values", "Dataset"]),
     room("Capture", ["Values", "SQLite", "Dataset"]),
     room("Workspace", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge"]),

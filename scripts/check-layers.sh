@@ -35,10 +35,12 @@ RULES='
     for (i in list) isMain[list[i]] = 1
     only["CSQLite"] = " SQLite "
     only["CArchive"] = " Bundle "
+    only["CZstd"] = " Bundle "
     only["CSodium"] = " Crypto "
     only["Glibc"] = " Platform Bundle SQLite Crypto "
     reason["CSQLite"] = "only SQLite imports CSQLite: SQL goes through its Database"
     reason["CArchive"] = "only Bundle imports CArchive: nobody else reads tar files"
+    reason["CZstd"] = "only Bundle imports CZstd: nobody else packs and unpacks"
     reason["CSodium"] = "only Crypto imports CSodium: keys and digests have types there"
     reason["Glibc"] = "only Platform, and the rooms that wrap C, import Glibc: use the doors of Platform"
   }

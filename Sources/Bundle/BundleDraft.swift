@@ -119,15 +119,21 @@ public struct BundleDraft: ~Copyable {
 
   /// Writes the sealed bundle to a new file in the draft's folder, synced but under a name of no meaning: the caller renames it once its
   /// database knows of it. Returns the file's path.
-  public func write(_ sealed: SealedBundle) throws -> String {
+  /// - Parameter recipients: for whom it is encrypted; none: for everybody to read.
+  public func write(_ sealed: SealedBundle, for recipients: [AgeRecipient] = []) throws -> String {
     let made = try platform.files.createTemporary(in: folder.path, mode: 0o644)
     defer { platform.files.close(made.fd) }
-    let tar = try TarWriter(to: made.fd)
+    let tar = try TarWriter(to: packing(made.fd, for: recipients))
     for head in sealed.heads { try tar.add(head.name, head.bytes) }
     for entry in entries { try tar.add(entry.name, file: entry.path, bytes: entry.bytes, files: platform.files) }
     try tar.finish()
     try platform.files.sync(made.fd)
     return made.path
+  }
+
+  private func packing(_ fd: Int32, for recipients: [AgeRecipient]) throws -> ZstdSink {
+    let file = FileSink(fd, files: platform.files)
+    return try ZstdSink(recipients.isEmpty ? file : AgeSink(file, for: recipients, random: platform.random.bytes))
   }
 }
 

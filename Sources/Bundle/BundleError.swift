@@ -1,3 +1,4 @@
+import SatchelCrypto
 import SatchelValues
 
 /// Why a bundle was refused, or could not be written. Nothing of a refused bundle is used.
@@ -18,6 +19,8 @@ public enum BundleError: ExplainedError, Equatable {
   case line(entry: String, number: Int, String)
   case newerFormat(String)
   case archive(String)
+  /// It is encrypted, and not as or for whom it should be; or it could not be encrypted.
+  case encryption(AgeError)
   /// A row that no reader would take, so that it is not written either.
   case rowTooLarge(String, limit: Int)
 
@@ -35,6 +38,7 @@ public enum BundleError: ExplainedError, Equatable {
     case .line: "bad-line"
     case .newerFormat: "newer-format"
     case .archive: "archive"
+    case .encryption(let error): error.reason
     case .rowTooLarge: "row-too-large"
     }
   }
@@ -52,6 +56,7 @@ public enum BundleError: ExplainedError, Equatable {
     case .manifest(let why): "The manifest breaks the format's rules: \(why)."
     case .line(let entry, let number, let why): "Line \(number) of \(entry) breaks the format's rules: \(why)."
     case .newerFormat(let what): "This bundle was made by a newer Satchel: \(what)."
+    case .encryption(let error): "The file is encrypted, and cannot be opened here: \(error.message)."
     case .archive(let why): "Writing the bundle failed: \(why)."
     case .rowTooLarge(let row, let limit):
       "The change of \(row) is larger than \(limit) bytes, which is the most that a bundle carries in one row."
@@ -62,6 +67,8 @@ public enum BundleError: ExplainedError, Equatable {
     switch self {
     case .truncated, .digest, .notABundle:
       "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
+    case .encryption(.noMatch): "Is it for this replica? If it is, its sender knows an older key: have it made again."
+    case .encryption: "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
     case .unknownKey: "If you know the sender, it must be enrolled first; otherwise leave the file alone."
     case .badSignature: "Do not use this file. Ask its sender for a new one."
     case .newerFormat: "Install the newer version here, then import the file again."

@@ -6,7 +6,7 @@ import SatchelValues
 ///
 /// Up to the signature nothing is looked at but the two entries that prove it; every entry is digested while it arrives in a
 /// staging folder, and parsed only when its digest is the signed one.
-public struct BundleReader: Sendable {
+public struct BundleReader {
   /// Which public key a signature must be checked with.
   public enum Trust: Sendable {
     /// Keys that are known here, found by the id that the signature names.
@@ -18,9 +18,12 @@ public struct BundleReader: Sendable {
 
   private let platform: Platform
   private let limits: BundleLimits
+  private let identities: [AgeIdentity]
 
-  public init(platform: Platform, limits: BundleLimits = BundleLimits()) {
+  /// - Parameter identities: what opens bundles that are encrypted.
+  public init(platform: Platform, identities: [AgeIdentity] = [], limits: BundleLimits = BundleLimits()) {
     self.platform = platform
+    self.identities = identities
     self.limits = limits
   }
 
@@ -35,7 +38,7 @@ public struct BundleReader: Sendable {
     let folder = try StagingFolder(in: staging, platform: platform)
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
-    var tar = try TarReader(from: fd)
+    var tar = try TarReader(from: unpacked(fd))
 
     let signatureBytes = try small(.signature, of: &tar, limit: limits.signatureBytes)
     let sumsBytes = try small(.sums, of: &tar, limit: limits.sumsBytes)
@@ -63,6 +66,12 @@ public struct BundleReader: Sendable {
       files: platform.files)
   }
 
+  /// What the file says once it is decrypted, where it is encrypted, and unpacked.
+  private func unpacked(_ fd: Int32) throws -> ZstdSource {
+    let file = try PeekedSource(FileSource(fd, files: platform.files), count: 64)
+    return try ZstdSource(AgeOpener.isAge(file.beginning) ? AgeSource(file, identities) : file)
+  }
+
   private func verify(_ signatureBytes: [UInt8], _ sums: [UInt8], _ trust: Trust) throws(BundleError) -> (PublicKey, String) {
     let signature: Signature
     do { signature = try Signature(fileBytes: signatureBytes) } catch { throw .badSignature(error.message) }
@@ -85,19 +94,19 @@ public struct BundleReader: Sendable {
   }
 
   /// An entry that is small enough for memory and must be the next one.
-  private func small(_ name: EntryName, of tar: inout TarReader, limit: Int64) throws(BundleError) -> [UInt8] {
+  private func small(_ name: EntryName, of tar: inout TarReader, limit: Int64) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Int(try header(name, of: &tar, limit: limit)))
     _ = try tar.read(into: &bytes)
     return bytes
   }
 
-  private func header(_ name: EntryName, of tar: inout TarReader, limit: Int64) throws(BundleError) -> Int64 {
-    guard let header = try tar.next() else { throw .truncated }
+  private func header(_ name: EntryName, of tar: inout TarReader, limit: Int64) throws -> Int64 {
+    guard let header = try tar.next() else { throw BundleError.truncated }
     guard header.name.elementsEqual(name.rawValue.utf8) else {
-      throw .entry(printable(header.name), "stands where \(name.rawValue) belongs")
+      throw BundleError.entry(printable(header.name), "stands where \(name.rawValue) belongs")
     }
-    guard header.kind == .file else { throw .entry(name.rawValue, "is no plain file") }
-    guard header.size <= limit else { throw .tooLarge("The entry \(name.rawValue)", limit: limit) }
+    guard header.kind == .file else { throw BundleError.entry(name.rawValue, "is no plain file") }
+    guard header.size <= limit else { throw BundleError.tooLarge("The entry \(name.rawValue)", limit: limit) }
     return header.size
   }
 

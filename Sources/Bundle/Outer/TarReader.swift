@@ -1,8 +1,8 @@
-/// Reads a tar inside zstd, one entry after the other: plain files under plain names, and nothing else that a tar can say.
+/// Reads a tar, one entry after the other: plain files under plain names, and nothing else that a tar can say.
 ///
 /// Every byte is looked at. What is not an entry's content is either part of a header whose checksum is right, or zero.
 struct TarReader: ~Copyable {
-  private let stream: ZstdStream
+  private let stream: ZstdSource
   private var block = [UInt8](repeating: 0, count: TarHeader.blockBytes)
   /// Bytes of the current entry that were not read yet, and the zeros behind it.
   private var rest: Int64 = 0
@@ -13,15 +13,15 @@ struct TarReader: ~Copyable {
   /// A pax header has room for a size and three times.
   private static let maximumPaxBytes: Int64 = 1 << 10
 
-  init(from fd: Int32) throws(BundleError) { stream = try ZstdStream(from: fd) }
+  init(from stream: ZstdSource) { self.stream = stream }
 
   /// The next entry's header; nil at the tar's end, behind which nothing stands. The entry before must be read to its end.
-  mutating func next() throws(BundleError) -> TarHeader? {
+  mutating func next() throws -> TarHeader? {
     precondition(rest == 0 && padding == 0, "an entry is read to its end before the next one begins")
     guard var header = try header() else { return nil }
     if header.kind == .pax {
       let size = try paxSize(header)
-      guard let described = try self.header() else { throw .truncated }
+      guard let described = try self.header() else { throw BundleError.truncated }
       header = described
       if let size { header.size = size }
     }
@@ -31,17 +31,19 @@ struct TarReader: ~Copyable {
   }
 
   /// The next bytes of the entry into `buffer`: how many there are; 0 at its end.
-  mutating func read(into buffer: inout [UInt8]) throws(BundleError) -> Int {
+  mutating func read(into buffer: inout [UInt8]) throws -> Int {
     let wanted = Int(min(rest, Int64(buffer.count)))
     if wanted > 0 {
-      guard try stream.read(into: &buffer, count: wanted) == wanted else { throw .truncated }
+      guard try stream.read(into: &buffer, count: wanted) == wanted else { throw BundleError.truncated }
       rest -= Int64(wanted)
     }
     if rest == 0, padding > 0 {
       let zeros = padding
       padding = 0
-      guard try stream.read(into: &block, count: zeros) == zeros else { throw .truncated }
-      guard block[..<zeros].allSatisfy({ $0 == 0 }) else { throw .notABundle("something stands between two of its entries") }
+      guard try stream.read(into: &block, count: zeros) == zeros else { throw BundleError.truncated }
+      guard block[..<zeros].allSatisfy({ $0 == 0 }) else {
+        throw BundleError.notABundle("something stands between two of its entries")
+      }
     }
     return wanted
   }
@@ -52,19 +54,20 @@ struct TarReader: ~Copyable {
   }
 
   /// The header in the next block; nil where the end's zeros begin, which are read to the last.
-  private mutating func header() throws(BundleError) -> TarHeader? {
-    guard try stream.read(into: &block, count: block.count) == block.count else { throw .truncated }
+  private mutating func header() throws -> TarHeader? {
+    guard try stream.read(into: &block, count: block.count) == block.count else { throw BundleError.truncated }
     if block.contains(where: { $0 != 0 }) { return try TarHeader(block) }
     var tail = [UInt8](repeating: 0, count: Self.maximumTail)
     let count = try stream.read(into: &tail, count: tail.count)
-    guard count < tail.count, tail[..<count].allSatisfy({ $0 == 0 }) else { throw .trailingData }
-    guard count >= TarHeader.blockBytes else { throw .truncated }
+    guard count < tail.count, tail[..<count].allSatisfy({ $0 == 0 }) else { throw BundleError.trailingData }
+    guard count >= TarHeader.blockBytes else { throw BundleError.truncated }
+    try stream.finish()
     return nil
   }
 
   /// The size that a pax header gives to the entry behind it; nil where it gives none.
-  private mutating func paxSize(_ header: TarHeader) throws(BundleError) -> Int64? {
-    guard header.size <= Self.maximumPaxBytes else { throw .notABundle("it has a pax header of \(header.size) bytes") }
+  private mutating func paxSize(_ header: TarHeader) throws -> Int64? {
+    guard header.size <= Self.maximumPaxBytes else { throw BundleError.notABundle("it has a pax header of \(header.size) bytes") }
     rest = header.size
     padding = Self.padding(behind: rest)
     var records = [UInt8](repeating: 0, count: Int(header.size))

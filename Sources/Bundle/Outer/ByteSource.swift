@@ -1,0 +1,47 @@
+import SatchelPlatform
+
+/// Where the bytes of a bundle come from: a file, or what another source's bytes say once they are decrypted or unpacked.
+protocol ByteSource: AnyObject {
+  /// Fills `buffer`, which is not empty, from its start. Says how many bytes there are; 0 at the end.
+  func read(into buffer: inout [UInt8]) throws -> Int
+}
+
+/// The bytes of an open file, which stays the caller's to close.
+final class FileSource: ByteSource {
+  private let fd: Int32
+  private let files: any FileSystem
+
+  init(_ fd: Int32, files: any FileSystem) {
+    self.fd = fd
+    self.files = files
+  }
+
+  func read(into buffer: inout [UInt8]) throws -> Int { try files.read(fd, into: &buffer) }
+}
+
+/// A source whose first bytes can be looked at before anybody takes them.
+final class PeekedSource: ByteSource {
+  private let source: any ByteSource
+  private(set) var beginning: [UInt8] = []
+  private var taken = 0
+
+  /// Reads the first `count` bytes, or as many as there are.
+  init(_ source: any ByteSource, count: Int) throws {
+    self.source = source
+    var buffer = [UInt8](repeating: 0, count: count)
+    while beginning.count < count {
+      let more = try source.read(into: &buffer)
+      if more == 0 { break }
+      beginning += buffer[..<more]
+      buffer = [UInt8](repeating: 0, count: max(1, count - beginning.count))
+    }
+  }
+
+  func read(into buffer: inout [UInt8]) throws -> Int {
+    if taken == beginning.count { return try source.read(into: &buffer) }
+    let count = min(buffer.count, beginning.count - taken)
+    buffer.replaceSubrange(..<count, with: beginning[taken..<taken + count])
+    taken += count
+    return count
+  }
+}

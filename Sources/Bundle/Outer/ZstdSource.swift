@@ -1,0 +1,83 @@
+import CZstd
+
+/// What a source says that was compressed with zstd, once and as one frame.
+final class ZstdSource: ByteSource {
+  private let source: any ByteSource
+  private let context: OpaquePointer
+  private var packed: [UInt8] = []
+  private var taken = 0
+  private var isAtEnd = false
+
+  /// How far back a frame may refer, and how much memory it so asks for: 2^23 bytes. Level 3 refers back 2 MiB.
+  static let windowLog: Int32 = 23
+  private static let magic: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
+
+  init(_ source: any ByteSource) throws {
+    let peeked = try PeekedSource(source, count: Self.magic.count)
+    guard peeked.beginning == Self.magic else {
+      if peeked.beginning.isEmpty || Self.magic.starts(with: peeked.beginning) { throw BundleError.truncated }
+      throw BundleError.notABundle("it is not compressed once, with zstd")
+    }
+    guard let context = ZSTD_createDCtx() else { throw BundleError.archive("out of memory") }
+    ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, Self.windowLog)
+    self.source = peeked
+    self.context = context
+  }
+
+  deinit { ZSTD_freeDCtx(context) }
+
+  func read(into buffer: inout [UInt8]) throws -> Int { try read(into: &buffer, count: buffer.count) }
+
+  /// Fills the first `count` bytes of `buffer`. Fewer come only where the frame ends.
+  func read(into buffer: inout [UInt8], count: Int) throws -> Int {
+    precondition(count <= buffer.count, "the buffer has room for what is asked")
+    var filled = 0
+    while filled < count, !isAtEnd {
+      if taken == packed.count { try takeMore() }
+      filled += try unpack(into: &buffer, from: filled, to: count)
+    }
+    return filled
+  }
+
+  /// Checks that nothing stands behind the frame. What is left of the frame itself is not looked at.
+  func finish() throws {
+    // The frame's own end may still be on its way.
+    var rest = [UInt8](repeating: 0, count: 1)
+    guard try read(into: &rest, count: 1) == 0, isAtEnd else { throw BundleError.trailingData }
+    if taken < packed.count { throw BundleError.trailingData }
+    var more = [UInt8](repeating: 0, count: 1)
+    if try source.read(into: &more) > 0 { throw BundleError.trailingData }
+  }
+
+  private func takeMore() throws {
+    var buffer = [UInt8](repeating: 0, count: 128 << 10)
+    let count = try source.read(into: &buffer)
+    if count == 0 { throw BundleError.truncated }
+    packed = count == buffer.count ? buffer : Array(buffer[..<count])
+    taken = 0
+  }
+
+  private func unpack(into buffer: inout [UInt8], from start: Int, to end: Int) throws -> Int {
+    var status = 0
+    var made = 0
+    packed.withUnsafeBytes { source in
+      buffer.withUnsafeMutableBytes { target in
+        var input = ZSTD_inBuffer(src: source.baseAddress, size: source.count, pos: taken)
+        var output = ZSTD_outBuffer(dst: target.baseAddress, size: end, pos: start)
+        status = ZSTD_decompressStream(context, &output, &input)
+        taken = input.pos
+        made = output.pos - start
+      }
+    }
+    if ZSTD_isError(status) != 0 { throw Self.failure(status) }
+    if status == 0 { isAtEnd = true }
+    return made
+  }
+
+  private static func failure(_ status: Int) -> BundleError {
+    let words = String(cString: ZSTD_getErrorName(status))
+    return words.contains("too much memory")
+      ? .tooLarge("The memory that unpacking it asks for", limit: 1 << Int64(windowLog))
+      : .notABundle("unpacking failed: \(words)")
+  }
+}

@@ -1,0 +1,6 @@
+#ifndef SATCHEL_CZSTD_SHIM_H
+#define SATCHEL_CZSTD_SHIM_H
+
+#include <zstd.h>
+
+#endif
