@@ -16,7 +16,7 @@ QUICK     ?=
 
 # The Debian packages that building, testing and the demonstration need.
 PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3 gdal-bin \
-  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrencode-dev mtools
+  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrcodegen-dev mtools zbar-tools
 
 .PHONY: build test demo lint format soak bench clean deps
 

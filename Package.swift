@@ -28,7 +28,7 @@ func room(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = s
     swiftSettings: settings)
 }
 
-let clibraries = ["CSQLite", "CArchive", "CSodium", "CZstd"]
+let clibraries = ["CSQLite", "CArchive", "CSodium", "CZstd", "CQRCode"]
 
 func check(_ name: String, exclude: [String] = [], _ dependencies: [String]) -> Target {
   .testTarget(
@@ -50,21 +50,24 @@ let package = Package(
     .systemLibrary(name: "CArchive", path: "Sources/CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
     .systemLibrary(name: "CZstd", path: "Sources/CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CQRCode", path: "Sources/CQRCode", pkgConfig: "qrcodegen", providers: [.apt(["libqrcodegen-dev"])]),
 
     // Each line may name only what stands above it: the arrow of dependency points one way.
     room("Values", []),
     room("Platform", ["Values"]),
     room("JSON", ["Values"]),
+    room("QRCode", ["CQRCode"], settings: wrapsC),
     room("Crypto", ["CSodium"], settings: wrapsC),
     room("SQLite", ["CSQLite", "Values"], settings: wrapsC),
-    room("Dataset", ["Values", "JSON"]),
+    room("Dataset", ["Values", "JSON", "Crypto"]),
     room("Bundle", ["CArchive", "CZstd", "Values", "Platform", "JSON", "Crypto"], settings: wrapsC),
     room("Merge", ["Values", "Dataset"]),
     room("Capture", ["Values", "SQLite", "Dataset"]),
     room("Workspace", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge"]),
     room("Device", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
     room("Hub", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
-    room("Commands", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Workspace", "Device", "Hub"]),
+    room(
+      "Commands", ["Values", "Platform", "JSON", "QRCode", "Crypto", "SQLite", "Dataset", "Bundle", "Workspace", "Device", "Hub"]),
     .executableTarget(name: "satchel", dependencies: ["SatchelCommands"], path: "Sources/satchel", swiftSettings: strict),
     .executableTarget(name: "satchel-hub", dependencies: ["SatchelCommands"], path: "Sources/satchel-hub", swiftSettings: strict),
 
@@ -89,13 +92,13 @@ let package = Package(
       "Interop", exclude: ["reader.py"],
       ["Values", "Platform", "Crypto", "Bundle", "SQLite", "Workspace", "Device", "Hub", "TestSupport"]),
     check("Golden", ["Platform", "Crypto", "Bundle", "TestSupport"]),
-    check("Commands", ["Values", "Platform", "JSON", "SQLite", "Commands"]),
+    check("Commands", ["Values", "Platform", "JSON", "SQLite", "QRCode", "Commands", "TestSupport"]),
     check("Concurrency", ["Platform", "TestSupport"]),
     check("GeoPackage", ["Values", "Platform", "JSON", "SQLite", "Commands", "TestSupport"]),
     check("Merge", ["Values", "Dataset", "Merge"]),
     check("Hub", ["Hub"]),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
-    check("Dataset", ["Values", "Dataset"]),
+    check("Dataset", ["Values", "Crypto", "Dataset"]),
     check("SQLite", ["Values", "SQLite"]),
     check("Capture", ["Values", "SQLite", "Dataset", "Capture", "TestSupport"]),
   ]

@@ -7,7 +7,7 @@
 set -euo pipefail
 
 # The rooms in their order, as in Package.swift: each may import only those before it.
-ROOMS="Values Platform JSON Crypto SQLite Dataset Bundle Merge Capture Workspace Device Hub Commands"
+ROOMS="Values Platform JSON QRCode Crypto SQLite Dataset Bundle Merge Capture Workspace Device Hub Commands"
 
 # The tools' mains stand outside the house and see only its front door.
 MAINS="satchel satchel-hub"
@@ -21,7 +21,7 @@ check() { # check ROOT
 # The list above and Package.swift must tell the same story.
 check_order() {
   local declared
-  declared=$(sed -n 's/^ *room("\([A-Za-z]*\)".*/\1/p' Package.swift | paste -sd ' ')
+  declared=$(tr -d '\n' <Package.swift | grep -o ' room( *"[A-Za-z]*"' | cut -d '"' -f 2 | paste -sd ' ')
   if [ "$declared" != "$ROOMS" ]; then
     echo "Package.swift:1: its rooms are '$declared', but scripts/check-layers.sh knows '$ROOMS'"
   fi
@@ -37,10 +37,12 @@ RULES='
     only["CArchive"] = " Bundle "
     only["CZstd"] = " Bundle "
     only["CSodium"] = " Crypto "
+    only["CQRCode"] = " QRCode "
     only["Glibc"] = " Platform Bundle SQLite Crypto "
     reason["CSQLite"] = "only SQLite imports CSQLite: SQL goes through its Database"
     reason["CArchive"] = "only Bundle imports CArchive: nobody else reads tar files"
     reason["CZstd"] = "only Bundle imports CZstd: nobody else packs and unpacks"
+    reason["CQRCode"] = "only QRCode imports CQRCode"
     reason["CSodium"] = "only Crypto imports CSodium: keys and digests have types there"
     reason["Glibc"] = "only Platform, and the rooms that wrap C, import Glibc: use the doors of Platform"
   }
@@ -140,6 +142,7 @@ self_test() {
   expect SQLite 'import CArchive' 'only Bundle imports'
   expect Hub 'import CSodium' 'only Crypto imports'
   expect Crypto 'import CSodium' ''
+  expect Commands 'import CQRCode' 'only QRCode imports'
   expect Hub 'import Glibc' 'use the doors of Platform'
   expect SQLite 'import Glibc' ''
   expect Hub 'import Foundation' 'Foundation is not used'

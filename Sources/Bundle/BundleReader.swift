@@ -18,10 +18,12 @@ public struct BundleReader {
 
   private let platform: Platform
   private let limits: BundleLimits
-  private let identities: [AgeIdentity]
+  private let identities: () throws -> [AgeIdentity]
 
-  /// - Parameter identities: what opens bundles that are encrypted.
-  public init(platform: Platform, identities: [AgeIdentity] = [], limits: BundleLimits = BundleLimits()) {
+  /// - Parameter identities: gives what opens bundles that are encrypted; asked only where one is.
+  public init(
+    platform: Platform, identities: @escaping () throws -> [AgeIdentity] = { [] }, limits: BundleLimits = BundleLimits()
+  ) {
     self.platform = platform
     self.identities = identities
     self.limits = limits
@@ -56,6 +58,10 @@ public struct BundleReader {
       throw BundleError.manifest("its entries are not those of B2SUMS")
     }
 
+    // Each is bounded by what a manifest can say, so that the sum fits.
+    guard entries.reduce(0, { $0 + $1.bytes }) <= limits.totalBytes else {
+      throw BundleError.tooLarge("All that it holds", limit: limits.totalBytes)
+    }
     try admit(manifest, key)
     for entry in entries { try stage(entry, of: &tar, digest: sums[entry.name], in: folder) }
     if let surplus = try tar.next() {
@@ -69,7 +75,7 @@ public struct BundleReader {
   /// What the file says once it is decrypted, where it is encrypted, and unpacked.
   private func unpacked(_ fd: Int32) throws -> ZstdSource {
     let file = try PeekedSource(FileSource(fd, files: platform.files), count: 64)
-    return try ZstdSource(AgeOpener.isAge(file.beginning) ? AgeSource(file, identities) : file)
+    return try ZstdSource(limits: limits, AgeOpener.isAge(file.beginning) ? AgeSource(file, identities()) : file)
   }
 
   private func verify(_ signatureBytes: [UInt8], _ sums: [UInt8], _ trust: Trust) throws(BundleError) -> (PublicKey, String) {

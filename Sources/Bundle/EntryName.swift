@@ -8,6 +8,7 @@ public enum EntryName: String, Sendable, CaseIterable, Comparable {
   case conflicts = "conflicts.jsonl"
   case dataset = "dataset.json"
   case snapshot = "snapshot.sqlite"
+  case part
 
   public static func < (a: EntryName, b: EntryName) -> Bool { a.place < b.place }
 

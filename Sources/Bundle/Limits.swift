@@ -8,6 +8,11 @@ public struct BundleLimits: Sendable {
   public var manifestBytes: Int64 = 1 << 20
   /// Of any entry behind the manifest, whatever size the manifest promises.
   public var entryBytes: Int64 = 64 << 30
+  /// Of all entries behind the manifest.
+  public var totalBytes: Int64 = 128 << 30
+  /// How many bytes may come out of one that goes into unpacking, beyond those that may come out of anything.
+  public var ratio: Int64 = 1000
+  public var anyRatioBytes: Int64 = 4 << 30
   public var lineBytes = 64 << 20
   public var jsonDepth = 16
 

@@ -33,6 +33,57 @@ public struct Manifest: Hashable, Sendable {
     case changes(Changes)
     case scope(Scope)
     case enrolment(Enrolment)
+    case volume(Volume)
+  }
+
+  /// The keys that a sender will use from some later bundle on.
+  public struct Rotation: Hashable, Sendable {
+    public let key: PublicKey
+    public let recipient: AgeRecipient
+
+    public init(key: PublicKey, recipient: AgeRecipient) {
+      self.key = key
+      self.recipient = recipient
+    }
+  }
+
+  /// Keys that nothing may be signed with any more; the list with the highest number counts.
+  public struct Revocations: Hashable, Sendable {
+    public let number: Int64
+    public let keys: [PublicKey]
+
+    public init(number: Int64, keys: [PublicKey]) {
+      self.number = number
+      self.keys = keys
+    }
+  }
+
+  /// One piece of another bundle's file.
+  public struct Volume: Hashable, Sendable {
+    public static let most: Int64 = 9_999
+
+    /// The bundle that was cut.
+    public let of: BundleID
+    public let whole: BundleKind
+    /// Its sequence or number.
+    public let number: Int64
+    /// From 1 to `parts`.
+    public let part: Int64
+    public let parts: Int64
+    /// The size of the whole file.
+    public let bytes: Int64
+    /// Of the whole file.
+    public let digest: Digest
+
+    public init(of: BundleID, whole: BundleKind, number: Int64, part: Int64, parts: Int64, bytes: Int64, digest: Digest) {
+      self.of = of
+      self.whole = whole
+      self.number = number
+      self.part = part
+      self.parts = parts
+      self.bytes = bytes
+      self.digest = digest
+    }
   }
 
   /// What a device tells about its export.
@@ -120,6 +171,10 @@ public struct Manifest: Hashable, Sendable {
   public let resolutions: Int64
   /// Filled in when the bundle is sealed, by what was put in.
   public internal(set) var critical: [Critical] = []
+  /// For whom what is for the sender may be encrypted; nil: it does not say.
+  public var recipient: AgeRecipient?
+  public var rotation: Rotation?
+  public var revoked: Revocations?
   public let body: Body
 
   public init(
@@ -145,22 +200,30 @@ public struct Manifest: Hashable, Sendable {
     case .changes: .changes
     case .scope: .scope
     case .enrolment: .enrolment
+    case .volume: .volume
     }
   }
 
-  /// The number in the bundle's file name: a sequence, an emission's number, 0 for a request.
+  /// The number in the signature's comment: a sequence, an emission's number, a volume's, 0 for a request.
   public var number: Int64 {
     switch body {
     case .changes(let changes): changes.sequence.rawValue
     case .scope(let scope): scope.number.rawValue
     case .enrolment: 0
+    case .volume(let volume): volume.part
     }
   }
 
   /// The name of the bundle's file, safe on FAT and exFAT.
-  public var fileName: String { "\(dataset)-\(from.name)-\(to.name)-\(number).satchel" }
+  public var fileName: String {
+    let stem = "\(dataset)-\(from.name)-\(to.name)"
+    guard case .volume(let volume) = body else { return "\(stem)-\(number).satchel" }
+    let (part, parts) = (String(volume.part), String(volume.parts))
+    let zeros = String(repeating: "0", count: parts.utf8.count - part.utf8.count)
+    return "\(stem)-\(volume.number)-\(zeros)\(part)of\(parts).satchel"
+  }
 }
 
 public enum BundleKind: String, Sendable, CaseIterable {
-  case changes, scope, enrolment
+  case changes, scope, enrolment, volume
 }

@@ -5,7 +5,7 @@ import SatchelValues
 /// How a manifest stands in JSON; `docs/FORMAT.md` is the description.
 extension Manifest {
   func json(entries: [Entry]) -> JSONValue {
-    var members: [JSONValue.Member] = [
+    let members: [JSONValue.Member] = [
       .init(name: "format", value: .integer(Self.format)),
       .init(name: "critical", value: .array(critical.map { .string($0.rawValue) })),
       .init(name: "kind", value: .string(kind.rawValue)),
@@ -30,8 +30,21 @@ extension Manifest {
             .object([.init(name: "name", value: .string($0.name.rawValue)), .init(name: "bytes", value: .integer($0.bytes))])
           })),
     ]
-    members += bodyMembers
-    return .object(members)
+    return .object(members + keyMembers + bodyMembers)
+  }
+
+  private var keyMembers: [JSONValue.Member] {
+    var members: [JSONValue.Member] = []
+    if let recipient { members.append(.init(name: "recipient", value: .string(recipient.text))) }
+    if let rotation {
+      let value: JSONValue = ["key": .string(rotation.key.line), "recipient": .string(rotation.recipient.text)]
+      members.append(.init(name: "rotation", value: value))
+    }
+    if let revoked {
+      let value: JSONValue = ["number": .integer(revoked.number), "keys": .array(revoked.keys.map { .string($0.line) })]
+      members.append(.init(name: "revoked", value: value))
+    }
+    return members
   }
 
   private var bodyMembers: [JSONValue.Member] {
@@ -64,6 +77,13 @@ extension Manifest {
       [
         .init(name: "incarnation", value: .string(enrolment.incarnation.text)),
         .init(name: "key", value: .string(enrolment.key.line)),
+      ]
+    case .volume(let volume):
+      [
+        .init(name: "of", value: .string(volume.of.text)), .init(name: "whole", value: .string(volume.whole.rawValue)),
+        .init(name: "number", value: .integer(volume.number)), .init(name: "part", value: .integer(volume.part)),
+        .init(name: "parts", value: .integer(volume.parts)), .init(name: "bytes", value: .integer(volume.bytes)),
+        .init(name: "digest", value: .string(volume.digest.hexadecimal)),
       ]
     }
   }
@@ -99,6 +119,9 @@ extension Manifest {
       created: try fields.time("created"), stamp: try fields.stamp("stamp"), changes: try counts.natural("changes"),
       conflicts: try counts.natural("conflicts"), resolutions: try counts.natural("resolutions"), body: try Body(kind, fields))
     manifest.critical = understood
+    manifest.recipient = try fields.recipient("recipient")
+    manifest.rotation = try fields.rotation()
+    manifest.revoked = try fields.revocations()
     return (manifest, try fields.entries())
   }
 }
@@ -125,6 +148,15 @@ extension Manifest.Body {
     case .enrolment:
       guard let key = PublicKey(line: try fields.string("key")) else { throw .manifest("key is no minisign public key") }
       self = .enrolment(.init(incarnation: try fields.identifier("incarnation"), key: key))
+    case .volume:
+      guard let whole = BundleKind(rawValue: try fields.string("whole")),
+        let digest = Digest(hexadecimal: try fields.string("digest"))
+      else { throw .manifest("whole or digest is of another form") }
+      self = .volume(
+        .init(
+          of: try fields.identifier("of"), whole: whole, number: try fields.natural("number"),
+          part: try fields.natural("part", from: 1), parts: try fields.natural("parts", from: 1),
+          bytes: try fields.natural("bytes", from: 1), digest: digest))
     }
   }
 }
@@ -196,6 +228,35 @@ private struct ManifestFields {
   func stamp(_ name: String) throws(BundleError) -> Stamp {
     guard let stamp = Stamp(hexadecimal: try string(name)) else { throw .manifest("\(name) is no stamp") }
     return stamp
+  }
+
+  func recipient(_ name: String) throws(BundleError) -> AgeRecipient? {
+    if object[name] == nil { return nil }
+    guard let recipient = AgeRecipient(try string(name)) else { throw .manifest("\(name) is no recipient of age's") }
+    return recipient
+  }
+
+  func rotation() throws(BundleError) -> Manifest.Rotation? {
+    guard let value = object["rotation"] else { return nil }
+    let fields = ManifestFields(value)
+    guard let key = PublicKey(line: try fields.string("key")), let recipient = try fields.recipient("recipient") else {
+      throw .manifest("rotation names no keys")
+    }
+    return .init(key: key, recipient: recipient)
+  }
+
+  func revocations() throws(BundleError) -> Manifest.Revocations? {
+    guard let value = object["revoked"] else { return nil }
+    guard let list = value["keys"]?.arrayValue else { throw .manifest("revoked has no list of keys") }
+    var keys: [PublicKey] = []
+    for item in list {
+      guard let key = item.stringValue.flatMap({ PublicKey(line: $0) }) else { throw .manifest("revoked names what is no key") }
+      if let last = keys.last, !last.line.utf8.lexicographicallyPrecedes(key.line.utf8) {
+        throw .manifest("revoked keys are not in their order")
+      }
+      keys.append(key)
+    }
+    return .init(number: try ManifestFields(value).natural("number", from: 1), keys: keys)
   }
 
   func chain() throws(BundleError) -> [Manifest.Changes.Link] {

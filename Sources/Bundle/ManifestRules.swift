@@ -18,6 +18,14 @@ extension Manifest {
         throw .manifest("chain is too long, out of order, or names exports that are not before this one")
       }
     }
+    if case .volume(let volume) = body {
+      guard volume.part <= volume.parts, volume.parts <= Volume.most, volume.parts <= volume.bytes,
+        volume.whole == .changes || volume.whole == .scope
+      else { throw .manifest("it is no piece of a bundle that could be") }
+    }
+    guard rotation == nil || kind == .changes || kind == .scope, revoked == nil || kind == .scope else {
+      throw .manifest("it tells of keys that have no place in a bundle of its kind")
+    }
     if case .scope(let scope) = body {
       let builds = scope.after > .zero && scope.after < scope.number
       guard scope.extent == .full ? scope.after == .zero : builds else {
@@ -38,6 +46,7 @@ extension Manifest.Body {
       case .delta: ([], [.changes, .conflicts, .dataset])
       }
     case .enrolment: ([], [])
+    case .volume: ([.part], [])
     }
   }
 }

@@ -25,7 +25,7 @@ public enum KeyError: Error, Equatable, Sendable {
     case .tooLarge: "the file is larger than any key: check that it is the right one"
     case .malformed: "this is not a minisign key: it needs a line with an untrusted comment and a line with the key"
     case .passwordProtected: "the key is protected by a password, and none was given"
-    case .wrongPassword: "the password is another one than the key is protected by"
+    case .wrongPassword: "the password is wrong"
     case .damaged: "the key does not fit its own checksum: restore the file from a copy"
     case .unfitComment: "a comment must be one line without control characters, short enough for the file"
     }

@@ -1,3 +1,4 @@
+import SatchelCrypto
 import SatchelValues
 
 /// The set of tables that are kept in step, with their rules; defined once at the hub and carried to the devices.
@@ -5,6 +6,10 @@ public struct DatasetDefinition: Sendable {
   public let name: String
   public let version: Int64
   public let snapshot: SnapshotRule
+  /// Whether bundles are encrypted where nobody says otherwise.
+  public let encryption: EncryptionRule
+  /// Who can open encrypted bundles beside their sender and their recipient.
+  public let escrow: [AgeRecipient]
   /// What is known about each user, beside the name; rules use each as a parameter.
   public let attributes: [Attribute]
   /// In the order of the definition.
@@ -30,6 +35,11 @@ public enum SnapshotRule: Hashable, Sendable {
     case .every(let count): (sequence.rawValue - 1) % count == 0
     }
   }
+}
+
+/// Whether bundles are encrypted.
+public enum EncryptionRule: String, Sendable, CaseIterable {
+  case never, always
 }
 
 /// One fact that is known about every user.

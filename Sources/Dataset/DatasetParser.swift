@@ -1,3 +1,4 @@
+import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 
@@ -12,7 +13,8 @@ extension DatasetDefinition {
     do { document = try JSONValue.parse(bytes, limits: JSONLimits()) } catch {
       throw DatasetError("", "it is not JSON: \(error.reason), at byte \(error.offset)")
     }
-    let root = try Members(document, at: "", known: ["dataset", "version", "snapshot", "attributes", "tables"])
+    let root = try Members(
+      document, at: "", known: ["dataset", "version", "snapshot", "encrypt", "escrow", "attributes", "tables"])
     name = try root.string("dataset")
     guard isSafeName(name) else {
       throw DatasetError("dataset", "\"\(name)\" cannot be part of a file name", hint: safeNameHint)
@@ -20,6 +22,8 @@ extension DatasetDefinition {
     version = try root.integer("version")
     guard version > 0 else { throw DatasetError("version", "it must be a whole number from 1 on") }
     snapshot = try Self.snapshotRule(root)
+    encryption = try root.word("encrypt", of: EncryptionRule.self) ?? .never
+    escrow = try Self.escrow(root)
     attributes = try root.members("attributes").map { member throws(DatasetError) in
       let place = "attributes.\(member.name)"
       guard let word = member.value.stringValue, let kind = Attribute.Kind(rawValue: word) else {
@@ -50,6 +54,19 @@ extension DatasetDefinition {
     case .string("always"): return .always
     case .string("never"): return .never
     default: throw DatasetError("snapshot", "it is \"first\", \"always\", \"never\" or a whole number from 1 on")
+    }
+  }
+
+  private static func escrow(_ root: Members) throws(DatasetError) -> [AgeRecipient] {
+    guard let value = root["escrow"] else { return [] }
+    guard let list = value.arrayValue, list.count <= 16 else {
+      throw DatasetError("escrow", "it must be a list of at most 16 recipients, [\"age1...\"]")
+    }
+    return try list.map { item throws(DatasetError) in
+      guard let recipient = item.stringValue.flatMap({ AgeRecipient($0) }) else {
+        throw DatasetError("escrow", "a recipient is written as age-keygen shows it, \"age1...\"")
+      }
+      return recipient
     }
   }
 

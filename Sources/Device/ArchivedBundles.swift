@@ -7,20 +7,20 @@ import SatchelWorkspace
 /// The signed bundles that a device keeps: what its hub said, and what it told itself. Each is verified whenever it is read.
 struct ArchivedBundles {
   private let session: DeviceSession
-  private let hubKey: PublicKey
-  private let ownKey: PublicKey
+  private let hubKeys: [PublicKey]
+  private let ownKeys: [PublicKey]
 
   /// Throws a `WorkspaceError` where a public key is missing.
   init(_ session: DeviceSession) throws {
     self.session = session
-    ownKey = try session.workspace.ownKey()
-    guard let hubKey = try session.workspace.hubKey() else { throw Self.incomplete("the hub's public key is not there") }
-    self.hubKey = hubKey
+    ownKeys = try session.workspace.ownKeys()
+    hubKeys = try session.workspace.hubKeys()
+    if hubKeys.isEmpty { throw Self.incomplete("the hub's public key is not there") }
   }
 
   /// A bundle of the hub's. Throws a `WorkspaceError` where it is missing or damaged, or of another history.
   func emission(_ number: Int64) throws -> VerifiedBundle {
-    let bundle = try read(session.archive.path(session.incomingPrefix, number), hubKey)
+    let bundle = try read(session.archive.path(session.incomingPrefix, number), hubKeys)
     _ = try scope(of: bundle.manifest)
     return bundle
   }
@@ -38,7 +38,7 @@ struct ArchivedBundles {
     guard let path = try session.archive.place(ofOutgoing: name) else {
       throw Self.incomplete("this device's export \(sequence) is not there")
     }
-    return try read(path, ownKey)
+    return try read(path, ownKeys)
   }
 
   /// The emission on which the device stood when it made an export.
@@ -56,8 +56,8 @@ struct ArchivedBundles {
   func extent(of number: Int64) throws -> Manifest.Scope.Extent {
     var found: Manifest.Scope.Extent = .delta
     do {
-      _ = try BundleReader(platform: session.platform).read(
-        session.archive.path(session.incomingPrefix, number), trust: .keys([hubKey]), staging: session.folder.inbox
+      _ = try session.workspace.reader.read(
+        session.archive.path(session.incomingPrefix, number), trust: .keys(hubKeys), staging: session.folder.inbox
       ) { manifest, _ in
         found = try self.scope(of: manifest).extent
         throw Enough()
@@ -68,9 +68,9 @@ struct ArchivedBundles {
     return found
   }
 
-  private func read(_ path: String, _ key: PublicKey) throws -> VerifiedBundle {
+  private func read(_ path: String, _ keys: [PublicKey]) throws -> VerifiedBundle {
     do {
-      return try BundleReader(platform: session.platform).read(path, trust: .keys([key]), staging: session.folder.inbox)
+      return try session.workspace.reader.read(path, trust: .keys(keys), staging: session.folder.inbox)
     } catch let error as BundleError {
       throw Self.incomplete("\(Paths.name(of: path)) is damaged (\(error.message))")
     }

@@ -80,6 +80,7 @@ extension DeviceWorkspace {
     state.received = scope.number
     try install(tables, in: database)
     try KeyChanges.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
+    try RevokedKeys.take(manifest, into: &state, in: database)
     try state.save(in: database)
     try Capture.begin(Generation(state.sequence.rawValue), in: database)
     try Capture.witness(manifest.stamp, in: database)
@@ -90,7 +91,8 @@ extension DeviceWorkspace {
   func install(_ tables: [TrackedTable], in database: borrowing Database) throws {
     try Capture.install(in: database, tables: tables)
     for sql in [
-      DeviceSchema.state, DeviceSchema.exports, DeviceSchema.resolutions, DeviceSchema.rekeyed, BlockTable.schema,
+      DeviceSchema.state, DeviceSchema.revoked, DeviceSchema.exports, DeviceSchema.resolutions, DeviceSchema.rekeyed,
+      BlockTable.schema,
       ConflictTable.schema, Ledger.schema,
     ] {
       try database.execute(sql)
@@ -105,10 +107,10 @@ extension DeviceWorkspace {
     return DeviceState(
       id: configuration.id, name: configuration.name, user: manifest.user, hubID: manifest.from.id, hubName: manifest.from.name,
       epoch: scope.epoch, incarnation: incarnation, sequence: .zero, acknowledged: .zero, received: .zero,
-      heard: platform.clock.milliseconds(), definition: definition.source)
+      heard: platform.clock.milliseconds(), definition: definition.source, hubRecipient: manifest.recipient)
   }
 
   func trustSigner(of bundle: borrowing VerifiedBundle) throws {
-    try WorkspaceKeys.trust(bundle.signer, as: Self.hubKeyName, folder: folder, files: platform.files)
+    try keys.trust(bundle.signer, as: Self.hubKeyName)
   }
 }

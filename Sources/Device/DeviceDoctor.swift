@@ -10,7 +10,7 @@ extension DeviceWorkspace {
   public func examine() throws -> DoctorReport {
     try folder.locked(platform, .takeBack) {
       var report = DoctorReport()
-      try report.check(folder, platform: platform)
+      try report.check(folder, keys, platform: platform)
       if try isMissing() { return report }
       do {
         if let replaced = try ReplacedFile.find(self) {
@@ -34,7 +34,7 @@ extension DeviceWorkspace {
   public func repair(missing: MissingRows = .putBack) throws -> DoctorReport {
     try locked {
       var report = DoctorReport()
-      try report.check(folder, platform: platform)
+      try report.check(folder, keys, platform: platform)
       if try isMissing() { return report }
       if let replaced = try ReplacedFile.find(self) {
         try replaced.takeUp(missing: missing, ending, &report)

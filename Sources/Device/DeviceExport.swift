@@ -22,11 +22,14 @@ extension DeviceWorkspace {
   /// Writes what changed since the last acknowledged export as a bundle into the outbox.
   ///
   /// Where nothing is new since the last export nothing is written, and the report names that one.
-  /// - Parameter snapshot: carry the whole database too, whatever the dataset's rule says.
-  public func export(snapshot: Bool = false) throws -> ExportReport {
+  /// - Parameters:
+  ///   - snapshot: carry the whole database too, whatever the dataset's rule says.
+  ///   - encryption: an export that is there already is encrypted as it lies there.
+  public func export(snapshot: Bool = false, encryption: Encryption = .asTheDatasetSays) throws -> ExportReport {
     try locked {
       let session = try session()
-      let key = try WorkspaceKeys.own(folder, files: platform.files)
+      let key = try keys.signing()
+      let recipients = try encryption.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
       let (steps, record) = try session.database.writeTransaction(ending) {
         try Capture.settle(session.tables, in: session.database)
@@ -36,8 +39,10 @@ extension DeviceWorkspace {
       }
       // Writers wait for the rows to be read, and not for the file: if that fails, its number is like that of a stick that was lost.
       if let sealed = record.sealed {
-        let file = try draft.write(sealed)
+        let file = try draft.write(sealed, for: recipients)
         if ending == .keep { try session.publish(record, file) }
+      } else if ending == .keep, !recipients.isEmpty {
+        try encryptInPlace(folder.place(ofOutgoing: record.file, platform.files), for: recipients, platform: platform)
       }
       return try session.report(record, steps: steps)
     }
@@ -68,6 +73,7 @@ extension DeviceSession {
   /// Whether the last export says already all that this one would say.
   fileprivate func isNothingNew(since last: ExportRecord) throws -> Bool {
     guard last.isWritten, last.received == state.received else { return false }
+    if try workspace.keys.nextKey() != nil, state.toldKey == nil { return false }
     guard try ConflictTable.countUntold(of: state.id, in: database) == 0 else { return false }
     let generation = Generation(last.sequence.rawValue)
     let decided = try database.first(
@@ -100,7 +106,7 @@ extension DeviceSession {
 
     try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
     let now = platform.clock.milliseconds()
-    let manifest = Manifest(
+    var manifest = Manifest(
       bundle: BundleID(random: platform.random.bytes(16)), dataset: dataset.name, version: dataset.version,
       from: .init(id: state.id, name: state.name), to: hub, user: state.user, created: UTCTime.text(milliseconds: now),
       stamp: try Capture.tick(now: now, in: database), changes: draft.count(of: .changes), conflicts: draft.count(of: .conflicts),
@@ -109,6 +115,11 @@ extension DeviceSession {
         .init(
           epoch: state.epoch, incarnation: state.incarnation, received: state.received, sequence: sequence,
           chain: try chain(before: sequence))))
+    manifest.recipient = try workspace.keys.recipient()
+    if let next = try workspace.keys.nextKey() {
+      manifest.rotation = .init(key: next, recipient: try workspace.keys.recipient())
+      state.toldKey = state.toldKey ?? sequence
+    }
     let sealed = try draft.seal(manifest, with: key)
     try record(sealed, sequence: sequence, at: now)
     try ConflictTable.markTold(conflicts.map(\.id), by: sequence.rawValue, in: database)

@@ -32,7 +32,7 @@ extension DeviceWorkspace {
     try locked {
       let session = try isInitial() ? nil : session()
       do {
-        let bundle = try read(path, fingerprint: fingerprint)
+        let bundle = try read(path, fingerprint: fingerprint, session)
         let scope = try self.scope(of: bundle.manifest)
         guard let session else { return try begin(with: bundle, scope, from: path) }
         return try session.importScope(bundle, scope, from: path)
@@ -49,40 +49,52 @@ extension DeviceWorkspace {
   /// Checks a bundle from the hub, or one of this device's own, and lets `body` look at it. Imports nothing.
   public func verify<T>(_ path: String, _ body: (borrowing VerifiedBundle) throws -> T) throws -> T {
     try locked {
-      try body(
-        BundleReader(platform: platform).read(
-          path, trust: .keys([ownKey()] + [hubKey()].compactMap(\.self)), staging: folder.inbox))
+      try body(reader.read(path, trust: .keys(ownKeys() + hubKeys()), staging: folder.inbox))
     }
   }
 
-  func ownKey() throws -> PublicKey { try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files) }
-
-  /// nil: this device does not know its hub yet.
-  func hubKey() throws -> PublicKey? {
-    let path = folder.publicKey(of: Self.hubKeyName)
-    return try platform.files.kind(path) == nil ? nil : WorkspaceKeys.publicKey(at: path, files: platform.files)
-  }
-
-  private func read(_ path: String, fingerprint: String?) throws -> VerifiedBundle {
-    let reader = BundleReader(platform: platform)
-    if let hub = try hubKey() {
-      // A bundle of this device's own that comes back is refused for what it is.
-      return try reader.read(path, trust: .keys([hub, ownKey()]), staging: folder.inbox) { manifest, signer in
-        try check(manifest)
-        guard signer == hub else {
-          throw Refusal("other-key", "It is signed by another than the hub.", keeping: .quarantine)
+  private func read(_ path: String, fingerprint: String?, _ session: DeviceSession?) throws -> VerifiedBundle {
+    if try hubKey() != nil {
+      do {
+        // A bundle of this device's own that comes back is refused for what it is.
+        return try reader.read(path, trust: .keys(ownKeys() + hubKeys()), staging: folder.inbox) { manifest, signer in
+          try check(manifest)
+          try check(signer, of: manifest, session?.state) { try session?.isRevoked($0) ?? false }
         }
+      } catch BundleError.unknownKey(let id) {
+        return try readWithNewKey(path, id: id, fingerprint: fingerprint, session)
       }
     }
     guard try isInitial() else {
       throw WorkspaceError(
-        "no-hub-key", "The hub's public key \(folder.publicKey(of: Self.hubKeyName)) is missing.",
+        "no-hub-key", "The hub's public key \(folder.key(Self.hubKeyName, "pub")) is missing.",
         hint: "Bring it back from a backup, or from another device of this hub.")
     }
     return try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, signer in
       try check(manifest)
       try compare(fingerprint, with: signer.fingerprint)
     }
+  }
+
+  /// The hub has lost its key and signs with one that nothing announced: a person says whether it is the hub's.
+  private func readWithNewKey(_ path: String, id: String, fingerprint: String?, _ session: DeviceSession?) throws
+    -> VerifiedBundle
+  {
+    guard let session, let old = try hubKey() else { throw BundleError.unknownKey(id) }
+    let bundle = try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, signer in
+      try check(manifest)
+      guard manifest.from.id == session.state.hubID, try !session.isRevoked(signer) else { throw BundleError.unknownKey(id) }
+      guard let fingerprint else {
+        throw Refusal(
+          "new-hub-key", "It is signed with another key than the hub's. The key's fingerprint is\n\n    \(signer.fingerprint)\n",
+          hint:
+            "Has the hub's key been lost, and is this what `satchel-hub keys show` shows there by now? Then: satchel import FILE --fingerprint \(signer.fingerprint)",
+          keeping: .quarantine)
+      }
+      try compare(fingerprint, with: signer.fingerprint)
+    }
+    if ending == .keep { try replaceHubKey(old, by: bundle.signer) }
+    return bundle
   }
 
   /// The ceremony at the device: what a person compared must be the fingerprint of the key that signed.
@@ -123,6 +135,8 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
+  func isRevoked(_ key: PublicKey) throws -> Bool { try RevokedKeys.contains(key, in: database) }
+
   func quarantine(_ path: String, because error: any ExplainedError) throws {
     if workspace.ending == .takeBack { return }
     try Quarantine.keep(path, because: error, folder: folder, platform: platform, database: database)
@@ -151,15 +165,22 @@ extension DeviceSession {
         "gap", "It builds on the hub's bundle \(scope.after), and the last one that came here is \(state.received).",
         hint: "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
     }
+    try RevokedKeys.check(manifest, state)
+    if workspace.ending == .keep { try workspace.trustNext(of: manifest) }
     let snapshot = try Snapshot.open(bundle, tables: tables)
     let lines = try bundle.changeLines()
     try lines.readAhead()
     // The hub's rows are taken as they are there, whatever got past a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
+    // The hub has an export that tells of the next key: from the next one on that signs.
+    let hasToldKey = state.toldKey.map { $0 <= scope.acknowledged } ?? false
+    if hasToldKey { state.toldKey = nil }
     let report = try keepingInArchive(path, manifest) {
       try database.applyTransaction(workspace.ending, to: tables.map(\.name)) { try apply(bundle, lines, scope, snapshot) }
     }
     if workspace.ending == .keep {
+      try workspace.noteSigner(bundle.signer)
+      if hasToldKey { try workspace.keys.finishRotation() }
       // What the hub has needs no carrying any more.
       try moveToSent(below: state.acknowledged.next)
       if scope.extent == .full { try forgetBefore(scope) }
@@ -218,6 +239,8 @@ extension DeviceSession {
     state.received = scope.number
     state.user = manifest.user
     state.heard = now
+    state.hubRecipient = manifest.recipient ?? state.hubRecipient
+    try RevokedKeys.take(manifest, into: &state, in: database)
     try state.save(in: database)
     try Capture.witness(manifest.stamp, in: database)
     try Ledger.add(

@@ -14,9 +14,15 @@ enum DeviceSchema {
       acknowledged INTEGER NOT NULL,  -- the highest sequence that the hub is known to have merged
       received INTEGER NOT NULL,      -- the emission on which this database stands
       heard INTEGER NOT NULL,         -- when it was imported: milliseconds since 1970
-      definition TEXT NOT NULL        -- the dataset's definition
+      definition TEXT NOT NULL,       -- the dataset's definition
+      hub_recipient TEXT,             -- for whom bundles for the hub are encrypted
+      told_key INTEGER,               -- the first export that told of this device's next key; NULL: none yet
+      revocations INTEGER NOT NULL    -- the number of the list of revoked keys; 0: none
     )
     """
+
+  /// A row for each key that nothing may be signed with any more, as the hub said last.
+  static let revoked = "CREATE TABLE satchel_revoked (key TEXT PRIMARY KEY) WITHOUT ROWID"
 
   /// A row for each export that was ever begun.
   static let exports = """

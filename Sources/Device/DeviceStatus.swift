@@ -44,7 +44,7 @@ public struct DeviceStatus: Sendable {
 extension DeviceWorkspace {
   /// Looks at the workspace and changes nothing.
   public func status() throws -> DeviceStatus {
-    let key = try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files)
+    let key = try keys.ownKey()
     return DeviceStatus(
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },

@@ -14,19 +14,23 @@ public struct DeviceWorkspace: Sendable {
   public let folder: WorkspaceFolder
   public let configuration: WorkspaceConfiguration
   let platform: Platform
+  public let keys: WorkspaceKeys
   /// `takeBack`: commands say what they would do, and leave everything as it is.
   let ending: Ending
-
-  /// The hub's name on this device's shelves until the hub has told its own.
-  static let hubKeyName = "hub"
 
   var databasePath: String { configuration.databasePath(folder) }
 
   /// Opens the workspace in `root`. Throws a `WorkspaceError` where there is none.
-  public static func open(_ root: String, platform: Platform, ending: Ending = .keep) throws -> DeviceWorkspace {
+  ///
+  /// - Parameter passwords: asked where the workspace's keys are behind one.
+  public static func open(
+    _ root: String, platform: Platform, ending: Ending = .keep, passwords: any PasswordSource = NoPassword()
+  ) throws -> DeviceWorkspace {
     let folder = WorkspaceFolder(root)
     let configuration = try WorkspaceConfiguration.load(folder, role: .device, files: platform.files)
-    return DeviceWorkspace(folder: folder, configuration: configuration, platform: platform, ending: ending)
+    return DeviceWorkspace(
+      folder: folder, configuration: configuration, platform: platform,
+      keys: WorkspaceKeys(folder, platform: platform, passwords: passwords), ending: ending)
   }
 
   /// Makes a workspace with keys of its own in `root`, which has no database yet: that comes with the hub's first bundle.
@@ -42,33 +46,35 @@ public struct DeviceWorkspace: Sendable {
     let configuration = WorkspaceConfiguration(
       role: .device, dataset: dataset, id: ReplicaID(random: platform.random.bytes(16)), name: name, database: database,
       incarnation: Incarnation(random: platform.random.bytes(16)))
-    let workspace = DeviceWorkspace(folder: folder, configuration: configuration, platform: platform, ending: ending)
+    let keys = WorkspaceKeys(folder, platform: platform)
+    let workspace = DeviceWorkspace(folder: folder, configuration: configuration, platform: platform, keys: keys, ending: ending)
     if ending == .takeBack { return workspace }
     try folder.create(platform.files, role: .device)
-    _ = try WorkspaceKeys.generate(folder, name: name, platform: platform)
+    try keys.generate(name: name)
     // Last, because a folder is a workspace from then on.
     try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
     return workspace
   }
 
-  /// Writes the file that asks a hub to enrol this device, and returns the fingerprint that both sides compare.
-  public func writeRequest(to path: String) throws -> String {
-    let key = try WorkspaceKeys.own(folder, files: platform.files)
+  /// Writes the file that asks a hub to enrol this device, and returns the key whose fingerprint both sides compare.
+  public func writeRequest(to path: String) throws -> PublicKey {
+    let key = try keys.signing()
     guard let incarnation = configuration.incarnation else {
       throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
     }
     let now = platform.clock.milliseconds()
-    let manifest = Manifest(
+    var manifest = Manifest(
       bundle: BundleID(random: platform.random.bytes(16)), dataset: configuration.dataset, version: 1,
       from: .init(id: configuration.id, name: configuration.name),
       // Who will be its hub, a new device does not know.
       to: .init(id: ReplicaID(random: [UInt8](repeating: 0, count: 16)), name: Self.hubKeyName), user: "",
       created: UTCTime.text(milliseconds: now), stamp: Stamp(milliseconds: now),
       body: .enrolment(.init(incarnation: incarnation, key: key.publicKey)))
+    manifest.recipient = try keys.recipient()
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     let sealed = try draft.seal(manifest, with: key)
     try platform.files.copy(draft.write(sealed), to: path, mode: 0o644)
-    return key.publicKey.fingerprint
+    return key.publicKey
   }
 
   /// Opens the database, with what this device knows. Throws where the hub's first bundle has not come yet, and where something was
@@ -90,7 +96,12 @@ public struct DeviceWorkspace: Sendable {
   }
 
   /// Runs `body` while no other command of ours works on this workspace.
-  func locked<T>(_ body: () throws -> T) throws -> T { try folder.locked(platform, ending, body) }
+  func locked<T>(_ body: () throws -> T) throws -> T {
+    try folder.locked(platform, ending) {
+      if ending == .keep { try keys.completeRotation() }
+      return try body()
+    }
+  }
 }
 
 /// An open device's database, for the length of one command.

@@ -36,7 +36,8 @@ struct ReplacedFile {
   /// Throws a `WorkspaceError` where the bundles are not there that tell what was known.
   static func find(_ workspace: DeviceWorkspace) throws -> ReplacedFile? {
     guard try workspace.hasForeignFile() else { return nil }
-    guard let hub = try workspace.hubKey() else { return nil }
+    let hub = try workspace.hubKeys()
+    if hub.isEmpty { return nil }
     let files = workspace.platform.files
     var found: (manifest: Manifest, scope: Manifest.Scope, definition: DatasetDefinition)?
     var newest: (number: EmissionNumber, source: [UInt8])?
@@ -44,8 +45,7 @@ struct ReplacedFile {
       let path = Paths.join(workspace.folder.archive, name)
       // Exports of this device's own lie there too, under another key.
       guard
-        let bundle = try? BundleReader(platform: workspace.platform).read(
-          path, trust: .keys([hub]), staging: workspace.folder.inbox),
+        let bundle = try? workspace.reader.read(path, trust: .keys(hub), staging: workspace.folder.inbox),
         case .scope(let scope) = bundle.manifest.body, bundle.manifest.to.id == workspace.configuration.id
       else { continue }
       guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { continue }

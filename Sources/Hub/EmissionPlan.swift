@@ -22,7 +22,8 @@ struct EmissionPlan {
   let carriesDefinition: Bool
   let isNothingNew: Bool
 
-  init(_ store: HubStore, device: EnrolledDevice, user: User, full: Bool) throws {
+  /// - Parameter mustTellKey: the hub has a next key of which its devices must hear.
+  init(_ store: HubStore, device: EnrolledDevice, user: User, full: Bool, mustTellKey: Bool) throws {
     self.device = device
     self.user = user
     emissions = try store.emissions(of: device.id)
@@ -63,9 +64,11 @@ struct EmissionPlan {
     let since = try store.changed(after: last.cursor, device: device.id)
     let isChanged = zip(visible, since).contains { !$0.intersection($1.news).isEmpty }
     let untold = try ConflictTable.countUntold(of: device.id, in: store.database)
+    let revocations = try store.revocations()?.number ?? 0
     isNothingNew =
       !isChanged && last.sets == visible && !owed.isNew && last.acknowledged == device.merged && untold == 0
       && last.version == store.dataset.version && Name(last.user) == Name(user.name)
+      && last.revocations == revocations && (!mustTellKey || device.toldKey != nil)
   }
 
   /// - Parameter file: the path of the bundle that was written, or, where nothing was, of the last one.

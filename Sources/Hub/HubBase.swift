@@ -17,7 +17,7 @@ extension HubWorkspace {
   func writeBase(
     _ database: borrowing Database, _ tables: [TrackedTable], _ definition: DatasetDefinition, epoch: Epoch, cursor: Cursor
   ) throws {
-    let key = try WorkspaceKeys.own(folder, files: platform.files)
+    let key = try keys.signing()
     var draft = try BundleDraft(in: folder.archive, platform: platform)
     try SnapshotBuilder.addWhole(database, tables, to: &draft)
     try draft.addDataset(definition.source)
@@ -39,9 +39,7 @@ extension HubWorkspace {
     guard let number = try archive.numbers(basePrefix).last else { throw Self.noBase("it is not there") }
     let bundle: VerifiedBundle
     do {
-      bundle = try BundleReader(platform: platform).read(
-        archive.path(basePrefix, number),
-        trust: .keys([WorkspaceKeys.publicKey(at: self.folder.publicKey, files: platform.files)]), staging: self.folder.inbox)
+      bundle = try reader.read(archive.path(basePrefix, number), trust: .keys(ownKeys()), staging: self.folder.inbox)
     } catch let error as BundleError { throw Self.noBase("it is damaged (\(error.message))") }
     guard case .scope(let scope) = bundle.manifest.body, scope.epoch == store.identity.epoch, scope.number.rawValue == number,
       let path = bundle.path(of: .snapshot)

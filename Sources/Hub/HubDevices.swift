@@ -9,7 +9,7 @@ extension HubWorkspace {
 
   /// The fingerprint of the hub's own key, for people to compare.
   public func fingerprint() throws -> String {
-    try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files).fingerprint
+    try keys.ownKey().fingerprint
   }
 
   /// Whether the hub's database says of itself that it is a GeoPackage. A device's file is one only if it began as one.
@@ -21,11 +21,12 @@ extension HubWorkspace {
 
   /// Makes a device known whose key is beyond doubt, because the hub made it or a person compared its fingerprint.
   public func enrol(
-    _ id: ReplicaID, name: String, user: String, key: PublicKey, incarnation: Incarnation
+    _ id: ReplicaID, name: String, user: String, key: PublicKey, recipient: AgeRecipient?, incarnation: Incarnation
   ) throws -> EnrolledDevice {
     try changing { store in
       guard try store.user(user) != nil else { throw Self.noUser(user) }
-      guard isSafeName(name), name != configuration.name else {
+      // The files of keys are called like whom they are of.
+      guard isSafeName(name), name != configuration.name, !["own", "next"].contains(name) else {
         throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a device here.", hint: safeNameHint)
       }
       // `d-hub-a-1.satchel` must not be able to mean two ways.
@@ -44,17 +45,18 @@ extension HubWorkspace {
           hint: "Choose another name.")
       }
       let device = EnrolledDevice(
-        id: id, name: name, user: user, key: key, incarnation: incarnation, state: .active, merged: .zero, proved: .zero,
+        id: id, name: name, user: user, key: key, recipient: recipient, incarnation: incarnation, state: .active, merged: .zero,
+        proved: .zero,
         enrolled: platform.clock.milliseconds(), heard: nil, skew: 0)
       try store.save(device)
-      if ending == .keep { try WorkspaceKeys.trust(key, as: name, folder: folder, files: platform.files) }
+      if ending == .keep { try keys.trust(key, as: name) }
       return device
     }
   }
 
   /// Checks a request for enrolment and returns what it asks, with the fingerprint that a person must compare.
   public func readRequest(_ path: String) throws -> (manifest: Manifest, enrolment: Manifest.Enrolment, fingerprint: String) {
-    let bundle = try BundleReader(platform: platform).read(path, trust: .firstContact, staging: folder.inbox) { manifest, _ in
+    let bundle = try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, _ in
       _ = try self.enrolment(of: manifest)
     }
     let manifest = bundle.manifest
@@ -71,8 +73,20 @@ extension HubWorkspace {
     throw Refusal("wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue), no request for enrolment.")
   }
 
-  /// Ends a device's right to deliver and to receive.
-  public func revoke(_ name: String) throws -> EnrolledDevice { try setState(.revoked, of: name) }
+  /// Ends a device's right to deliver and to receive, and tells all others that its keys are worth nothing any more.
+  /// - Parameter from: the first of its bundles that is refused; nil: the one after those that were merged. What it made before it was lost
+  ///   may still be on its way.
+  public func revoke(_ name: String, from: SequenceNumber? = nil) throws -> EnrolledDevice {
+    try changing { store in
+      guard var device = try store.device(named: name) else { throw Self.noDevice(name) }
+      device.state = .revoked
+      device.revokedFrom = max(from ?? device.merged.next, device.merged.next)
+      try store.save(device)
+      let keys = try [device.key] + [device.nextKey].compactMap(\.self) + store.formerKeys(of: device.id)
+      try store.revoke(keys, at: platform.clock.milliseconds())
+      return device
+    }
+  }
 
   /// Lets a flagged device deliver again, once somebody has seen to it that only one copy of it works.
   public func unflag(_ name: String) throws -> EnrolledDevice {
@@ -106,7 +120,7 @@ extension HubWorkspace {
       guard let known = try store.device(device.id), known.merged == .zero, known.proved == .zero else { return }
       try store.remove(device.id)
     }
-    try platform.files.removeIfThere(folder.publicKey(of: device.name))
+    try keys.distrust(device.name)
   }
 
   /// Notes that a device stands on an emission because it was imported right here. Its file needs no carrying any more.

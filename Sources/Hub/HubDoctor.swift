@@ -11,7 +11,7 @@ extension HubWorkspace {
   public func examine() throws -> DoctorReport {
     try folder.locked(platform, .takeBack) {
       var report = DoctorReport()
-      try report.check(folder, platform: platform)
+      try report.check(folder, keys, platform: platform)
       do {
         let store = try examined()
         report.add(store.damage)
@@ -33,7 +33,7 @@ extension HubWorkspace {
   public func repair() throws -> DoctorReport {
     try locked {
       var report = DoctorReport()
-      try report.check(folder, platform: platform)
+      try report.check(folder, keys, platform: platform)
       let store = try examined()
       try report.admit(store.database, at: databasePath, store.damage, tool: "satchel-hub")
       let changes = try store.writeTransaction(ending) { try repair(store) }

@@ -23,8 +23,12 @@ public struct EmitReport: Sendable {
 
 extension HubWorkspace {
   /// Writes for one device what its user may see and it may not have yet, as a bundle in the outbox. Nothing new: nothing written.
-  /// - Parameter full: send everything, whatever the device is known to have.
-  public func emit(to name: String, full: Bool = false) throws -> EmitReport {
+  /// - Parameters:
+  ///   - full: send everything, whatever the device is known to have.
+  ///   - encryption: a bundle that is there already is encrypted as it lies there.
+  public func emit(
+    to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays
+  ) throws -> EmitReport {
     try locked {
       let store = try storeForLongWork()
       guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
@@ -34,7 +38,9 @@ extension HubWorkspace {
           hint: device.state == .flagged ? "When only one copy of it works: satchel-hub device unflag \(name)" : nil)
       }
       guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
-      let key = try WorkspaceKeys.own(folder, files: platform.files)
+      let key = try signing(for: device)
+      let rotation = try rotation(for: device)
+      let recipients = try encryption.recipients(device.recipient, name: device.name, store.dataset, keys)
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
       let written = try HeldRows.areThere(store) ? store.tables.map(\.name) : []
       let made = try store.applyTransaction(ending, to: written) {
@@ -42,21 +48,26 @@ extension HubWorkspace {
         try store.absorb(user: Self.hubUser, at: now)
         // What somebody wrote at the hub may be what a device's row waits for.
         _ = try HeldRows(store, now: now).release()
-        let plan = try EmissionPlan(store, device: device, user: user, full: full)
-        return try (plan: plan, sealed: plan.isNothingNew ? nil : write(plan, into: &draft, store, key))
+        let plan = try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: rotation != nil)
+        return try (plan: plan, sealed: plan.isNothingNew ? nil : write(plan, into: &draft, store, key, rotation))
       }
       // As with a device's export: who writes at the hub does not wait for the file.
       if let sealed = made.sealed {
-        let file = try draft.write(sealed)
+        let file = try draft.write(sealed, for: recipients)
         if ending == .keep { try publish(file, as: sealed.manifest.fileName, of: made.plan, store) }
       }
       let name = made.sealed?.manifest.fileName ?? made.plan.emissions.last?.file ?? ""
-      return made.plan.report(file: try folder.place(ofOutgoing: name, platform.files), isNew: made.sealed != nil)
+      let path = try folder.place(ofOutgoing: name, platform.files)
+      if made.sealed == nil, ending == .keep, !recipients.isEmpty {
+        try encryptInPlace(path, for: recipients, platform: platform)
+      }
+      return made.plan.report(file: path, isNew: made.sealed != nil)
     }
   }
 
   private func write(
-    _ plan: EmissionPlan, into draft: inout BundleDraft, _ store: HubStore, _ key: borrowing SigningKey
+    _ plan: EmissionPlan, into draft: inout BundleDraft, _ store: HubStore, _ key: borrowing SigningKey,
+    _ rotation: Manifest.Rotation?
   ) throws -> SealedBundle {
     try KeyBlocks(store).renewOwn()
     try KeyBlocks(store).renew(for: plan)
@@ -68,7 +79,7 @@ extension HubWorkspace {
     let now = platform.clock.milliseconds()
     // Of what the bundle carries, and of nothing else: another stamp would tell of changes that this user may not see.
     newest = max(newest, Stamp(milliseconds: now))
-    let manifest = Manifest(
+    var manifest = Manifest(
       bundle: platform.random.identifier(), dataset: store.dataset.name, version: store.dataset.version,
       from: .init(id: store.identity.id, name: store.identity.name), to: .init(id: plan.device.id, name: plan.device.name),
       user: plan.user.name, created: UTCTime.text(milliseconds: now), stamp: newest, changes: draft.count(of: .changes),
@@ -77,10 +88,18 @@ extension HubWorkspace {
         .init(
           epoch: store.identity.epoch, number: plan.number, after: plan.extent == .full ? .zero : plan.device.proved,
           extent: plan.extent, acknowledged: plan.device.merged)))
+    manifest.recipient = try keys.recipient()
+    manifest.rotation = rotation
+    manifest.revoked = try store.revocations()
+    if rotation != nil, plan.device.toldKey == nil {
+      var device = plan.device
+      device.toldKey = plan.number
+      try store.save(device)
+    }
     let sealed = try draft.seal(manifest, with: key)
     let emission = Emission(
       number: plan.number, cursor: plan.cursor, acknowledged: plan.device.merged, version: store.dataset.version,
-      user: plan.user.name,
+      revocations: manifest.revoked?.number ?? 0, user: plan.user.name,
       file: manifest.fileName, isWritten: false, sets: plan.visible)
     try store.save(emission, of: plan.device.id)
     try store.markRekeyedTold(to: plan.device.id, by: plan.number)

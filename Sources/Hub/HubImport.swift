@@ -33,14 +33,16 @@ extension HubWorkspace {
     try locked {
       let store = try storeForLongWork()
       do {
-        let bundle = try BundleReader(platform: platform).read(path, trust: .keys(try trustedKeys(store)), staging: folder.inbox)
-        {
-          manifest, signer in
+        let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox) { manifest, signer in
           try check(manifest, signer: signer, store)
         }
         let changes = try self.changes(of: bundle.manifest)
         try refuseFork(bundle.manifest, changes, bundle.digest, store)
         let report = try HubImport(self, store, bundle.manifest, changes).run(bundle)
+        if ending == .keep {
+          if let device = try store.device(bundle.manifest.from.id) { try publish(device) }
+          try finishRotation(store)
+        }
         // A repeated one too: the first time may have ended between the merge and this.
         if report.verdict != .stale, ending == .keep { try archive(path, bundle.manifest) }
         return report
@@ -62,13 +64,8 @@ extension HubWorkspace {
   /// Checks a bundle of a device, or one of the hub's own, and lets `body` look at it. Imports nothing.
   public func verify<T>(_ path: String, _ body: (borrowing VerifiedBundle) throws -> T) throws -> T {
     try locked {
-      try body(BundleReader(platform: platform).read(path, trust: .keys(trustedKeys(store())), staging: folder.inbox))
+      try body(reader.read(path, trust: .keys(trustedKeys(store())), staging: folder.inbox))
     }
-  }
-
-  /// The devices' keys and the hub's own: a bundle of the hub's that comes back is refused for what it is.
-  private func trustedKeys(_ store: HubStore) throws -> [PublicKey] {
-    try store.devices().map(\.key) + [WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files)]
   }
 
   private func quarantine(_ path: String, because error: any ExplainedError, _ store: HubStore) throws {
@@ -93,13 +90,20 @@ extension HubWorkspace {
     guard manifest.to.id == store.identity.id else {
       throw Refusal("not-for-us", "It is for the hub \(manifest.to.name), which is another one than this.", hint: "Carry it on.")
     }
-    guard let device = try store.device(manifest.from.id), device.key == signer else {
+    guard let device = try store.device(manifest.from.id) else {
       throw Refusal(
         "other-key", "It is signed with the key of another device than the one that it says it is from.", keeping: .quarantine)
     }
+    try check(signer, of: device, changes, store)
     switch device.state {
     case .active: break
-    case .revoked: throw Refusal("revoked", "The device \(device.name) was revoked.", keeping: .quarantine)
+    case .revoked:
+      // What it delivered before it was stolen may still be on its way.
+      if let from = device.revokedFrom, changes.sequence < from { break }
+      throw Refusal(
+        "revoked",
+        "The device \(device.name) was revoked\(device.revokedFrom.map { ", from its bundle \($0) on" } ?? "").",
+        keeping: .quarantine)
     case .flagged:
       throw Refusal(
         "flagged", "Two different histories came from the device \(device.name), so nothing of it is taken.",
@@ -175,7 +179,10 @@ private struct HubImport {
       device.merged = max(device.merged, changes.sequence)
       device.proved = max(device.proved, changes.received)
       device.heard = now
-      if verdict == .imported { device.skew = max(0, manifest.stamp.milliseconds - now) }
+      if verdict == .imported {
+        device.skew = max(0, manifest.stamp.milliseconds - now)
+        try workspace.noteKeys(of: manifest, signer: bundle.signer, &device, store)
+      }
       try store.save(device)
       try store.keepChain(of: manifest, changes, bundle.digest)
       try store.prove(device.proved, by: device.id)

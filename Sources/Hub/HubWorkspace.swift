@@ -11,6 +11,7 @@ import SatchelWorkspace
 public struct HubWorkspace: Sendable {
   public let folder: WorkspaceFolder
   public let configuration: WorkspaceConfiguration
+  public let keys: WorkspaceKeys
   let platform: Platform
   /// `takeBack`: commands say what they would do, and leave everything as it is.
   let ending: Ending
@@ -21,10 +22,16 @@ public struct HubWorkspace: Sendable {
   var databasePath: String { configuration.databasePath(folder) }
 
   /// Opens the workspace in `root`. Throws a `WorkspaceError` where there is none.
-  public static func open(_ root: String, platform: Platform, ending: Ending = .keep) throws -> HubWorkspace {
+  ///
+  /// - Parameter passwords: asked where the workspace's keys are behind one.
+  public static func open(
+    _ root: String, platform: Platform, ending: Ending = .keep, passwords: any PasswordSource = NoPassword()
+  ) throws -> HubWorkspace {
     let folder = WorkspaceFolder(root)
     let configuration = try WorkspaceConfiguration.load(folder, role: .hub, files: platform.files)
-    return HubWorkspace(folder: folder, configuration: configuration, platform: platform, ending: ending)
+    return HubWorkspace(
+      folder: folder, configuration: configuration, keys: WorkspaceKeys(folder, platform: platform, passwords: passwords),
+      platform: platform, ending: ending)
   }
 
   /// Makes `root` the hub's workspace over an existing database, which stays where it is and gets capture and the hub's tables.
@@ -50,7 +57,9 @@ public struct HubWorkspace: Sendable {
     let configuration = WorkspaceConfiguration(
       role: .hub, dataset: definition.name, id: platform.random.identifier(), name: name,
       database: isInside ? Paths.name(of: database) : Paths.absolute(database, currentDirectory: here), incarnation: nil)
-    let workspace = HubWorkspace(folder: folder, configuration: configuration, platform: platform, ending: ending)
+    let workspace = HubWorkspace(
+      folder: folder, configuration: configuration, keys: WorkspaceKeys(folder, platform: platform), platform: platform,
+      ending: ending)
     let tables = try workspace.checkedTables(definition, in: database)
     if ending == .takeBack { return workspace }
     do { try workspace.build(definition, tables, in: database) } catch {
@@ -84,7 +93,7 @@ public struct HubWorkspace: Sendable {
   private func build(_ definition: DatasetDefinition, _ tables: [TrackedTable], in path: String) throws {
     let database = try Database(path: path, mode: .readWrite)
     try folder.create(platform.files, role: .hub)
-    _ = try WorkspaceKeys.generate(folder, name: configuration.name, platform: platform)
+    try keys.generate(name: configuration.name)
     let identity = HubStore.Identity(id: configuration.id, name: configuration.name, epoch: platform.random.identifier())
     try database.writeTransaction {
       try HubStore.install(in: database, identity: identity, definition: definition, tables: tables)
@@ -120,7 +129,12 @@ public struct HubWorkspace: Sendable {
   }
 
   /// Runs `body` while no other command of ours works on this workspace.
-  func locked<T>(_ body: () throws -> T) throws -> T { try folder.locked(platform, ending, body) }
+  func locked<T>(_ body: () throws -> T) throws -> T {
+    try folder.locked(platform, ending) {
+      if ending == .keep { try keys.completeRotation() }
+      return try body()
+    }
+  }
 
   /// Runs `body` in one transaction that begins by taking what was written at the hub itself into the log.
   func changing<T>(_ body: (HubStore) throws -> T) throws -> T {

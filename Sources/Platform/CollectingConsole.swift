@@ -6,14 +6,22 @@ public final class CollectingConsole: Console {
     var out = ""
     var error = ""
     var answers: [String]
+    var secrets: [String]
   }
 
   private let state: Mutex<State>
   public let traits: ConsoleTraits
+  private let variables: [String: String]
 
-  /// `answers` are the lines that somebody will type.
-  public init(answers: [String] = [], traits: ConsoleTraits = ConsoleTraits()) {
-    state = Mutex(State(answers: answers))
+  /// - Parameters:
+  ///   - answers: the lines that somebody will type.
+  ///   - secrets: the lines that somebody will type unseen.
+  ///   - environment: the variables that are set.
+  public init(
+    answers: [String] = [], secrets: [String] = [], environment: [String: String] = [:], traits: ConsoleTraits = ConsoleTraits()
+  ) {
+    state = Mutex(State(answers: answers, secrets: secrets))
+    variables = environment
     self.traits = traits
   }
 
@@ -25,4 +33,9 @@ public final class CollectingConsole: Console {
   public func out(_ text: String) { state.withLock { $0.out += text } }
   public func error(_ text: String) { state.withLock { $0.error += text } }
   public func readLine() -> String? { state.withLock { $0.answers.isEmpty ? nil : $0.answers.removeFirst() } }
+  public func environment(_ name: String) -> String? { variables[name] }
+
+  public func readSecret(_ prompt: String) -> [UInt8]? {
+    state.withLock { $0.secrets.isEmpty ? nil : Array($0.secrets.removeFirst().utf8) }
+  }
 }

@@ -6,6 +6,10 @@ public protocol Console: AnyObject, Sendable {
   func error(_ text: String)
   /// One line that somebody typed, without its newline; nil at the end of the input.
   func readLine() -> String?
+  /// One line that somebody typed and nobody saw, without its newline, after `prompt`; nil where there is nobody, or who gave up.
+  func readSecret(_ prompt: String) -> [UInt8]?
+  /// What an environment variable is set to; nil where it is not.
+  func environment(_ name: String) -> String?
   var traits: ConsoleTraits { get }
 }
 
@@ -17,9 +21,12 @@ public struct ConsoleTraits: Hashable, Sendable {
   public let colour: Bool
   /// Whether a person watches standard error: only then is a progress bar drawn.
   public let interactive: Bool
+  /// Whether a person watches standard output: only then is a picture drawn that nobody asked for.
+  public let showsOutput: Bool
 
-  public init(width: Int = 80, colour: Bool = false, interactive: Bool = false) {
+  public init(width: Int = 80, colour: Bool = false, interactive: Bool = false, showsOutput: Bool = false) {
     self.width = width
+    self.showsOutput = showsOutput
     self.colour = colour
     self.interactive = interactive
   }

@@ -36,12 +36,14 @@ public final class Terminal: Console {
 
   public func readLine() -> String? { Swift.readLine(strippingNewline: true) }
 
+  public func readSecret(_ prompt: String) -> [UInt8]? { HiddenLine.read(prompt) }
+
   public var traits: ConsoleTraits {
     ConsoleTraits(
       width: Self.width(of: STDOUT_FILENO),
       colour: Self.colourAllowed(
-        onTerminal: Self.isTerminal(STDOUT_FILENO), noColor: Self.environment("NO_COLOR"), term: Self.environment("TERM")),
-      interactive: Self.isTerminal(STDERR_FILENO))
+        onTerminal: Self.isTerminal(STDOUT_FILENO), noColor: environment("NO_COLOR"), term: environment("TERM")),
+      interactive: Self.isTerminal(STDERR_FILENO), showsOutput: Self.isTerminal(STDOUT_FILENO))
   }
 
   public static func isTerminal(_ fd: Int32) -> Bool { isatty(fd) == 1 }
@@ -58,7 +60,7 @@ public final class Terminal: Console {
     onTerminal && (noColor ?? "").isEmpty && term != "dumb"
   }
 
-  private static func environment(_ name: String) -> String? {
+  public func environment(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(cString: value)
   }

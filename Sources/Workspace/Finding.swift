@@ -70,11 +70,11 @@ public struct DoctorReport: Sendable {
 /// What `doctor` looks at in every workspace.
 extension DoctorReport {
   /// The folder: what was left lying, and who can read the secret key.
-  public mutating func check(_ folder: WorkspaceFolder, platform: Platform) throws {
+  public mutating func check(_ folder: WorkspaceFolder, _ keys: WorkspaceKeys, platform: Platform) throws {
     for path in try folder.leftovers(platform.files) {
       add(Finding("leftover", "\(path) was left lying by a command that was killed."))
     }
-    do { _ = try WorkspaceKeys.own(folder, files: platform.files) } catch let error as WorkspaceError { add(Finding(error)) }
+    do { try keys.check() } catch let error as WorkspaceError { add(Finding(error)) }
   }
 
   /// What was done to the database behind Satchel's back.

@@ -9,8 +9,7 @@ public struct WorkspaceFolder: Sendable {
 
   public var configuration: String { path("satchel.json") }
   public var keys: String { path("keys") }
-  public var secretKey: String { path("keys/own.key") }
-  public var publicKey: String { path("keys/own.pub") }
+  public var formerKeys: String { path("keys/former") }
   /// Written here, to be carried.
   public var outbox: String { path("bundles/outbox") }
   /// Kept for re-delivery.
@@ -25,8 +24,8 @@ public struct WorkspaceFolder: Sendable {
 
   public func path(_ name: String) -> String { Paths.join(root, name) }
 
-  /// The public key of another replica.
-  public func publicKey(of name: String) -> String { Paths.join(keys, "\(name).pub") }
+  /// A key's file: of whom, and which half of what.
+  public func key(_ name: String, _ ending: String) -> String { Paths.join(keys, "\(name).\(ending)") }
 
   /// Where a bundle that was made here lies: in the outbox, or among those that need no carrying any more.
   public func place(ofOutgoing name: String, _ files: any FileSystem) throws -> String {

@@ -1,47 +1,276 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// The keys of a workspace: its own pair, and the public keys of those it trusts.
-public enum WorkspaceKeys {
-  private static let maximumBytes = 4 << 10
+/// The keys of a workspace: its own, and the public keys of those it trusts.
+///
+///     keys/own.key  own.pub            signs; a minisign pair
+///     keys/own.identity  own.recipient opens what is encrypted; an age pair, with identities of before below the newest one
+///     keys/next.key  next.pub          will sign, once the other side is known to know it
+///     keys/NAME.pub                    whom this workspace trusts
+///     keys/former/NAME-ID.pub          keys that signed before
+public struct WorkspaceKeys: Sendable {
+  let folder: WorkspaceFolder
+  let platform: Platform
+  private let passwords: any PasswordSource
 
-  /// Makes a new pair from the platform's randomness and writes it, the secret key readable by its owner alone.
-  public static func generate(_ folder: WorkspaceFolder, name: String, platform: Platform) throws -> PublicKey {
+  /// How this workspace is called among the names of key files.
+  public static let own = "own"
+  private static let next = "next"
+  private static let maximumBytes = 64 << 10
+
+  var files: any FileSystem { platform.files }
+
+  public init(_ folder: WorkspaceFolder, platform: Platform, passwords: any PasswordSource = NoPassword()) {
+    self.folder = folder
+    self.platform = platform
+    self.passwords = passwords
+  }
+
+  // MARK: its own
+
+  /// Makes new pairs from the platform's randomness and writes them, the secret halves readable by their owner alone.
+  @discardableResult public func generate(name: String) throws -> PublicKey {
+    let publicKey = try makeSigningKey(Self.own, of: name)
+    try addIdentity(of: name)
+    return publicKey
+  }
+
+  /// The key that signs. Throws a `WorkspaceError` where it is missing, where others can read it, and where its password is.
+  public func signing() throws -> SigningKey { try signing(Self.own) }
+
+  public func ownKey() throws -> PublicKey { try publicKey(at: folder.key(Self.own, "pub")) }
+
+  /// For whom others encrypt what is for this workspace.
+  public func recipient() throws -> AgeRecipient {
+    let path = folder.key(Self.own, "recipient")
+    guard let recipient = AgeRecipient(try text(path)) else {
+      throw WorkspaceError("bad-key", "\(path) holds no recipient of age's.", hint: "Bring it back from a backup.")
+    }
+    return recipient
+  }
+
+  /// What opens bundles that are encrypted for this workspace, the newest first.
+  public func identities() throws -> [AgeIdentity] { try identities(orBehind: nil) }
+
+  /// - Parameter other: a password that may be the right one where the usual one is not.
+  private func identities(orBehind other: Password?) throws -> [AgeIdentity] {
+    let path = folder.key(Self.own, "identity")
+    let bytes = try secret(path, "identity")
+    func opened(_ password: Password) throws(AgeError) -> [UInt8] {
+      var opener = AgeOpener(.password(password))
+      return try opener.open(bytes) + opener.finish()
+    }
+    do {
+      guard AgeOpener.isAge(bytes) else { return try AgeIdentity.identities(fileBytes: bytes) }
+      do { return try AgeIdentity.identities(fileBytes: opened(password(for: path))) } catch AgeError.wrongPassword {
+        guard let other else { throw AgeError.wrongPassword }
+        return try AgeIdentity.identities(fileBytes: opened(other))
+      }
+    } catch let error as AgeError {
+      throw WorkspaceError(
+        error.reason, "The identity \(path) cannot be used: \(error.message).",
+        hint: error == .wrongPassword ? "Try again with the right password." : "Bring it back from a backup.")
+    }
+  }
+
+  private func signing(_ name: String, orBehind other: Password? = nil) throws -> SigningKey {
+    let path = folder.key(name, "key")
+    let bytes = try secret(path, "secret key")
+    do {
+      guard SigningKey.isProtected(fileBytes: bytes) else { return try SigningKey(fileBytes: bytes) }
+      do { return try SigningKey(fileBytes: bytes, password: password(for: path)) } catch KeyError.wrongPassword {
+        guard let other else { throw KeyError.wrongPassword }
+        return try SigningKey(fileBytes: bytes, password: other)
+      }
+    } catch let error as KeyError {
+      throw WorkspaceError(
+        error.reason, "The secret key \(path) cannot be used: \(error.message).",
+        hint: error == .wrongPassword ? "Try again with the right password." : "Bring it back from a backup.")
+    }
+  }
+
+  /// The content of a file that nobody else may read.
+  private func secret(_ path: String, _ what: String) throws -> [UInt8] {
+    guard try files.kind(path) != nil else {
+      throw WorkspaceError(
+        "no-key", "The \(what) \(path) is missing.", hint: "Bring it back from a backup, or enrol this device anew.")
+    }
+    guard try files.permissions(path) & 0o077 == 0 else {
+      throw WorkspaceError("open-key", "The \(what) \(path) can be read by others.", hint: "Run: chmod 600 \(path)")
+    }
+    return try files.read(path, limit: Self.maximumBytes)
+  }
+
+  private func text(_ path: String) throws -> String {
+    guard try files.kind(path) != nil else {
+      throw WorkspaceError("no-key", "\(path) is missing.", hint: "Bring it back from a backup.")
+    }
+    return String(decoding: try files.read(path, limit: Self.maximumBytes).prefix { $0 != 0x0a }, as: UTF8.self)
+  }
+
+  /// Throws a `WorkspaceError` where a key of the workspace's own is missing, open to others, or damaged. What is behind a password is only
+  /// looked at from outside.
+  public func check() throws {
+    for path in [folder.key(Self.own, "key"), folder.key(Self.own, "identity")] { _ = try secret(path, "secret key") }
+    _ = try (ownKey(), recipient())
+    if try !isProtected() { _ = try (signing().publicKey, identities()) }
+  }
+
+  // MARK: others'
+
+  /// The public key in a file of minisign's form.
+  func publicKey(at path: String) throws -> PublicKey {
+    do { return try PublicKey(fileBytes: files.read(path, limit: Self.maximumBytes)) } catch let error as KeyError {
+      throw WorkspaceError("bad-key", "The public key \(path) cannot be used: \(error.message)", hint: nil)
+    }
+  }
+
+  /// The key that is trusted as somebody's; nil where none is.
+  public func trusted(as name: String) throws -> PublicKey? {
+    let path = folder.key(name, "pub")
+    return try files.kind(path) == nil ? nil : publicKey(at: path)
+  }
+
+  public func trust(_ key: PublicKey, as name: String) throws {
+    try files.replace(folder.key(name, "pub"), mode: 0o644, contents: key.fileBytes(comment: "satchel public key of \(name)"))
+  }
+
+  public func distrust(_ name: String) throws {
+    let path = folder.key(name, "pub")
+    if try files.kind(path) != nil { try files.remove(path) }
+  }
+
+  /// The keys that somebody signed with before.
+  public func former(of name: String = own) throws -> [PublicKey] {
+    guard try files.kind(folder.formerKeys) == .directory else { return [] }
+    return try files.list(folder.formerKeys).filter { $0.hasPrefix("\(name)-") && $0.hasSuffix(".pub") }
+      .map { try publicKey(at: Paths.join(folder.formerKeys, $0)) }
+  }
+
+  /// Keeps a key among those that somebody signed with before: what it signed then is still to be checked.
+  public func retire(_ key: PublicKey, of name: String = own) throws {
+    try files.makeDirectory(folder.formerKeys, mode: 0o755)
+    try files.replace(
+      Paths.join(folder.formerKeys, "\(name)-\(key.id).pub"), mode: 0o644,
+      contents: key.fileBytes(comment: "satchel former public key of \(name)"))
+  }
+}
+
+/// New keys in the place of old ones, in steps each of which leaves keys that work.
+extension WorkspaceKeys {
+  /// The key that will sign; nil where none is made.
+  public func nextKey() throws -> PublicKey? { try trusted(as: Self.next) }
+
+  public func nextSigning() throws -> SigningKey { try signing(Self.next) }
+
+  /// Makes new pairs. What is encrypted for this workspace is for the new recipient from now on, and the old identity still opens what
+  /// is on its way; the new key signs when `finishRotation` is called.
+  public func beginRotation(name: String) throws -> PublicKey {
+    let key = try makeSigningKey(Self.next, of: name)
+    try addIdentity(of: name)
+    return key
+  }
+
+  /// Makes the new key the one that signs.
+  public func finishRotation() throws {
+    guard try nextKey() != nil else { return }
+    try retire(ownKey())
+    try files.rename(folder.key(Self.next, "key"), to: folder.key(Self.own, "key"))
+    try completeRotation()
+  }
+
+  /// Ends what a command that was killed had begun to end: without its secret half the next public key is the present one.
+  public func completeRotation() throws {
+    let (secret, publicHalf) = (folder.key(Self.next, "key"), folder.key(Self.next, "pub"))
+    guard try files.kind(secret) == nil, try files.kind(publicHalf) != nil else { return }
+    try files.rename(publicHalf, to: folder.key(Self.own, "pub"))
+  }
+
+  /// Gives up the key that was to sign.
+  public func dropNext() throws {
+    for ending in ["pub", "key"] where try files.kind(folder.key(Self.next, ending)) != nil {
+      try files.remove(folder.key(Self.next, ending))
+    }
+  }
+
+  /// New pairs at once, where the old key is lost or in wrong hands: nobody is told by it.
+  public func replaceLost(name: String) throws -> PublicKey {
+    try retire(ownKey())
+    let key = try makeSigningKey(Self.next, of: name)
+    let identity = folder.key(Self.own, "identity")
+    if (try? identities()) == nil, try files.kind(identity) != nil { try files.remove(identity) }
+    try addIdentity(of: name)
+    try files.rename(folder.key(Self.next, "key"), to: folder.key(Self.own, "key"))
+    try completeRotation()
+    return key
+  }
+
+  /// The public half goes last: without it the secret one means nothing.
+  private func makeSigningKey(_ role: String, of name: String) throws -> PublicKey {
     guard let id = KeyID(bytes: platform.random.bytes(KeyID.size)) else {
       throw WorkspaceError("bad-key", "No key could be made.")
     }
     let key = SigningKey.generate(seed: platform.random.bytes(32), keyID: id)
     let publicKey = key.publicKey
-    try platform.files.replace(folder.secretKey, mode: 0o600, contents: key.fileBytes(comment: "satchel secret key of \(name)"))
-    try platform.files.replace(
-      folder.publicKey, mode: 0o644, contents: publicKey.fileBytes(comment: "satchel public key of \(name)"))
+    try files.replace(folder.key(role, "key"), mode: 0o600, contents: file(of: key, name))
+    try files.replace(
+      folder.key(role, "pub"), mode: 0o644, contents: publicKey.fileBytes(comment: "satchel public key of \(name)"))
     return publicKey
   }
 
-  /// The workspace's own secret key. Refused where others can read it.
-  public static func own(_ folder: WorkspaceFolder, files: any FileSystem) throws -> SigningKey {
-    let path = folder.secretKey
-    guard try files.kind(path) != nil else {
-      throw WorkspaceError(
-        "no-key", "The secret key \(path) is missing.", hint: "Bring it back from a backup, or enrol this device anew.")
-    }
-    guard try files.permissions(path) & 0o077 == 0 else {
-      throw WorkspaceError("open-key", "The secret key \(path) can be read by others.", hint: "Run: chmod 600 \(path)")
-    }
-    do { return try SigningKey(fileBytes: files.read(path, limit: maximumBytes)) } catch let error as KeyError {
-      throw WorkspaceError(
-        "bad-key", "The secret key \(path) cannot be used: \(error.message)", hint: "Bring it back from a backup.")
-    }
+  private func file(of key: borrowing SigningKey, _ name: String) throws -> [UInt8] {
+    let protection =
+      try isProtected() ? (password: password(for: folder.key(Self.own, "key")), salt: platform.random.bytes(32)) : nil
+    return try key.fileBytes(comment: "satchel secret key of \(name)", protection: protection)
   }
 
-  /// The public key in a file of minisign's form.
-  public static func publicKey(at path: String, files: any FileSystem) throws -> PublicKey {
-    do { return try PublicKey(fileBytes: files.read(path, limit: maximumBytes)) } catch let error as KeyError {
-      throw WorkspaceError("bad-key", "The public key \(path) cannot be used: \(error.message)", hint: nil)
-    }
+  private func addIdentity(of name: String) throws {
+    let path = folder.key(Self.own, "identity")
+    let known = try files.kind(path) == nil ? [] : identities()
+    let new = AgeIdentity(seed: platform.random.bytes(32))
+    try write([new] + known, protectedBy: isProtected() ? password(for: path) : nil, of: name)
+    try files.replace(folder.key(Self.own, "recipient"), mode: 0o644, contents: Array("\(new.recipient.text)\n".utf8))
   }
 
-  public static func trust(_ key: PublicKey, as name: String, folder: WorkspaceFolder, files: any FileSystem) throws {
-    try files.replace(folder.publicKey(of: name), mode: 0o644, contents: key.fileBytes(comment: "satchel public key of \(name)"))
+  private func write(_ identities: [AgeIdentity], protectedBy password: Password?, of name: String) throws {
+    var bytes = Array("# satchel identity of \(name)\n".utf8)
+    for identity in identities { bytes += Array("# opens what is for \(identity.recipient.text)\n\(identity.text)\n".utf8) }
+    if let password {
+      var sealer = AgeSealer(password: password, random: platform.random.bytes)
+      bytes = sealer.beginning + sealer.seal(bytes) + sealer.finish()
+    }
+    try files.replace(folder.key(Self.own, "identity"), mode: 0o600, contents: bytes)
+  }
+}
+
+/// Secret keys behind a password.
+extension WorkspaceKeys {
+  public func isProtected() throws -> Bool {
+    let path = folder.key(Self.own, "key")
+    return try files.kind(path) != nil && SigningKey.isProtected(fileBytes: files.read(path, limit: Self.maximumBytes))
+  }
+
+  /// Puts the secret keys behind a password, or takes it away. A command that was killed on its way is given once more, and then finds some
+  /// of the files behind the new password already.
+  /// - Parameter new: nil: none.
+  public func setPassword(_ new: Password?, name: String) throws {
+    let known = try identities(orBehind: new)
+    for role in [Self.own, Self.next] where try files.kind(folder.key(role, "key")) != nil {
+      let key = try signing(role, orBehind: new)
+      let protection = new.map { (password: $0, salt: platform.random.bytes(32)) }
+      try files.replace(
+        folder.key(role, "key"), mode: 0o600,
+        contents: key.fileBytes(comment: "satchel secret key of \(name)", protection: protection))
+    }
+    try write(known, protectedBy: new, of: name)
+  }
+
+  private func password(for path: String) throws -> Password {
+    guard let password = try passwords.password().flatMap({ Password($0) }) else {
+      throw WorkspaceError(
+        "password-needed", "\(path) is protected by a password.",
+        hint: "Put it into a file that only you can read, and add: --password-file FILE (or set SATCHEL_PASSWORD_FILE)")
+    }
+    return password
   }
 }

@@ -195,7 +195,9 @@ struct RefusalTests {
     #expect(try room.outcome(of: zstd(right + right)).reason == "trailing-data")
     #expect(try room.outcome(of: zstd(right + [UInt8](repeating: 0, count: 70_000))).reason == "trailing-data")
     #expect(try room.outcome(of: zstd(right) + zstd([1])).reason == "trailing-data")
-    #expect(try room.outcome(of: zstd(right) + Array("garbage".utf8)).reason == "not-a-bundle")
+    #expect(try room.outcome(of: zstd(right) + Array("garbage".utf8)).reason == "trailing-data")
+    #expect(
+      try room.outcome(of: zstd(right) + [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]).reason == "trailing-data", "a frame to be skipped")
     #expect(try room.outcome(of: zstd(Array(right.dropLast(512)))).reason == "truncated")
     #expect(try room.outcome(of: zstd(Array(right.dropLast(1024)))).reason == "truncated")
   }
@@ -214,11 +216,52 @@ struct RefusalTests {
     let right = tar(try good.signed())
     #expect(try room.outcome(of: right).reason == "not-a-bundle")
     #expect(try room.outcome(of: zstd(zstd(right))).reason == "not-a-bundle")
-    #expect(try room.outcome(of: []).reason == "not-a-bundle")
+    #expect(try room.outcome(of: []).reason == "truncated")
+    #expect(
+      try room.outcome(of: [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0] + zstd(right)).reason == "not-a-bundle", "a frame to be skipped")
+    let half = right.count / 2
+    #expect(try room.outcome(of: zstd(Array(right[..<half])) + zstd(Array(right[half...]))).reason == "truncated", "two frames")
     #expect(try room.outcome(of: zstd([])).reason != nil)
     #expect(try room.outcome(of: Array("hello".utf8)).reason == "not-a-bundle")
     #expect(try room.outcome(of: zstd(Array("hello".utf8))).reason == "truncated")
     #expect(try room.outcome(of: zstd([UInt8](repeating: 7, count: 5000))).reason == "not-a-bundle")
+  }
+
+  @Test("a frame that asks for more memory to unpack it than 8 MiB")
+  func window() throws {
+    let right = tar(try good.signed())
+    var frame = zstd(right)
+    #expect(frame[5] == 0x58, "a window of 2^21 bytes")
+    frame[5] = 0x68
+    #expect(try room.outcome(of: frame).reason == nil, "2^23 bytes")
+    for exponent in [0x69, 0x70, 0xa8, 0xff] as [UInt8] {
+      frame[5] = exponent
+      #expect(try room.outcome(of: frame).reason == "too-large")
+    }
+    // One segment: the frame's size, of eight bytes, is the window's too.
+    let one: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0xe0] + [0, 0, 0, 0, 0, 1, 0, 0] + zstd(right).dropFirst(6)
+    #expect(try room.outcome(of: one).reason == "too-large")
+  }
+
+  @Test("a few bytes that unpack to very many")
+  func bomb() throws {
+    var limits = BundleLimits()
+    limits.anyRatioBytes = 1 << 20
+    let room = try ReadingRoom(limits: limits)
+    let bundle = good.changing { $0.entries[0].content = [UInt8](repeating: 0x20, count: 1 << 20) }
+    let file = tar(try bundle.signed())
+    let folder = try TemporaryFolder()
+    try folder.write(file, to: "tar")
+    try StockTool.zstd("-q", "-19", "tar", in: folder.path)
+    #expect(try room.outcome(of: folder.read("tar.zst")).reason == "too-large")
+    #expect(try room.outcome(of: zstd(file)).reason != "too-large")
+  }
+
+  @Test("entries that are larger together than a bundle may be")
+  func total() throws {
+    var limits = BundleLimits()
+    limits.totalBytes = 50
+    #expect(try ReadingRoom(limits: limits).reason(good) == "too-large")
   }
 
   @Test("a file that is not there is no refusal, and leaves nothing behind")

@@ -37,6 +37,7 @@ struct ParsingTests {
   @Test("the folder of -C may be called like a command")
   func folderLikeCommand() throws {
     #expect(try bag.parsed("-C user status").directory == "user")
+    #expect(try bag.parsed("--password-file pack -C user status").path == ["status"])
   }
 
   @Test("after two hyphens every word is an argument")

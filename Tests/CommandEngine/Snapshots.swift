@@ -19,11 +19,12 @@ let toolHelp = """
     judge             throws a usage error
 
   Options of every command:
-    -C, --directory DIR  work in DIR, not in the current folder
-        --json           print one JSON document, on failure too
-    -q, --quiet          print nothing but errors
-    -h, --help           print this help and do nothing
-        --version        print the version and do nothing
+    -C, --directory DIR       work in DIR, not in the current folder
+        --password-file FILE  take the keys' password from the first line of FILE
+        --json                print one JSON document, on failure too
+    -q, --quiet               print nothing but errors
+    -h, --help                print this help and do nothing
+        --version             print the version and do nothing
 
   Read 'bag help COMMAND' for one command, with examples.
 
@@ -46,15 +47,16 @@ let packHelp = """
     POCKET  where to put it
 
   Options:
-    -t, --to PATH           the bag, if it is not the one that hangs at the door,
-                            which it nearly always is
-        --fold              fold them first
-        --label NAME=VALUE  what to write on it (may be repeated)
-        --dry-run           say what would happen and change nothing
-    -C, --directory DIR     work in DIR, not in the current folder
-        --json              print one JSON document, on failure too
-    -q, --quiet             print nothing but errors
-    -h, --help              print this help and do nothing
+    -t, --to PATH             the bag, if it is not the one that hangs at the
+                              door, which it nearly always is
+        --fold                fold them first
+        --label NAME=VALUE    what to write on it (may be repeated)
+        --dry-run             say what would happen and change nothing
+    -C, --directory DIR       work in DIR, not in the current folder
+        --password-file FILE  take the keys' password from the first line of FILE
+        --json                print one JSON document, on failure too
+    -q, --quiet               print nothing but errors
+    -h, --help                print this help and do nothing
 
   Examples:
     bag pack shirt sock --fold left

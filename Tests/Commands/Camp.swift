@@ -58,6 +58,13 @@ final class Camp {
     run(words, [], false) { runDeviceTool($0, console: $1) }
   }
 
+  /// Runs the device's tool where somebody types passwords, or where variables are set.
+  func device(_ name: String, typing secrets: [String], environment: [String: String] = [:], _ words: String...) -> Outcome {
+    let console = CollectingConsole(secrets: secrets, environment: environment)
+    let code = runDeviceTool(["-C", path(name)] + words, console: console)
+    return Outcome(code: code, out: console.outText, error: console.errorText)
+  }
+
   private func run(
     _ words: [String], _ answers: [String], _ interactive: Bool, _ tool: ([String], CollectingConsole) -> Int32
   ) -> Outcome {

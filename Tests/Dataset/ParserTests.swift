@@ -1,3 +1,4 @@
+import SatchelCrypto
 import SatchelDataset
 import SatchelValues
 import Testing
@@ -12,6 +13,7 @@ func defaults() throws {
   let json = table("")
   let dataset = try read(json)
   #expect(dataset.name == "d" && dataset.version == 1 && dataset.snapshot == .first && dataset.attributes.isEmpty)
+  #expect(dataset.encryption == .never && dataset.escrow.isEmpty)
   #expect(dataset.source == Array(json.utf8))
   let rules = try #require(dataset.rules(for: "t"))
   #expect(rules.parents == nil && rules.visible == nil && rules.write == .visible)
@@ -22,9 +24,11 @@ func defaults() throws {
 
 @Test("every member is read")
 func everything() throws {
+  let archivist = AgeIdentity(seed: [UInt8](repeating: 7, count: 32)).recipient
   let dataset = try read(
     #"""
-    { "dataset": "camp-grounds_2", "version": 7, "snapshot": 3, "attributes": { "tier": "integer", "Region_2": "text", "share": "real" },
+    { "dataset": "camp-grounds_2", "version": 7, "snapshot": 3, "encrypt": "always",
+      "escrow": ["\#(archivist.text)"], "attributes": { "tier": "integer", "Region_2": "text", "share": "real" },
       "tables": {
         "z": { "visible": "tier <= :tier", "write": "none", "conflict": "hub" },
         "a": { "parents": ["z"], "write": "author = :user", "conflict": "newest", "merge": "row",
@@ -32,6 +36,7 @@ func everything() throws {
         "e\u0301": { "parents": [] }, "\u00e9": {} } }
     """#)
   #expect(dataset.name == "camp-grounds_2" && dataset.version == 7 && dataset.snapshot == .every(3))
+  #expect(dataset.encryption == .always && dataset.escrow == [archivist])
   #expect(dataset.attributes.map(\.name) == ["tier", "Region_2", "share"])
   #expect(dataset.attributes.map(\.kind) == [.integer, .text, .real])
   #expect(dataset.tables.map(\.name) == ["z", "a", "e\u{301}", "\u{e9}"])
@@ -90,13 +95,16 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (#"{ "dataset": "d", "version": 1, "tables": [] }"#, "tables", "it must be an object", nil),
   (
     #"{ "dataset": "d", "version": 1, "table": {}, "tables": { "t": {} } }"#, "table", "knows no such member",
-    "Here may stand: dataset, version, snapshot, attributes, tables."
+    "Here may stand: dataset, version, snapshot, encrypt, escrow, attributes, tables."
   ),
   (
     #"{ "dataset": "d", "version": 1, "snapshot": "often", "tables": { "t": {} } }"#, "snapshot",
     "\"always\", \"never\" or a whole number", nil
   ),
   (#"{ "dataset": "d", "version": 1, "snapshot": 0, "tables": { "t": {} } }"#, "snapshot", "a whole number from 1 on", nil),
+  (#"{ "dataset": "d", "version": 1, "encrypt": "often", "tables": { "t": {} } }"#, "encrypt", "never, always", nil),
+  (#"{ "dataset": "d", "version": 1, "escrow": "age1", "tables": { "t": {} } }"#, "escrow", "a list of at most 16", nil),
+  (#"{ "dataset": "d", "version": 1, "escrow": ["age1"], "tables": { "t": {} } }"#, "escrow", "as age-keygen shows it", nil),
   (#"{ "dataset": "d", "version": 1, "attributes": [], "tables": { "t": {} } }"#, "attributes", "it must be an object", nil),
   (
     #"{ "dataset": "d", "version": 1, "attributes": { "x": "blob" }, "tables": { "t": {} } }"#, "attributes.x",

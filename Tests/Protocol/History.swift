@@ -81,12 +81,7 @@ final class History {
       _ = try hub.addUser(user, attributes: [("hidden", String(index))])
       let workspace = try DeviceWorkspace.create(
         Paths.join(folder, "device-\(index)"), dataset: "items", name: "device-\(index)", platform: platform(ahead: ahead))
-      _ = try hub.enrol(
-        workspace.configuration.id, name: workspace.configuration.name, user: user,
-        key: WorkspaceKeys.publicKey(at: workspace.folder.publicKey, files: files),
-        incarnation: workspace.configuration.incarnation!)
-      try WorkspaceKeys.trust(
-        WorkspaceKeys.publicKey(at: hub.folder.publicKey, files: files), as: "hub", folder: workspace.folder, files: files)
+      try hub.admit(workspace, user: user)
       devices.append(TestDevice(index, workspace))
     }
     self.devices = devices

@@ -56,12 +56,7 @@ final class KeyHistory {
       _ = try hub.addUser("user-\(index)", attributes: [("height", String(height))])
       let device = try DeviceWorkspace.create(
         Paths.join(folder, "device-\(index)"), dataset: "rows", name: "device-\(index)", platform: platform)
-      _ = try hub.enrol(
-        device.configuration.id, name: device.configuration.name, user: "user-\(index)",
-        key: WorkspaceKeys.publicKey(at: device.folder.publicKey, files: files),
-        incarnation: device.configuration.incarnation!)
-      try WorkspaceKeys.trust(
-        WorkspaceKeys.publicKey(at: hub.folder.publicKey, files: files), as: "hub", folder: device.folder, files: files)
+      try hub.admit(device, user: "user-\(index)")
       devices.append(device)
     }
     self.devices = devices

@@ -27,6 +27,9 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
       "conflicts lines: \(manifest.conflicts)",
     ]
     + (manifest.critical.isEmpty ? [] : ["critical: \(manifest.critical.map(\.rawValue).joined(separator: ", "))"])
+    + (manifest.recipient.map { ["recipient: \($0)"] } ?? [])
+    + (manifest.rotation.map { ["rotation: \($0.key.line) \($0.recipient)"] } ?? [])
+    + (manifest.revoked.map { ["revoked: \($0.number) [\($0.keys.map(\.line).joined(separator: ", "))]"] } ?? [])
   switch manifest.body {
   case .changes(let changes):
     return common + [
@@ -41,6 +44,12 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
     ]
   case .enrolment(let enrolment):
     return common + ["incarnation: \(enrolment.incarnation)", "key: \(enrolment.key.line)"]
+  case .volume(let volume):
+    return common + [
+      "of: \(volume.of)", "whole: \(volume.whole.rawValue)", "number: \(volume.number)",
+      "part: \(volume.part) of \(volume.parts)",
+      "bytes: \(volume.bytes)", "digest: \(volume.digest.hexadecimal)",
+    ]
   }
 }
 

@@ -41,13 +41,7 @@ public final class KeyWorld {
       root, definition: Array(Self.definition.utf8), database: database, name: "office", platform: platform)
     _ = try hub.addUser("ben", attributes: [])
     device = try DeviceWorkspace.create(folder("phone"), dataset: "keys", name: "phone", platform: platform)
-    let key = try WorkspaceKeys.publicKey(at: device.folder.publicKey, files: platform.files)
-    // A device that was made here has an incarnation.
-    _ = try hub.enrol(
-      device.configuration.id, name: "phone", user: "ben", key: key, incarnation: device.configuration.incarnation!)
-    try WorkspaceKeys.trust(
-      WorkspaceKeys.publicKey(at: hub.folder.publicKey, files: platform.files), as: "hub", folder: device.folder,
-      files: platform.files)
+    try hub.admit(device, user: "ben")
   }
 
   private func write(_ sql: String, in folder: WorkspaceFolder) throws {
@@ -67,10 +61,7 @@ public final class KeyWorld {
 
   /// Bundles that tell of keys: a full one that gives ranges, a device's that tells how it gave way, and the hub's that tell of new keys.
   public func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
-    let (hubKey, deviceKey) = (
-      try WorkspaceKeys.publicKey(at: hub.folder.publicKey, files: platform.files),
-      try WorkspaceKeys.publicKey(at: device.folder.publicKey, files: platform.files)
-    )
+    let (hubKey, deviceKey) = (try hub.keys.ownKey(), try device.keys.ownKey())
     _ = try device.importBundle(copy(emit(), as: "first"))
     // Each makes a camp 2 with a review 1 of it; the hub's comes to the device before the device's is known to have gone.
     try write("INSERT INTO camps VALUES (2, 'Elm'); INSERT INTO reviews VALUES (1, 2, 'tall')", in: hub.folder)

@@ -18,12 +18,15 @@ public struct ToolFailure: Error, CustomStringConvertible {
 
 /// A tool that everybody has, or can have from Debian.
 public enum StockTool: String, Sendable {
-  case tar, zstd, b2sum, minisign, jq, sqlite3, python3, ogrinfo, ogr2ogr, bash, sha256sum, age
+  case tar, zstd, b2sum, minisign, jq, sqlite3, python3, ogrinfo, ogr2ogr, bash, sha256sum, age, zbarimg
+  case ageKeygen = "age-keygen"
 
   private var package: String {
     switch self {
     case .b2sum, .sha256sum: "coreutils"
     case .ogrinfo, .ogr2ogr: "gdal-bin"
+    case .ageKeygen: "age"
+    case .zbarimg: "zbar-tools"
     case .tar, .zstd, .minisign, .jq, .sqlite3, .python3, .bash, .age: rawValue
     }
   }

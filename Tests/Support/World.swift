@@ -62,13 +62,9 @@ public final class World {
     let asked = try hub.readRequest(request)
     _ = try hub.enrol(
       asked.manifest.from.id, name: asked.manifest.from.name, user: user, key: asked.enrolment.key,
-      incarnation: asked.enrolment.incarnation)
-    try WorkspaceKeys.trust(try key(of: hub.folder), as: "hub", folder: device.folder, files: platform.files)
+      recipient: asked.manifest.recipient, incarnation: asked.enrolment.incarnation)
+    try device.keys.trust(hub.keys.ownKey(), as: "hub")
     return (device, request)
-  }
-
-  public func key(of folder: WorkspaceFolder) throws -> PublicKey {
-    try WorkspaceKeys.publicKey(at: folder.publicKey, files: platform.files)
   }
 
   /// What an app does: it writes, and knows nothing of Satchel.
@@ -95,7 +91,7 @@ public final class World {
   /// A bundle of each kind and feature, made by writers who disagree.
   public func bundleOfEachKind() throws -> [(name: String, path: String, signer: PublicKey)] {
     let (device, request) = try device("tablet", user: "ana", tier: 1)
-    let (hubKey, deviceKey) = (try key(of: hub.folder), try key(of: device.folder))
+    let (hubKey, deviceKey) = (try hub.keys.ownKey(), try device.keys.ownKey())
     let full = try copy(try emit(to: device), as: "full")
     _ = try device.importBundle(full)
 

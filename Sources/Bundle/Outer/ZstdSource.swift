@@ -7,12 +7,15 @@ final class ZstdSource: ByteSource {
   private var packed: [UInt8] = []
   private var taken = 0
   private var isAtEnd = false
+  private let limits: BundleLimits
+  private var packedBytes: Int64 = 0
+  private var unpackedBytes: Int64 = 0
 
   /// How far back a frame may refer, and how much memory it so asks for: 2^23 bytes. Level 3 refers back 2 MiB.
   static let windowLog: Int32 = 23
   private static let magic: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
 
-  init(_ source: any ByteSource) throws {
+  init(limits: BundleLimits, _ source: any ByteSource) throws {
     let peeked = try PeekedSource(source, count: Self.magic.count)
     guard peeked.beginning == Self.magic else {
       if peeked.beginning.isEmpty || Self.magic.starts(with: peeked.beginning) { throw BundleError.truncated }
@@ -20,6 +23,7 @@ final class ZstdSource: ByteSource {
     }
     guard let context = ZSTD_createDCtx() else { throw BundleError.archive("out of memory") }
     ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, Self.windowLog)
+    self.limits = limits
     self.source = peeked
     self.context = context
   }
@@ -53,6 +57,7 @@ final class ZstdSource: ByteSource {
     var buffer = [UInt8](repeating: 0, count: 128 << 10)
     let count = try source.read(into: &buffer)
     if count == 0 { throw BundleError.truncated }
+    packedBytes += Int64(count)
     packed = count == buffer.count ? buffer : Array(buffer[..<count])
     taken = 0
   }
@@ -71,6 +76,11 @@ final class ZstdSource: ByteSource {
     }
     if ZSTD_isError(status) != 0 { throw Self.failure(status) }
     if status == 0 { isAtEnd = true }
+    unpackedBytes += Int64(made)
+    guard unpackedBytes <= limits.anyRatioBytes || unpackedBytes / limits.ratio <= packedBytes else {
+      throw BundleError.tooLarge(
+        "What comes out of \(packedBytes) bytes", limit: max(limits.anyRatioBytes, packedBytes * limits.ratio))
+    }
     return made
   }
 

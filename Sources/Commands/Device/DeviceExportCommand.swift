@@ -14,12 +14,13 @@ extension DeviceTool {
       options: [
         OptionSpec("to", kind: .value("PATH"), help: "copy the bundle there too: a folder, such as a stick's, or a file"),
         OptionSpec("snapshot", help: "carry the whole database along"),
+        Encrypting.option,
       ],
       examples: [
         Example("satchel export", "Into bundles/outbox."), Example("satchel export --to /media/stick", "And onto a stick."),
       ], changesData: true
     ) { command, context in
-      let report = try open(command, context).export(snapshot: command.flag("snapshot"))
+      let report = try open(command, context).export(snapshot: command.flag("snapshot"), encryption: command.encryption)
       let file = Paths.name(of: report.file)
       let copy =
         try command.dryRun ? nil : command.value("to").map { try context.platform.deliver(report.file, to: command.path($0)) }

@@ -1,3 +1,4 @@
+import SatchelCrypto
 import SatchelDevice
 import SatchelJSON
 import SatchelPlatform
@@ -32,8 +33,8 @@ extension DeviceTool {
       if command.dryRun {
         return Answer("\(root) would be made for the device \(name), and \(request) written.\n", ["workspace": .string(root)])
       }
-      let fingerprint: String
-      do { fingerprint = try workspace.writeRequest(to: request) } catch {
+      let key: PublicKey
+      do { key = try workspace.writeRequest(to: request) } catch {
         // A workspace without a request would only be in the way of the next try.
         try workspace.folder.undoCreation(context.platform.files)
         throw error
@@ -44,16 +45,16 @@ extension DeviceTool {
 
         The fingerprint of this device's key is
 
-            \(fingerprint)
+            \(key.fingerprint)
 
         The hub's operator types it there, as you read it out.
 
-        """
+        """ + (context.console.traits.showsOutput ? KeyCommands.picture(key, colour: context.console.traits.colour) : "")
       return Answer(
         text,
         [
           "workspace": .string(root), "device": .string(name), "id": .string(workspace.configuration.id.text),
-          "request": .string(request), "fingerprint": .string(fingerprint),
+          "request": .string(request), "fingerprint": .string(key.fingerprint),
         ])
     }
   }

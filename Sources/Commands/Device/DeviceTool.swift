@@ -10,7 +10,7 @@ enum DeviceTool {
   static var spec: ToolSpec<CommandContext> {
     ToolSpec(
       name: name, summary: "keep this device's database in step with its hub, without a network", version: satchelVersion,
-      commands: [initialize, status, export, importBundles] + conflicts.all + [
+      commands: [initialize, status, export, importBundles] + conflicts.all + keys + [
         LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
         DoctorCommand.doctor(
           tool: name,
@@ -26,7 +26,8 @@ enum DeviceTool {
   }
 
   static func open(_ command: ParsedCommand, _ context: CommandContext) throws -> DeviceWorkspace {
-    try DeviceWorkspace.open(command.directory, platform: context.platform, ending: command.ending)
+    try DeviceWorkspace.open(
+      command.directory, platform: context.platform, ending: command.ending, passwords: command.passwords(context))
   }
 
   private static var conflicts: ConflictCommands {

@@ -16,7 +16,7 @@ struct Lookup<Context> {
         guard try takesOption(word) else { break }
         rest.append(words.removeFirst())
         // Its value could look like a command.
-        if OptionSpec.directory.spellings.contains(word), let value = words.popFirst() { rest.append(value) }
+        if OptionSpec.takesValue(word), let value = words.popFirst() { rest.append(value) }
       } else if !tool.commands(under: path + [word]).isEmpty {
         path.append(words.removeFirst())
       } else if word == "help", path.isEmpty, !asksForHelp {
@@ -65,12 +65,12 @@ struct Lookup<Context> {
 }
 
 extension [String] {
-  /// The first word that is neither an option nor the folder of `-C`.
+  /// The first word that is neither an option nor the value of one that every command takes.
   var firstArgument: String? {
     var words = self[...]
     while let word = words.popFirst() {
       if word == "--" { return words.first }
-      if OptionSpec.directory.spellings.contains(word) { words = words.dropFirst() } else if !word.isOption { return word }
+      if OptionSpec.takesValue(word) { words = words.dropFirst() } else if !word.isOption { return word }
     }
     return nil
   }

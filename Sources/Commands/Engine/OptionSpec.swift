@@ -44,12 +44,17 @@ extension OptionSpec {
   static let directory = OptionSpec("directory", short: "C", kind: .value("DIR"), help: "work in DIR, not in the current folder")
   static let json = OptionSpec("json", help: "print one JSON document, on failure too")
   static let quiet = OptionSpec("quiet", short: "q", help: "print nothing but errors")
+  static let passwordFile = OptionSpec(
+    "password-file", kind: .value("FILE"), help: "take the keys' password from the first line of FILE")
   static let help = OptionSpec("help", short: "h", help: "print this help and do nothing")
   static let dryRun = OptionSpec("dry-run", help: "say what would happen and change nothing")
   static let version = OptionSpec("version", help: "print the version and do nothing")
 
   /// What every command takes.
-  static let common = [directory, json, quiet, help]
+  static let common = [directory, passwordFile, json, quiet, help]
+
+  /// Whether a word is an option of every command whose value is the next word.
+  static func takesValue(_ word: String) -> Bool { common.contains { $0.kind != .flag && $0.spellings.contains(word) } }
 }
 
 extension CommandSpec {

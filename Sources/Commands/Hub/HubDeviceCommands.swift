@@ -5,7 +5,7 @@ import SatchelPlatform
 import SatchelWorkspace
 
 extension HubTool {
-  static var devices: [Command] { [provision, enrol, revoke, unflag, listDevices] }
+  static var devices: [Command] { [provision, enrol, revoke(["device", "revoke"]), unflag, listDevices] }
 
   private static let userOption = OptionSpec("user", short: "u", kind: .value("USER"), help: "for whom it works", required: true)
 
@@ -69,11 +69,16 @@ extension HubTool {
       try compare(request.fingerprint, command, context)
       let device = try hub.enrol(
         request.manifest.from.id, name: command.value("name") ?? request.manifest.from.name, user: command.value("user") ?? "",
-        key: request.enrolment.key, incarnation: request.enrolment.incarnation)
+        key: request.enrolment.key, recipient: request.manifest.recipient, incarnation: request.enrolment.incarnation)
       if command.dryRun {
         return Answer("The device \(device.name) would be enrolled for \(device.user).\n", ["device": json(device)])
       }
-      let emitted = try hub.emit(to: device.name)
+      let emitted: EmitReport
+      do { emitted = try hub.emit(to: device.name) } catch {
+        // Enrolled without a bundle, it could only be in the way of the next try.
+        try hub.withdraw(device)
+        throw error
+      }
       let fingerprint = try hub.fingerprint()
       let text = """
         Enrolled the device \(device.name) for the user \(device.user).
@@ -114,18 +119,6 @@ extension HubTool {
     }
   }
 
-  private static var revoke: Command {
-    Command(
-      ["device", "revoke"], summary: "end a device's right to deliver and to receive",
-      discussion: "From now on nothing of the device is imported, and nothing is made for it. What it delivered stays.",
-      arguments: [ArgumentSpec("NAME", help: "the device's name")],
-      examples: [Example("satchel-hub device revoke tablet-1", "The tablet was stolen.")], changesData: true
-    ) { command, context in
-      let device = try open(command, context).revoke(command.argument("NAME"))
-      return Answer("Revoked the device \(device.name).\n", ["device": json(device)])
-    }
-  }
-
   private static var unflag: Command {
     Command(
       ["device", "unflag"], summary: "trust a device again of which two copies were seen",
@@ -162,7 +155,7 @@ extension HubTool {
   static func json(_ device: EnrolledDevice) -> JSONValue {
     [
       "name": .string(device.name), "id": .string(device.id.text), "user": .string(device.user),
-      "state": .string(device.state.rawValue),
+      "state": .string(device.state.rawValue), "revoked_from": .optional(device.revokedFrom?.rawValue),
       "merged": .integer(device.merged.rawValue), "proved": .integer(device.proved.rawValue), "enrolled": .time(device.enrolled),
       "heard": .time(device.heard), "clock_ahead_ms": .integer(device.skew), "fingerprint": .string(device.key.fingerprint),
     ]

@@ -18,6 +18,7 @@ extension HubTool {
         OptionSpec("user", short: "u", kind: .value("USER"), help: "for all devices of this user"),
         OptionSpec("full", help: "everything that the user may see, whatever the device has"),
         OptionSpec("to", kind: .value("DIR"), help: "copy the bundles to this folder too, such as a stick's"),
+        Encrypting.option,
       ],
       examples: [
         Example("satchel-hub emit --all --to /media/stick", "For everybody, onto a stick."),
@@ -30,7 +31,7 @@ extension HubTool {
       }
       var reports: [(report: EmitReport, copy: String?)] = []
       for name in try chosen(command, hub) {
-        let report = try hub.emit(to: name, full: command.flag("full"))
+        let report = try hub.emit(to: name, full: command.flag("full"), encryption: command.encryption)
         let copy =
           try command.dryRun ? nil : command.value("to").map { try context.platform.deliver(report.file, to: command.path($0)) }
         reports.append((report, copy))

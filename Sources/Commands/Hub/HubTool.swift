@@ -9,7 +9,7 @@ enum HubTool {
   static var spec: ToolSpec<CommandContext> {
     ToolSpec(
       name: name, summary: "merge what devices bring, and give each user's device its rows", version: satchelVersion,
-      commands: [initialize, status] + users + devices + [importBundles, emit] + conflicts.all + [
+      commands: [initialize, status] + users + devices + keys + [importBundles, emit] + conflicts.all + [
         LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
         DoctorCommand.doctor(tool: name) { command, context in
           let workspace = try open(command, context)
@@ -21,7 +21,8 @@ enum HubTool {
   }
 
   static func open(_ command: ParsedCommand, _ context: CommandContext) throws -> HubWorkspace {
-    try HubWorkspace.open(command.directory, platform: context.platform, ending: command.ending)
+    try HubWorkspace.open(
+      command.directory, platform: context.platform, ending: command.ending, passwords: command.passwords(context))
   }
 
   private static var conflicts: ConflictCommands {

@@ -31,10 +31,11 @@ struct Provisioning {
     if ending == .takeBack {
       if let template { try device.begin(from: template) }
       // The key is never used: only whether name and user can be enrolled is asked.
-      let own = try WorkspaceKeys.publicKey(at: hub.folder.publicKey, files: platform.files)
+      let own = try hub.keys.ownKey()
       return Made(
         device: try hub.enrol(
-          device.configuration.id, name: name, user: user, key: own, incarnation: platform.random.identifier()), rows: nil)
+          device.configuration.id, name: name, user: user, key: own, recipient: nil, incarnation: platform.random.identifier()),
+        rows: nil)
     }
     do {
       if let template { try device.begin(from: template) }
@@ -54,15 +55,14 @@ struct Provisioning {
   }
 
   private func fill(_ device: DeviceWorkspace, _ name: String, _ user: String) throws -> Made {
-    let files = platform.files
     guard let incarnation = device.configuration.incarnation else {
       throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
     }
     let enrolled = try hub.enrol(
       device.configuration.id, name: name, user: user,
-      key: try WorkspaceKeys.publicKey(at: device.folder.publicKey, files: files), incarnation: incarnation)
+      key: device.keys.ownKey(), recipient: device.keys.recipient(), incarnation: incarnation)
     do {
-      let hubKey = try WorkspaceKeys.publicKey(at: hub.folder.publicKey, files: files)
+      let hubKey = try hub.keys.ownKey()
       let emitted = try hub.emit(to: name)
       let report = try device.importBundle(emitted.file, fingerprint: hubKey.fingerprint)
       try hub.markDelivered(emitted)

@@ -27,6 +27,13 @@ struct BundleView {
       lines.append(("Number", "\(scope.number): \(extent)"))
       lines.append(("Acknowledges", "the device's bundles up to \(scope.acknowledged)"))
     case .enrolment: break
+    case .volume(let volume):
+      lines.append(("Part", "\(volume.part) of \(volume.parts) of the \(volume.whole.rawValue) bundle \(volume.number)"))
+    }
+    if let recipient = manifest.recipient { lines.append(("Encrypt for", recipient.text)) }
+    if let rotation = manifest.rotation { lines.append(("Next key", rotation.key.fingerprint)) }
+    if let revoked = manifest.revoked {
+      lines.append(("Revoked keys", "list \(revoked.number): \(Words.count(revoked.keys.count, "key"))"))
     }
     lines.append(("Made", manifest.created))
     lines.append(("Signed by", signer))

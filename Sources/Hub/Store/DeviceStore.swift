@@ -15,7 +15,15 @@ public struct EnrolledDevice: Sendable {
   public let id: ReplicaID
   public let name: String
   public var user: String
-  public let key: PublicKey
+  public var key: PublicKey
+  /// With which it may sign by now; nil: it has told of none.
+  public var nextKey: PublicKey?
+  /// For whom bundles for it are encrypted; nil: it has not told.
+  public var recipient: AgeRecipient?
+  /// The emission that first told it of the hub's next key; nil: none yet.
+  var toldKey: EmissionNumber?
+  /// The first sequence that is refused, where the device is revoked.
+  public var revokedFrom: SequenceNumber?
   public let incarnation: Incarnation
   public var state: State
   public var merged: SequenceNumber
@@ -24,10 +32,14 @@ public struct EnrolledDevice: Sendable {
   public var heard: Int64?
   /// Milliseconds by which its clock ran ahead when it was heard of last.
   public var skew: Int64
+
+  /// An emission that told it of the hub's next key is known to have come there.
+  var knowsNextKey: Bool { toldKey.map { proved >= $0 } ?? false }
 }
 
 extension HubStore {
-  private static let deviceColumns = "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew"
+  private static let deviceColumns =
+    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from"
 
   func devices() throws -> [EnrolledDevice] {
     try database.all("SELECT \(Self.deviceColumns) FROM satchel_devices ORDER BY name") { try device($0) }
@@ -49,7 +61,8 @@ extension HubStore {
     try database.run(
       """
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
-      VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew)
+      VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
+        :next_key, :recipient, :told_key, :revoked_from)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -57,6 +70,10 @@ extension HubStore {
         "incarnation": .string(device.incarnation.text), "state": .string(device.state.rawValue),
         "merged": .integer(device.merged.rawValue), "proved": .integer(device.proved.rawValue),
         "enrolled": .integer(device.enrolled), "heard": device.heard.map { .integer($0) } ?? .null, "skew": .integer(device.skew),
+        "next_key": device.nextKey.map { .string($0.line) } ?? .null,
+        "recipient": device.recipient.map { .string($0.text) } ?? .null,
+        "told_key": device.toldKey.map { .integer($0.rawValue) } ?? .null,
+        "revoked_from": device.revokedFrom.map { .integer($0.rawValue) } ?? .null,
       ])
   }
 
@@ -66,6 +83,10 @@ extension HubStore {
     }
     return EnrolledDevice(
       id: ReplicaID(unchecked: row.text(0)), name: row.text(1), user: row.text(2), key: key,
+      nextKey: row.optionalText(11).flatMap { PublicKey(line: $0) },
+      recipient: row.optionalText(12).flatMap { AgeRecipient($0) },
+      toldKey: row.optionalInteger(13).map { EmissionNumber($0) },
+      revokedFrom: row.optionalInteger(14).map { SequenceNumber($0) },
       incarnation: Incarnation(unchecked: row.text(4)), state: state, merged: SequenceNumber(row.integer(6)),
       proved: EmissionNumber(row.integer(7)), enrolled: row.integer(8), heard: row.optionalInteger(9), skew: row.integer(10))
   }
@@ -76,7 +97,9 @@ extension HubStore {
   func remove(_ id: ReplicaID) throws {
     let device: KeyValuePairs<String, Value> = ["device": .string(id.text)]
     try database.run("DELETE FROM satchel_devices WHERE id = :device", device)
-    for table in ["satchel_emissions", "satchel_emission_sets", "satchel_owed", "satchel_chain", "satchel_rekeyed"] {
+    for table in [
+      "satchel_emissions", "satchel_emission_sets", "satchel_owed", "satchel_chain", "satchel_rekeyed", "satchel_former_keys",
+    ] {
       try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", device)
     }
   }

@@ -8,6 +8,8 @@ struct Emission {
   let cursor: Cursor
   let acknowledged: SequenceNumber
   let version: Int64
+  /// The number of the list of revoked keys that it told.
+  let revocations: Int64
   let user: String
   let file: String
   let isWritten: Bool
@@ -30,7 +32,7 @@ extension HubStore {
     }
     return try database.all(
       """
-      SELECT number, cursor, acknowledged, version, user, file, written
+      SELECT number, cursor, acknowledged, version, user, file, written, revocations
       FROM satchel_emissions
       WHERE device = :device
       ORDER BY number
@@ -38,7 +40,7 @@ extension HubStore {
     ) {
       Emission(
         number: EmissionNumber($0.integer(0)), cursor: Cursor($0.integer(1)), acknowledged: SequenceNumber($0.integer(2)),
-        version: $0.integer(3), user: $0.text(4), file: $0.text(5), isWritten: $0.integer(6) != 0,
+        version: $0.integer(3), revocations: $0.integer(7), user: $0.text(4), file: $0.text(5), isWritten: $0.integer(6) != 0,
         sets: sets[$0.integer(0)] ?? tables.map { _ in RowSet() })
     }
   }
@@ -46,13 +48,14 @@ extension HubStore {
   func save(_ emission: Emission, of device: ReplicaID) throws {
     try database.run(
       """
-      INSERT INTO satchel_emissions (device, number, cursor, acknowledged, version, user, file, written)
-      VALUES (:device, :number, :cursor, :acknowledged, :version, :user, :file, :written)
+      INSERT INTO satchel_emissions (device, number, cursor, acknowledged, version, revocations, user, file, written)
+      VALUES (:device, :number, :cursor, :acknowledged, :version, :revocations, :user, :file, :written)
       """,
       [
         "device": .string(device.text), "number": .integer(emission.number.rawValue),
         "cursor": .integer(emission.cursor.rawValue),
         "acknowledged": .integer(emission.acknowledged.rawValue), "version": .integer(emission.version),
+        "revocations": .integer(emission.revocations),
         "user": .string(emission.user), "file": .string(emission.file), "written": .integer(emission.isWritten ? 1 : 0),
       ])
     for (table, set) in zip(tables, emission.sets) {

@@ -1,6 +1,6 @@
 /// The hub's own tables, beside those of capture, of conflicts, of blocks and the ledger.
 enum HubSchema {
-  static let all = [hub, users, devices, log, emissions, emissionSets, owed, chain, rekeyed]
+  static let all = [hub, users, devices, formerKeys, revoked, log, emissions, emissionSets, owed, chain, rekeyed]
 
   private static let hub = """
     CREATE TABLE satchel_hub (
@@ -8,8 +8,25 @@ enum HubSchema {
       id TEXT NOT NULL,
       name TEXT NOT NULL,
       epoch TEXT NOT NULL,       -- of this history
-      definition TEXT NOT NULL   -- the dataset's definition
+      definition TEXT NOT NULL,  -- the dataset's definition
+      revocations INTEGER NOT NULL DEFAULT 0 -- the number of the list of revoked keys
     )
+    """
+
+  /// A row for each key with which a device signed before its present one.
+  private static let formerKeys = """
+    CREATE TABLE satchel_former_keys (
+      key TEXT PRIMARY KEY,  -- minisign public key
+      device TEXT NOT NULL
+    ) WITHOUT ROWID
+    """
+
+  /// A row for each key that nothing may be signed with any more.
+  private static let revoked = """
+    CREATE TABLE satchel_revoked (
+      key TEXT PRIMARY KEY,  -- minisign public key
+      at INTEGER NOT NULL    -- milliseconds since 1970
+    ) WITHOUT ROWID
     """
 
   private static let users = """
@@ -25,6 +42,10 @@ enum HubSchema {
       name TEXT NOT NULL UNIQUE,
       user TEXT NOT NULL,
       key TEXT NOT NULL,             -- minisign public key
+      next_key TEXT,                 -- with which it may sign by now
+      recipient TEXT,                -- for whom bundles for it are encrypted, in age's form
+      told_key INTEGER,              -- the emission that first told it of the hub's next key; NULL: none yet
+      revoked_from INTEGER,          -- the first sequence that is refused, where it is revoked
       incarnation TEXT NOT NULL,
       state TEXT NOT NULL,           -- active, flagged, revoked
       merged INTEGER NOT NULL,       -- the highest sequence merged
@@ -63,6 +84,7 @@ enum HubSchema {
       cursor INTEGER NOT NULL,        -- the hub's cursor at its making
       acknowledged INTEGER NOT NULL,  -- the device's sequence that it acknowledges
       version INTEGER NOT NULL,       -- of the dataset's definition
+      revocations INTEGER NOT NULL,   -- the number of the list of revoked keys that it told
       user TEXT NOT NULL,
       file TEXT NOT NULL,
       written INTEGER NOT NULL,       -- 1: the file is there and safe

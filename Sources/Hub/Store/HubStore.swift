@@ -91,7 +91,7 @@ final class HubStore {
     try Capture.install(in: database, tables: tables)
     for sql in HubSchema.all + [ConflictTable.schema, BlockTable.schema, Ledger.schema] { try database.execute(sql) }
     try database.run(
-      "INSERT INTO satchel_hub VALUES (1, :id, :name, :epoch, :definition)",
+      "INSERT INTO satchel_hub (one, id, name, epoch, definition) VALUES (1, :id, :name, :epoch, :definition)",
       [
         "id": .string(identity.id.text), "name": .string(identity.name), "epoch": .string(identity.epoch.text),
         "definition": .text(definition.source),

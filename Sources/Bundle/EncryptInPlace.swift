@@ -1,0 +1,29 @@
+import SatchelCrypto
+import SatchelPlatform
+
+/// Encrypts a bundle's file as it is, unless that was done before. It has its name all the while.
+public func encryptInPlace(_ path: String, for recipients: [AgeRecipient], platform: Platform) throws {
+  let files = platform.files
+  let fd = try files.open(path)
+  defer { files.close(fd) }
+  let source = try PeekedSource(FileSource(fd, files: files), count: 64)
+  if AgeOpener.isAge(source.beginning) { return }
+  let aside = try files.createTemporary(in: Paths.parent(of: path), mode: 0o644)
+  defer { files.close(aside.fd) }
+  do {
+    let sink = try AgeSink(FileSink(aside.fd, files: files), for: recipients, random: platform.random.bytes)
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = try source.read(into: &buffer)
+      if count == 0 { break }
+      try sink.write(count == buffer.count ? buffer : Array(buffer[..<count]))
+    }
+    try sink.finish()
+    try files.sync(aside.fd)
+    try files.rename(aside.path, to: path)
+  } catch {
+    // What is left over would be no bundle.
+    try? files.remove(aside.path)
+    throw error
+  }
+}

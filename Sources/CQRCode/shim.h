@@ -1,0 +1,6 @@
+#ifndef SATCHEL_CQRCODE_SHIM_H
+#define SATCHEL_CQRCODE_SHIM_H
+
+#include <qrcodegen.h>
+
+#endif

@@ -1,0 +1,126 @@
+import SatchelCrypto
+import SatchelJSON
+import SatchelQRCode
+import SatchelWorkspace
+
+/// `keys`: what both tools do with their own keys.
+struct KeyCommands {
+  typealias Act<T> = @Sendable (ParsedCommand, CommandContext) throws -> T
+
+  let tool: String
+  /// Who learns of a new key, and how, in words.
+  let telling: String
+  /// Options that `rotate` takes beside those of every command.
+  var rotateOptions: [OptionSpec] = []
+  let show: Act<KeyReport>
+  let rotate: Act<PublicKey>
+  /// What follows from a rotation, for people.
+  let afterRotation: @Sendable (_ key: PublicKey, ParsedCommand) -> String
+  let setPassword: @Sendable (Password?, ParsedCommand, CommandContext) throws -> Void
+
+  var all: [Command] { [showing, rotating, protecting, unprotecting] }
+
+  private var showing: Command {
+    let show = show
+    return Command(
+      ["keys", "show"], summary: "show the fingerprint of the key that signs here",
+      discussion: """
+        Shows the fingerprint that people compare, on a terminal also as a QR code for a telephone's camera, and for whom others \
+        encrypt what is for this workspace. No secret is ever shown.
+        """,
+      options: [OptionSpec("qr", help: "draw the QR code even where the output goes to no terminal")],
+      examples: [Example("\(tool) keys show", "To read the fingerprint out.")]
+    ) { command, context in
+      let report = try show(command, context)
+      let traits = context.console.traits
+      var text = Self.text(report)
+      if command.flag("qr") || traits.showsOutput { text += "\n" + Self.picture(report.key, colour: traits.colour) }
+      return Answer(text, Self.members(report))
+    }
+  }
+
+  /// A fingerprint for a camera.
+  static func picture(_ key: PublicKey, colour: Bool) -> String { QRCode(key.fingerprint)?.text(colour: colour) ?? "" }
+
+  private static func text(_ report: KeyReport) -> String {
+    var table = TextTable(["", ""])
+    table.add(["Fingerprint", report.key.fingerprint])
+    table.add(["Recipient", report.recipient.text])
+    table.add(["Password", report.isProtected ? "the secret keys are behind one" : "none"])
+    if let next = report.next {
+      table.add(["Next key", next.fingerprint])
+      table.add(["Not told yet", report.unaware.isEmpty ? "nobody" : report.unaware.joined(separator: ", ")])
+    }
+    for key in report.revoked { table.add(["Revoked", key.fingerprint]) }
+    return table.text(width: nil)
+  }
+
+  private static func members(_ report: KeyReport) -> KeyValuePairs<String, JSONValue> {
+    [
+      "fingerprint": .string(report.key.fingerprint), "key": .string(report.key.line),
+      "recipient": .string(report.recipient.text),
+      "protected": .bool(report.isProtected), "next": .optional(report.next?.fingerprint), "unaware": .strings(report.unaware),
+      "revoked": .strings(report.revoked.map(\.fingerprint)),
+    ]
+  }
+
+  private var rotating: Command {
+    let (rotate, afterRotation) = (rotate, afterRotation)
+    return Command(
+      ["keys", "rotate"], summary: "sign with a new key, and encrypt for a new one",
+      discussion: """
+        Makes new keys. \(telling) Until then the present key signs, and its signature under the new one is the proof that \
+        nobody else made it. Old bundles stay readable.
+        """,
+      options: rotateOptions, examples: [Example("\(tool) keys rotate", "Once a year, or when somebody left.")], changesData: true
+    ) { command, context in
+      let key = try rotate(command, context)
+      if command.dryRun { return Answer("A new key would be made.\n", [:]) }
+      return Answer(
+        "Made a new key with the fingerprint\n\n    \(key.fingerprint)\n\n" + afterRotation(key, command),
+        ["fingerprint": .string(key.fingerprint)])
+    }
+  }
+
+  private var protecting: Command {
+    let setPassword = setPassword
+    return Command(
+      ["keys", "protect"], summary: "put the secret keys behind a password",
+      discussion: """
+        Asks for the new password twice. From then on commands that sign or decrypt ask for it, or take it from the file that \
+        --password-file or SATCHEL_PASSWORD_FILE names. A password that is forgotten cannot be brought back: the keys are lost then.
+        """,
+      options: [OptionSpec("new-password-file", kind: .value("FILE"), help: "its first line is the new password")],
+      examples: [Example("\(tool) keys protect", "The tablet may be stolen.")], changesData: true
+    ) { command, context in
+      try setPassword(Self.newPassword(command, context), command, context)
+      return Answer("The secret keys are behind the password now.\n", ["protected": true])
+    }
+  }
+
+  private static func newPassword(_ command: ParsedCommand, _ context: CommandContext) throws -> Password {
+    let file = command.value("new-password-file").map { command.path($0) }
+    guard let typed = try AskedPassword(context, file: file, prompt: "New password: ").password() else {
+      throw WorkspaceError(
+        "password-needed", "A new password is needed, and there is nobody to ask.",
+        hint: "Put it into a file that only you can read, and add: --new-password-file FILE")
+    }
+    if file == nil, context.console.readSecret("Once more: ") != typed {
+      throw WorkspaceError("password-mistyped", "The two are not the same: nothing was changed.", hint: "Try again.")
+    }
+    guard let password = Password(typed) else { throw WorkspaceError("password-empty", "An empty password protects nothing.") }
+    return password
+  }
+
+  private var unprotecting: Command {
+    let setPassword = setPassword
+    return Command(
+      ["keys", "unprotect"], summary: "take the password from the secret keys",
+      discussion: "From then on commands ask for none: whoever has this folder can sign with its keys.",
+      examples: [Example("\(tool) keys unprotect", "For a device that works unattended.")], changesData: true
+    ) { command, context in
+      try setPassword(nil, command, context)
+      return Answer("The secret keys are behind no password any more.\n", ["protected": false])
+    }
+  }
+}

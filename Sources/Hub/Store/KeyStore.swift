@@ -1,0 +1,44 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+
+/// What the hub knows of keys beside the present ones.
+extension HubStore {
+  /// The keys with which a device signed before.
+  func formerKeys(of device: ReplicaID) throws -> [PublicKey] {
+    try database.all(
+      "SELECT key FROM satchel_former_keys WHERE device = :device ORDER BY key", ["device": .string(device.text)]
+    ) { PublicKey(line: $0.text(0)) }.compactMap(\.self)
+  }
+
+  func retire(_ key: PublicKey, of device: ReplicaID) throws {
+    try database.run(
+      "INSERT OR IGNORE INTO satchel_former_keys (key, device) VALUES (:key, :device)",
+      ["key": .string(key.line), "device": .string(device.text)])
+  }
+
+  /// The keys that nothing may be signed with any more; nil before the first.
+  func revocations() throws -> Manifest.Revocations? {
+    let number = try database.first("SELECT revocations FROM satchel_hub") { $0.integer(0) } ?? 0
+    if number == 0 { return nil }
+    let keys = try database.all("SELECT key FROM satchel_revoked ORDER BY key") { PublicKey(line: $0.text(0)) }
+    return .init(number: number, keys: keys.compactMap(\.self))
+  }
+
+  /// Adds keys to those that nothing may be signed with any more. Every device is told of it.
+  func revoke(_ keys: [PublicKey], at time: Int64) throws {
+    for key in keys {
+      try database.run(
+        "INSERT OR IGNORE INTO satchel_revoked (key, at) VALUES (:key, :at)", ["key": .string(key.line), "at": .integer(time)])
+    }
+    try database.run("UPDATE satchel_hub SET revocations = revocations + 1")
+  }
+
+  func isRevoked(_ key: PublicKey) throws -> Bool {
+    try database.first("SELECT 1 FROM satchel_revoked WHERE key = :key", ["key": .string(key.line)]) { _ in true } ?? false
+  }
+
+  /// Forgets which device was told of the hub's next key.
+  func forgetToldKeys() throws { try database.run("UPDATE satchel_devices SET told_key = NULL") }
+}

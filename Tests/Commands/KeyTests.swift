@@ -1,0 +1,352 @@
+import Foundation
+import SatchelCommands
+import SatchelJSON
+import SatchelPlatform
+import SatchelQRCode
+import TestSupport
+import Testing
+
+/// Keys that are shown, renewed, lost, and put behind passwords, by the commands that people give.
+@Suite("Keys")
+struct KeyTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+  }
+
+  private func fingerprint(_ outcome: Camp.Outcome) throws -> String {
+    try #require(try outcome.json["fingerprint"]?.stringValue)
+  }
+
+  private var hubKey: String { get throws { try fingerprint(camp.hub("keys", "show", "--json")) } }
+
+  private func deviceKey(_ name: String) throws -> String { try fingerprint(camp.device(name, "keys", "show", "--json")) }
+
+  private func outgoing(_ name: String, _ number: Int) -> String {
+    camp.path("\(name)/bundles/outbox/camp-\(name)-hub-\(number).satchel")
+  }
+
+  private func incoming(_ name: String, _ number: Int) -> String {
+    camp.path("hub/bundles/outbox/camp-hub-\(name)-\(number).satchel")
+  }
+
+  // MARK: showing
+
+  @Test("keys show tells the fingerprint that status tells, and no secret")
+  func showing() throws {
+    let shown = camp.hub("keys", "show")
+    #expect(shown.out.contains(try hubKey) && shown.out.contains("age1"))
+    #expect(!shown.out.contains("SECRET") && !shown.out.contains("█"))
+    let secret = String(decoding: try camp.read("hub/keys/own.identity"), as: UTF8.self)
+    #expect(secret.contains("AGE-SECRET-KEY-1"))
+    #expect(camp.hub("status").out.contains(try hubKey))
+  }
+
+  @Test("a camera reads the fingerprint from the terminal's QR code")
+  func camera() throws {
+    let shown = camp.hub("keys", "show", "--qr").out
+    let picture = shown.split(separator: "\n").filter { $0.contains("█") }
+    #expect(picture.count > 10)
+    let folder = try TemporaryFolder()
+    try folder.write(Array(Self.bitmap(picture.map(String.init)).utf8), to: "code.pbm")
+    #expect(try StockTool.zbarimg("-q", "--raw", "code.pbm", in: folder.path).text == hubKey + "\n")
+  }
+
+  /// What the terminal shows, a module four points wide.
+  private static func bitmap(_ lines: [String]) -> String {
+    let rows = lines.flatMap { line -> [String] in
+      let upper = line.map { $0 == "█" || $0 == "▀" ? "0" : "1" }
+      let lower = line.map { $0 == "█" || $0 == "▄" ? "0" : "1" }
+      return [upper, lower].map { row in row.flatMap { [String](repeating: $0, count: 4) }.joined(separator: " ") }
+    }
+    // Half a line below the last one is the terminal's own.
+    let tall = rows.dropLast().flatMap { [String](repeating: $0, count: 4) }
+    return "P1\n\(rows[0].split(separator: " ").count) \(tall.count)\n" + tall.joined(separator: "\n") + "\n"
+  }
+
+  // MARK: rotation
+
+  @Test(
+    "a device's new key is told by the old one, signs once the hub is known to have it, and the old one is then worth nothing")
+  func deviceRotation() throws {
+    let old = try deviceKey("tablet")
+    let made = try fingerprint(camp.device("tablet", "keys", "rotate", "--json"))
+    #expect(made != old)
+    #expect(try deviceKey("tablet") == old, "until the hub knows")
+    #expect(camp.device("tablet", "keys", "rotate").error.contains("not known to know it"))
+
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    camp.answer("tablet", 2)
+    #expect(try deviceKey("tablet") == made)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'loud' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    #expect(try camp.device("tablet", "verify", outgoing("tablet", 2), "--json").json["signer"]?.stringValue == made)
+    #expect(camp.hub("import", outgoing("tablet", 2)).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT stars, words FROM reviews WHERE id = 'r1'") == "1|loud")
+    // What the old key signed comes once more, and changes nothing.
+    let again = camp.hub("import", camp.path("tablet/bundles/sent/camp-tablet-hub-1.satchel"))
+    #expect(again.code == 0 && again.out.contains("imported before"))
+    #expect(camp.hub("status").code == 0 && camp.hub("doctor").code == 0 && camp.device("tablet", "doctor").code == 0)
+  }
+
+  @Test("what a device's old key signs after the new one is in use is refused")
+  func oldDeviceKey() throws {
+    // The thief has a copy of the folder from before.
+    try FileManager.default.copyItem(atPath: camp.path("tablet"), toPath: camp.path("copy"))
+    camp.device("tablet", "keys", "rotate")
+    camp.deliver("tablet", 1)
+    camp.answer("tablet", 2)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.deliver("tablet", 2)
+    for _ in 1...3 {
+      try camp.sql("copy/data.sqlite", "UPDATE reviews SET stars = stars + 1 WHERE id = 'r1'")
+      camp.device("copy", "export")
+    }
+    let refused = camp.hub("import", camp.path("copy/bundles/outbox/camp-tablet-hub-3.satchel"))
+    #expect(refused.code == 3 && refused.error.contains("in whose place"))
+  }
+
+  @Test("the hub's new key is told by the old one, and each device is spoken to with the key that it knows")
+  func hubRotation() throws {
+    let old = try hubKey
+    let made = try fingerprint(camp.hub("keys", "rotate", "--json"))
+    #expect(camp.hub("keys", "show").out.contains("phone, tablet"))
+    camp.answer("tablet", 2)
+    camp.deliver("tablet", 1)
+    #expect(try camp.hub("keys", "show", "--json").json["unaware"]?.arrayValue == ["phone"])
+    camp.hub("emit", "--all")
+    func signer(_ name: String, _ number: Int) throws -> String? {
+      try camp.hub("verify", incoming(name, number), "--json").json["signer"]?.stringValue
+    }
+    #expect(try signer("tablet", 3) == made)
+    #expect(try signer("phone", 2) == old)
+    #expect(camp.device("tablet", "import", incoming("tablet", 3)).code == 0)
+    #expect(camp.device("phone", "import", incoming("phone", 2)).code == 0)
+    camp.deliver("phone", 1)
+    camp.hub("emit", "--all")
+    #expect(try hubKey == made)
+    #expect(try camp.hub("keys", "show", "--json").json["next"] == .null)
+    #expect(camp.device("phone", "import", incoming("phone", 3)).code == 0)
+    // And once more all around.
+    camp.hub("keys", "rotate")
+    for name in ["tablet", "phone"] {
+      camp.hub("emit", "--device", name)
+      let file = try #require(
+        try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/outbox")).first { $0.contains("-\(name)-") })
+      #expect(camp.device(name, "import", camp.path("hub/bundles/outbox/\(file)")).code == 0)
+    }
+  }
+
+  @Test("a device that was away while the hub's key changed hears of it by the full bundle that it needs anyway")
+  func awayDuringRotation() throws {
+    camp.hub("keys", "rotate")
+    camp.hub("emit", "--all")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
+    // Its first bundle got lost; the next one tells it again, under the old key.
+    camp.hub("emit", "--device", "tablet")
+    #expect(camp.device("tablet", "import", incoming("tablet", 3)).code == 0)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Pond")
+  }
+
+  // MARK: losing
+
+  @Test("a hub that lost its key goes on with a new one, once somebody at each device has compared it")
+  func lostHubKey() throws {
+    try FileManager.default.removeItem(atPath: camp.path("hub/keys/own.key"))
+    try FileManager.default.removeItem(atPath: camp.path("hub/keys/own.identity"))
+    #expect(camp.hub("emit", "--all").error.contains("own.key is missing"))
+    let made = try fingerprint(camp.hub("keys", "rotate", "--lost", "--json"))
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
+    camp.hub("emit", "--all")
+    let file = incoming("tablet", 2)
+    let asked = camp.device("tablet", "import", file)
+    #expect(asked.code == 3 && asked.error.contains(made) && asked.error.contains("--fingerprint"))
+    #expect(camp.device("tablet", "import", file, "--fingerprint", try deviceKey("tablet")).code == 3)
+    #expect(camp.device("tablet", "import", file, "--fingerprint", made.lowercased()).code == 0)
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
+    camp.hub("emit", "--device", "tablet")
+    #expect(camp.device("tablet", "import", incoming("tablet", 3)).code == 0, "from then on as before")
+  }
+
+  @Test("what a stolen key of the hub's signs is refused from the moment on at which a device hears of its loss")
+  func stolenHubKey() throws {
+    try FileManager.default.copyItem(atPath: camp.path("hub"), toPath: camp.path("thief"))
+    try FileManager.default.copyItem(atPath: camp.path("office.sqlite"), toPath: camp.path("copy.sqlite"))
+    let made = try fingerprint(camp.hub("keys", "rotate", "--lost", "--json"))
+    camp.hub("emit", "--all")
+    #expect(camp.device("tablet", "import", incoming("tablet", 2), "--fingerprint", made).code == 0)
+    let settings = String(decoding: try camp.read("thief/satchel.json"), as: UTF8.self)
+    try camp.write("thief/satchel.json", settings.replacing("office.sqlite", with: "copy.sqlite"))
+    for name in ["a", "b", "c"] {
+      try camp.sql("copy.sqlite", "UPDATE sites SET name = '\(name)' WHERE id = 'lake'")
+      #expect(camp.hubAnywhere("-C", camp.path("thief"), "emit", "--device", "tablet").code == 0)
+    }
+    let outcome = camp.device("tablet", "import", camp.path("thief/bundles/outbox/camp-hub-tablet-4.satchel"))
+    #expect(outcome.code == 3 && outcome.error.contains("revoked"))
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Lake")
+  }
+
+  @Test("a lost device: what it made before counts, what comes after does not, and its key is worth nothing at the others")
+  func lostDevice() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    let before = camp.path("before.satchel")
+    try FileManager.default.copyItem(atPath: outgoing("tablet", 1), toPath: before)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 5, words = 'stolen' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+
+    let revoked = camp.hub("keys", "revoke", "tablet", "--from", "2")
+    #expect(revoked.code == 0 && revoked.out.contains("refused from 2 on"))
+    let refused = camp.hub("import", outgoing("tablet", 2))
+    #expect(refused.code == 3 && refused.error.contains("revoked"))
+    #expect(camp.hub("import", before).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT stars, words FROM reviews WHERE id = 'r1'") == "1|quiet")
+    #expect(camp.hub("emit", "--device", "tablet").code == 1)
+
+    camp.hub("emit", "--all")
+    #expect(camp.device("phone", "import", incoming("phone", 2)).code == 0)
+    #expect(try camp.device("phone", "keys", "show", "--json").json["revoked"]?.arrayValue == [.string(deviceKey("tablet"))])
+    // Its user goes on with another device.
+    #expect(camp.hub("device", "provision", "tablet-2", "--user", "ann", "--into", camp.path("tablet-2")).code == 0)
+    #expect(try camp.rows("tablet-2/data.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
+  }
+
+  @Test("a device that was set up anew asks to join under another name, and what it had delivered is there")
+  func reimaged() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    try FileManager.default.removeItem(atPath: camp.path("tablet"))
+    let made = camp.deviceAnywhere(
+      "init", camp.path("tablet"), "--dataset", "camp", "--name", "tablet", "--request", camp.path("r.satchel"), "--json")
+    let print = try fingerprint(made)
+    let taken = camp.hub("device", "enrol", camp.path("r.satchel"), "--user", "ann", "--fingerprint", print)
+    #expect(taken.code == 1 && taken.error.contains("There is a device tablet already"))
+    #expect(camp.hub("device", "revoke", "tablet").code == 0)
+    let enrolled = camp.hub(
+      "device", "enrol", camp.path("r.satchel"), "--user", "ann", "--fingerprint", print, "--name", "tablet-b")
+    #expect(enrolled.code == 0)
+    let first = camp.device("tablet", "import", incoming("tablet-b", 1), "--fingerprint", try hubKey)
+    #expect(first.code == 0)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
+  }
+
+  // MARK: passwords
+
+  @Test("keys behind a password sign and open with it alone, from the terminal, a file or a variable")
+  func passwords() throws {
+    let protecting = camp.device("tablet", typing: ["tent", "tent"], "keys", "protect")
+    #expect(protecting.code == 0)
+    for name in ["own.key", "own.identity"] {
+      let path = camp.path("tablet/keys/\(name)")
+      #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+    }
+    #expect(!String(decoding: try camp.read("tablet/keys/own.identity"), as: UTF8.self).contains("AGE-SECRET-KEY"))
+    let missing = camp.device("tablet", "export")
+    #expect(missing.code == 1 && missing.error.contains("--password-file"))
+    #expect(camp.device("tablet", typing: ["house"], "export").error.contains("wrong"))
+    #expect(camp.device("tablet", typing: ["tent"], "export").code == 0)
+
+    try camp.write("password", "tent\n")
+    let open = camp.device("tablet", "--password-file", camp.path("password"), "export")
+    #expect(open.code == 1 && open.error.contains("can be read by others"))
+    chmod(camp.path("password"), 0o600)
+    #expect(camp.device("tablet", "--password-file", camp.path("password"), "export").code == 0)
+    let variable = camp.device(
+      "tablet", typing: [], environment: ["SATCHEL_PASSWORD_FILE": camp.path("password")], "export")
+    #expect(variable.code == 0)
+
+    #expect(camp.device("tablet", "status").code == 0, "what signs nothing asks for nothing")
+    #expect(camp.device("tablet", typing: ["house"], "keys", "unprotect").code == 1)
+    #expect(camp.device("tablet", typing: ["tent"], "keys", "unprotect").code == 0)
+    #expect(camp.device("tablet", "export").code == 0)
+  }
+
+  @Test("a password that was mistyped the second time, or is empty, changes nothing")
+  func mistyped() throws {
+    let before = try camp.everything()
+    for secrets in [["a", "b"], ["", ""], ["a"], []] {
+      #expect(camp.device("tablet", typing: secrets, "keys", "protect").code == 1)
+    }
+    #expect(try camp.everything() == before)
+  }
+
+  @Test("a new key of a protected workspace is protected too")
+  func protectedRotation() throws {
+    try camp.write("password", "tent")
+    chmod(camp.path("password"), 0o600)
+    let password = ["--password-file", camp.path("password")]
+    camp.hub("keys", "protect", "--new-password-file", camp.path("password"))
+    #expect(camp.hub("keys", "rotate").code == 1)
+    #expect(camp.hub(password[0], password[1], "keys", "rotate").code == 0)
+    #expect(camp.hub(password[0], password[1], "emit", "--all").code == 0)
+    #expect(try camp.hub("keys", "show", "--json").json["protected"] == true)
+  }
+
+  // MARK: encryption
+
+  @Test("an encrypted bundle is read by its receiver and by no other, and age opens it")
+  func encryption() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'for your eyes' WHERE id = 'r1'")
+    camp.device("tablet", "export", "--encrypt")
+    let file = outgoing("tablet", 1)
+    #expect(
+      String(decoding: try camp.read("tablet/bundles/outbox/camp-tablet-hub-1.satchel").prefix(21), as: UTF8.self)
+        == "age-encryption.org/v1")
+    let other = camp.device("phone", "verify", file)
+    #expect(other.code == 3 && other.error.contains("encrypted"))
+    #expect(camp.device("tablet", "inspect", file, "--rows").out.contains("for your eyes"), "who made it can read it too")
+    let opened = try StockTool.age(
+      "-d", "-i", camp.path("hub/keys/own.identity"), "-o", camp.path("plain.satchel"), file, in: camp.root)
+    #expect(opened.status == 0)
+    #expect(try camp.hub("import", file, "--json").json["bundles"]?.arrayValue?.first?["taken"] == 1)
+    #expect(
+      camp.hub("import", camp.path("plain.satchel")).out.contains("imported before"), "one bundle, with its wrapping and without")
+
+    let answer = camp.hub("emit", "--device", "tablet", "--encrypt")
+    #expect(answer.code == 0)
+    #expect(camp.device("tablet", "import", incoming("tablet", 2)).code == 0)
+  }
+
+  @Test("a bundle that age encrypts for the hub is taken")
+  func encryptedByAge() throws {
+    camp.device("tablet", "export")
+    let recipient = String(decoding: try camp.read("hub/keys/own.recipient"), as: UTF8.self).trimmingCharacters(in: .newlines)
+    try StockTool.age("-r", recipient, "-o", camp.path("wrapped.satchel"), outgoing("tablet", 1), in: camp.root)
+    #expect(camp.hub("import", camp.path("wrapped.satchel")).code == 0)
+  }
+
+  @Test("an export that is there already is encrypted on request, and stays encrypted")
+  func encryptedLater() throws {
+    camp.device("tablet", "export")
+    #expect(camp.device("tablet", "export", "--encrypt").code == 0)
+    #expect(try camp.read("tablet/bundles/outbox/camp-tablet-hub-1.satchel").starts(with: "age-encryption.org".utf8))
+    #expect(camp.hub("import", outgoing("tablet", 1)).code == 0)
+  }
+
+  @Test("a dataset can ask for encryption, and name who else can open everything")
+  func escrow() throws {
+    let camp = try Camp()
+    try camp.makeOffice()
+    let keygen = try StockTool.ageKeygen("-o", camp.path("archivist"), in: camp.root)
+    let recipient = try #require(keygen.complaint.split(separator: " ").last).trimmingCharacters(in: .newlines)
+    try camp.write(
+      "camp.json",
+      Camp.definition.replacing(#""version": 1,"#, with: #""version": 1, "encrypt": "always", "escrow": ["\#(recipient)"],"#))
+    #expect(
+      camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+        .code == 0)
+    camp.hub("user", "add", "ann", "tier=1")
+    #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'for three' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    let file = camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")
+    try StockTool.age("-d", "-i", camp.path("archivist"), "-o", camp.path("plain.zst"), file, in: camp.root)
+    #expect(try StockTool.zstd("-dc", camp.path("plain.zst"), in: camp.root).text.contains("for three"))
+    #expect(camp.hub("import", file).code == 0)
+  }
+}
