@@ -54,6 +54,21 @@ public struct BundleDraft: ~Copyable {
     entries.append(try staged(.snapshot, at: path))
   }
 
+  /// Adds a piece of another bundle's file: as many bytes of `source`, or those that are left of it.
+  mutating func addPart(_ bytes: Int64, of source: any ByteSource) throws {
+    var entry = try EntryWriter(in: folder)
+    var buffer: [UInt8] = []
+    while entry.written < bytes {
+      let wanted = Int(min(256 << 10, bytes - entry.written))
+      if buffer.count != wanted { buffer = [UInt8](repeating: 0, count: wanted) }
+      let count = try source.read(into: &buffer)
+      if count == 0 { break }
+      try entry.write(count == buffer.count ? buffer : Array(buffer[..<count]))
+    }
+    let digest = try entry.finish()
+    entries.append(StagedEntry(name: .part, path: entry.path, bytes: entry.bytes, digest: digest))
+  }
+
   public func count(of entry: EntryName) -> Int64 { counts[entry] ?? 0 }
 
   private mutating func addLines<Line: BundleLine>(

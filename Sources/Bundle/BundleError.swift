@@ -21,6 +21,8 @@ public enum BundleError: ExplainedError, Equatable {
   case archive(String)
   /// It is encrypted, and not as or for whom it should be; or it could not be encrypted.
   case encryption(AgeError)
+  /// Volumes would be more than there may be; the size that they must have at least.
+  case tooManyVolumes(Int64, least: Int64)
   /// A row that no reader would take, so that it is not written either.
   case rowTooLarge(String, limit: Int)
 
@@ -39,6 +41,7 @@ public enum BundleError: ExplainedError, Equatable {
     case .newerFormat: "newer-format"
     case .archive: "archive"
     case .encryption(let error): error.reason
+    case .tooManyVolumes: "too-many-volumes"
     case .rowTooLarge: "row-too-large"
     }
   }
@@ -58,6 +61,8 @@ public enum BundleError: ExplainedError, Equatable {
     case .newerFormat(let what): "This bundle was made by a newer Satchel: \(what)."
     case .encryption(let error): "The file is encrypted, and cannot be opened here: \(error.message)."
     case .archive(let why): "Writing the bundle failed: \(why)."
+    case .tooManyVolumes(let count, _):
+      "That would make \(count) volumes; there may be \(Manifest.Volume.most)."
     case .rowTooLarge(let row, let limit):
       "The change of \(row) is larger than \(limit) bytes, which is the most that a bundle carries in one row."
     }
@@ -72,6 +77,7 @@ public enum BundleError: ExplainedError, Equatable {
     case .unknownKey: "If you know the sender, it must be enrolled first; otherwise leave the file alone."
     case .badSignature: "Do not use this file. Ask its sender for a new one."
     case .newerFormat: "Install the newer version here, then import the file again."
+    case .tooManyVolumes(_, let least): "Give --volume-size \((least >> 10) + 1)K or more."
     case .rowTooLarge: "Make its values smaller, or move them into files. Nothing else is carried before that."
     default: nil
     }

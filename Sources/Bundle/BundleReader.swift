@@ -41,7 +41,35 @@ public struct BundleReader {
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
     var tar = try TarReader(from: unpacked(fd))
+    let head = try head(of: &tar, trust)
+    try admit(head.manifest, head.signer)
+    for entry in head.entries { try stage(entry, of: &tar, digest: head.sums[entry.name], in: folder) }
+    if let surplus = try tar.next() {
+      throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed")
+    }
+    return VerifiedBundle(
+      manifest: head.manifest, signer: head.signer, digest: head.digest, entries: head.entries, folder: folder, limits: limits,
+      files: platform.files)
+  }
 
+  /// What a bundle is, by its signed manifest alone: nothing that follows it is looked at.
+  public func manifest(of path: String, trust: Trust) throws -> Manifest {
+    let fd = try platform.files.open(path)
+    defer { platform.files.close(fd) }
+    var tar = try TarReader(from: unpacked(fd))
+    return try head(of: &tar, trust).manifest
+  }
+
+  /// The small entries that every bundle begins with, verified.
+  private struct Head {
+    let manifest: Manifest
+    let entries: [Manifest.Entry]
+    let signer: PublicKey
+    let sums: Sums
+    let digest: Digest
+  }
+
+  private func head(of tar: inout TarReader, _ trust: Trust) throws -> Head {
     let signatureBytes = try small(.signature, of: &tar, limit: limits.signatureBytes)
     let sumsBytes = try small(.sums, of: &tar, limit: limits.sumsBytes)
     let (key, comment) = try verify(signatureBytes, sumsBytes, trust)
@@ -62,20 +90,29 @@ public struct BundleReader {
     guard entries.reduce(0, { $0 + $1.bytes }) <= limits.totalBytes else {
       throw BundleError.tooLarge("All that it holds", limit: limits.totalBytes)
     }
-    try admit(manifest, key)
-    for entry in entries { try stage(entry, of: &tar, digest: sums[entry.name], in: folder) }
-    if let surplus = try tar.next() {
-      throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed")
-    }
-    return VerifiedBundle(
-      manifest: manifest, signer: key, digest: Digest.of(sumsBytes), entries: entries, folder: folder, limits: limits,
-      files: platform.files)
+    return Head(manifest: manifest, entries: entries, signer: key, sums: sums, digest: Digest.of(sumsBytes))
   }
 
   /// What the file says once it is decrypted, where it is encrypted, and unpacked.
-  private func unpacked(_ fd: Int32) throws -> ZstdSource {
+  private func unpacked(_ fd: Int32) throws -> ZstdSource { try ZstdSource(limits: limits, opened(fd)) }
+
+  private func opened(_ fd: Int32) throws -> any ByteSource {
     let file = try PeekedSource(FileSource(fd, files: platform.files), count: 64)
-    return try ZstdSource(limits: limits, AgeOpener.isAge(file.beginning) ? AgeSource(file, identities()) : file)
+    return try AgeOpener.isAge(file.beginning) ? AgeSource(file, identities()) : file
+  }
+
+  /// Lets `body` read what the file says once it is decrypted, where it is encrypted.
+  func withOpened<T>(_ path: String, _ body: (any ByteSource) throws -> T) throws -> T {
+    let fd = try platform.files.open(path)
+    defer { platform.files.close(fd) }
+    return try body(opened(fd))
+  }
+
+  /// Whether a file is encrypted, as its first bytes say.
+  public func isEncrypted(_ path: String) throws -> Bool {
+    let fd = try platform.files.open(path)
+    defer { platform.files.close(fd) }
+    return AgeOpener.isAge(try PeekedSource(FileSource(fd, files: platform.files), count: 64).beginning)
   }
 
   private func verify(_ signatureBytes: [UInt8], _ sums: [UInt8], _ trust: Trust) throws(BundleError) -> (PublicKey, String) {

@@ -10,6 +10,9 @@ struct EntryWriter: ~Copyable {
   private var pending: [UInt8] = []
   private(set) var bytes: Int64 = 0
 
+  /// What was written, and what is yet to be.
+  var written: Int64 { bytes + Int64(pending.count) }
+
   private static let blockBytes = 256 << 10
 
   init(in folder: borrowing StagingFolder) throws(PlatformError) {

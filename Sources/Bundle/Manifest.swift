@@ -214,6 +214,12 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
+  /// The number of the bundle that this is, or is a piece of.
+  public var wholeNumber: Int64 {
+    if case .volume(let volume) = body { return volume.number }
+    return number
+  }
+
   /// The name of the bundle's file, safe on FAT and exFAT.
   public var fileName: String {
     let stem = "\(dataset)-\(from.name)-\(to.name)"

@@ -22,6 +22,9 @@ extension Manifest {
       guard volume.part <= volume.parts, volume.parts <= Volume.most, volume.parts <= volume.bytes,
         volume.whole == .changes || volume.whole == .scope
       else { throw .manifest("it is no piece of a bundle that could be") }
+      guard let part = entries.first, volume.pieceBytes(ofPartWith: part.bytes) != nil else {
+        throw .manifest("its piece has not the size that it should have")
+      }
     }
     guard rotation == nil || kind == .changes || kind == .scope, revoked == nil || kind == .scope else {
       throw .manifest("it tells of keys that have no place in a bundle of its kind")

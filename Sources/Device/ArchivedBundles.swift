@@ -50,22 +50,14 @@ struct ArchivedBundles {
     return changes.received
   }
 
-  private struct Enough: Error {}
-
   /// Whether a bundle of the hub's is a full one, told by its manifest alone.
   func extent(of number: Int64) throws -> Manifest.Scope.Extent {
-    var found: Manifest.Scope.Extent = .delta
     do {
-      _ = try session.workspace.reader.read(
-        session.archive.path(session.incomingPrefix, number), trust: .keys(hubKeys), staging: session.folder.inbox
-      ) { manifest, _ in
-        found = try self.scope(of: manifest).extent
-        throw Enough()
-      }
-    } catch is Enough { return found } catch let error as BundleError {
+      let path = session.archive.path(session.incomingPrefix, number)
+      return try scope(of: session.workspace.reader.manifest(of: path, trust: .keys(hubKeys))).extent
+    } catch let error as BundleError {
       throw Self.incomplete("the hub's bundle \(number) in bundles/archive is damaged (\(error.message))")
     }
-    return found
   }
 
   private func read(_ path: String, _ keys: [PublicKey]) throws -> VerifiedBundle {

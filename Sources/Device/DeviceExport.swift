@@ -49,6 +49,21 @@ extension DeviceWorkspace {
   }
 }
 
+extension DeviceWorkspace {
+  /// Cuts an export into volumes, unless it fits as it is. Returns their paths; none: it fits.
+  /// - Parameters:
+  ///   - size: of each volume's file, at most, in bytes.
+  ///   - target: the folder to put them in; nil: the outbox.
+  public func cut(_ report: ExportReport, size: Int64, into target: String?) throws -> [String] {
+    try locked {
+      let session = try session()
+      return try BundleVolumes(folder, reader: reader, platform: platform).cut(
+        report.file, size: size, into: target, trust: ownKeys(), key: keys.signing()
+      ) { try Encryption.always.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys) }
+    }
+  }
+}
+
 /// One row of `satchel_exports`, with the sealed file where it was made just now.
 struct ExportRecord {
   let sequence: SequenceNumber
@@ -200,6 +215,7 @@ extension DeviceSession {
     for name in try platform.files.list(folder.outbox) where older.contains(where: { Name($0) == Name(name) }) {
       try platform.files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))
     }
+    try BundleVolumes.remove(outgoingPrefix, below: sequence.rawValue, folder: folder, files: platform.files)
   }
 
   fileprivate func report(_ record: ExportRecord, steps: [Step]) throws -> ExportReport {

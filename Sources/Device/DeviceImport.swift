@@ -20,6 +20,15 @@ public struct ImportReport: Sendable {
   public let told: Int
   /// Rows of this device's own that got other keys, because somebody else's have theirs.
   public var rekeyed: [RekeyedHere] = []
+  /// Of a volume: which others must come before anything can be taken.
+  public var waiting: BundleParts.Waiting?
+}
+
+extension ImportReport {
+  /// Of a bundle by which no row was changed.
+  init(_ manifest: Manifest, _ verdict: Verdict) {
+    self.init(manifest: manifest, verdict: verdict, written: 0, removed: 0, conflicts: 0, told: 0)
+  }
 }
 
 extension DeviceWorkspace {
@@ -30,19 +39,47 @@ extension DeviceWorkspace {
   ///   provisioned.
   public func importBundle(_ path: String, fingerprint: String? = nil) throws -> ImportReport {
     try locked {
-      let session = try isInitial() ? nil : session()
-      do {
-        let bundle = try read(path, fingerprint: fingerprint, session)
-        let scope = try self.scope(of: bundle.manifest)
-        guard let session else { return try begin(with: bundle, scope, from: path) }
-        return try session.importScope(bundle, scope, from: path)
-      } catch let error as Refusal {
-        if error.keeping == .quarantine { try session?.quarantine(path, because: error) }
-        throw error
-      } catch let error as BundleError {
-        try session?.quarantine(path, because: error)
-        throw error
-      }
+      try take(path, fingerprint: fingerprint, try isInitial() ? nil : session(), of: nil)
+    }
+  }
+
+  /// - Parameter volume: the one that completed the bundle at `path`; nil: it came as it is.
+  private func take(
+    _ path: String, fingerprint: String?, _ session: DeviceSession?, of volume: Manifest?
+  ) throws -> ImportReport {
+    let report = try quarantining(path, session) {
+      let bundle = try read(path, fingerprint: fingerprint, session, of: volume)
+      if case .volume(let volume) = bundle.manifest.body { return try keep(bundle, volume, session) }
+      let scope = try scope(of: bundle.manifest)
+      guard let session else { return try begin(with: bundle, scope, from: path) }
+      return try session.importScope(bundle, scope, from: path)
+    }
+    guard let waiting = report.waiting, waiting.missing.isEmpty, case .volume(let body) = report.manifest.body else {
+      return report
+    }
+    return try BundleParts(folder, platform: platform).join(waiting, body) {
+      try take($0, fingerprint: fingerprint, session, of: report.manifest)
+    }
+  }
+
+  /// A volume waits for the others, unless what they make was imported before.
+  private func keep(
+    _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ session: DeviceSession?
+  ) throws -> ImportReport {
+    if let session, volume.number <= session.state.received.rawValue { return ImportReport(bundle.manifest, .repeated) }
+    let parts = BundleParts(folder, platform: platform)
+    var report = ImportReport(bundle.manifest, .part)
+    report.waiting = try ending == .keep ? parts.keep(bundle, volume) : parts.rehearse(bundle, volume)
+    return report
+  }
+
+  private func quarantining(_ path: String, _ session: DeviceSession?, _ body: () throws -> ImportReport) throws -> ImportReport {
+    do { return try body() } catch let error as Refusal {
+      if error.keeping == .quarantine { try session?.quarantine(path, because: error) }
+      throw error
+    } catch let error as BundleError {
+      try session?.quarantine(path, because: error)
+      throw error
     }
   }
 
@@ -53,12 +90,15 @@ extension DeviceWorkspace {
     }
   }
 
-  private func read(_ path: String, fingerprint: String?, _ session: DeviceSession?) throws -> VerifiedBundle {
+  private func read(
+    _ path: String, fingerprint: String?, _ session: DeviceSession?, of volume: Manifest?
+  ) throws -> VerifiedBundle {
     if try hubKey() != nil {
       do {
         // A bundle of this device's own that comes back is refused for what it is.
         return try reader.read(path, trust: .keys(ownKeys() + hubKeys()), staging: folder.inbox) { manifest, signer in
           try check(manifest)
+          try manifest.check(isWholeOf: volume)
           try check(signer, of: manifest, session?.state) { try session?.isRevoked($0) ?? false }
         }
       } catch BundleError.unknownKey(let id) {
@@ -72,6 +112,7 @@ extension DeviceWorkspace {
     }
     return try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, signer in
       try check(manifest)
+      try manifest.check(isWholeOf: volume)
       try compare(fingerprint, with: signer.fingerprint)
     }
   }
@@ -116,7 +157,7 @@ extension DeviceWorkspace {
 
   /// What must be right of any bundle from the hub, whatever the database holds.
   private func check(_ manifest: Manifest) throws {
-    _ = try scope(of: manifest)
+    if manifest.emission == nil { _ = try scope(of: manifest) }
     guard manifest.dataset == configuration.dataset else {
       throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this device has \(configuration.dataset).")
     }
@@ -158,7 +199,7 @@ extension DeviceSession {
         hint: "Put the newer database back if there is one. If not, keep this one aside and have the device provisioned anew.")
     }
     if scope.number <= state.received {
-      return ImportReport(manifest: manifest, verdict: .repeated, written: 0, removed: 0, conflicts: 0, told: 0)
+      return ImportReport(manifest, .repeated)
     }
     if scope.extent == .delta && scope.after > state.received {
       throw Refusal(
@@ -183,6 +224,7 @@ extension DeviceSession {
       if hasToldKey { try workspace.keys.finishRotation() }
       // What the hub has needs no carrying any more.
       try moveToSent(below: state.acknowledged.next)
+      try BundleParts(folder, platform: platform).forget(incomingPrefix, upTo: state.received.rawValue)
       if scope.extent == .full { try forgetBefore(scope) }
     }
     return report

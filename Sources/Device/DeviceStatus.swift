@@ -12,6 +12,8 @@ public struct DeviceStatus: Sendable {
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
   public let quarantined: Int
+  /// Bundles of which some volumes came, and others did not.
+  public let volumes: [BundleParts.Waiting]
   /// nil: no bundle from the hub was imported yet.
   public let current: Current?
   /// Another program put a new file in the place of the database: nothing of Satchel's is in it.
@@ -48,7 +50,8 @@ extension DeviceWorkspace {
     return DeviceStatus(
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
-      quarantined: try Quarantine.count(folder, files: platform.files), current: try isInitial() ? nil : examined().status(),
+      quarantined: try Quarantine.count(folder, files: platform.files),
+      volumes: try BundleParts(folder, platform: platform).waiting(), current: try isInitial() ? nil : examined().status(),
       isReplaced: try hasForeignFile() && BundleArchive(folder, platform.files).hasAny())
   }
 

@@ -42,7 +42,7 @@ extension DeviceWorkspace {
       throw Refusal("other-key", "It is signed by another than the hub.", keeping: .quarantine)
     }
     // What came before the new key may come once more.
-    guard case .scope(let scope) = manifest.body, scope.number <= state?.received ?? .zero else {
+    guard let number = manifest.emission, number <= state?.received ?? .zero else {
       throw Refusal(
         "replaced-key", "It is signed with a key in whose place the hub has another one by now.",
         hint: "Do not use this file. Ask the hub's operator where it comes from.", keeping: .quarantine)
@@ -64,6 +64,17 @@ extension DeviceWorkspace {
     try keys.retire(old, of: Self.hubKeyName)
     try keys.trust(new, as: Self.hubKeyName)
     try keys.distrust(Self.nextHubKeyName)
+  }
+}
+
+extension Manifest {
+  /// The number of the emission that a bundle of a hub's is, or is a piece of; nil for what is none.
+  var emission: EmissionNumber? {
+    switch body {
+    case .scope(let scope): scope.number
+    case .volume(let volume): volume.whole == .scope ? EmissionNumber(volume.number) : nil
+    case .changes, .enrolment: nil
+    }
   }
 }
 

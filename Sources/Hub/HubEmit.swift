@@ -113,9 +113,26 @@ extension HubWorkspace {
   private func publish(_ path: String, as name: String, of plan: EmissionPlan, _ store: HubStore) throws {
     try platform.files.rename(path, to: Paths.join(folder.outbox, name))
     try store.markWritten(plan.number, of: plan.device.id)
+    try BundleVolumes.remove(
+      "\(store.dataset.name)-\(store.identity.name)-\(plan.device.name)-", below: plan.number.rawValue, folder: folder,
+      files: platform.files)
     let older = plan.emissions.map(\.file)
     for name in try platform.files.list(folder.outbox) where older.contains(where: { Name($0) == Name(name) }) {
       try platform.files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))
+    }
+  }
+
+  /// Cuts a bundle that was made for a device into volumes, unless it fits as it is. Returns their paths; none: it fits.
+  /// - Parameters:
+  ///   - size: of each volume's file, at most, in bytes.
+  ///   - target: the folder to put them in; nil: the outbox.
+  public func cut(_ report: EmitReport, size: Int64, into target: String?) throws -> [String] {
+    try locked {
+      let store = try examined()
+      guard let device = try store.device(named: report.device) else { throw Self.noDevice(report.device) }
+      return try BundleVolumes(folder, reader: reader, platform: platform).cut(
+        report.file, size: size, into: target, trust: ownKeys(), key: signing(for: device)
+      ) { try Encryption.always.recipients(device.recipient, name: device.name, store.dataset, keys) }
     }
   }
 }

@@ -23,6 +23,16 @@ public struct HubImportReport: Sendable {
   public let rekeyed: [RekeyedRow]
   /// Milliseconds by which the device's clock ran ahead of the hub's; its stamps were set back to the hub's time.
   public let clamped: Int64
+  /// Of a volume: which others must come before anything can be taken.
+  public var waiting: BundleParts.Waiting?
+}
+
+extension HubImportReport {
+  /// Of a bundle of which nothing was taken.
+  init(_ manifest: Manifest, _ verdict: Verdict) {
+    self.init(
+      manifest: manifest, verdict: verdict, taken: 0, conflicts: 0, resolved: 0, released: 0, rekeyed: [], clamped: 0)
+  }
 }
 
 extension HubWorkspace {
@@ -30,32 +40,66 @@ extension HubWorkspace {
   ///
   /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the rows are then as before.
   public func importBundle(_ path: String) throws -> HubImportReport {
-    try locked {
-      let store = try storeForLongWork()
-      do {
-        let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox) { manifest, signer in
-          try check(manifest, signer: signer, store)
-        }
-        let changes = try self.changes(of: bundle.manifest)
-        try refuseFork(bundle.manifest, changes, bundle.digest, store)
-        let report = try HubImport(self, store, bundle.manifest, changes).run(bundle)
-        if ending == .keep {
-          if let device = try store.device(bundle.manifest.from.id) { try publish(device) }
-          try finishRotation(store)
-        }
-        // A repeated one too: the first time may have ended between the merge and this.
-        if report.verdict != .stale, ending == .keep { try archive(path, bundle.manifest) }
-        return report
-      } catch let error as Refusal {
-        if error.keeping == .quarantine { try quarantine(path, because: error, store) }
-        throw error
-      } catch BundleError.unknownKey where isRequest(path) {
-        throw Refusal(
-          "wrong-kind", "This is a device's request to join.", hint: "Enrol it: satchel-hub device enrol FILE --user USER")
-      } catch let error as BundleError {
-        try quarantine(path, because: error, store)
-        throw error
+    try locked { try take(path, try storeForLongWork(), of: nil) }
+  }
+
+  /// - Parameter volume: the one that completed the bundle at `path`; nil: it came as it is.
+  private func take(_ path: String, _ store: HubStore, of volume: Manifest?) throws -> HubImportReport {
+    let report = try quarantining(path, store) {
+      let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox) { manifest, signer in
+        try check(manifest, signer: signer, store)
+        try manifest.check(isWholeOf: volume)
       }
+      if case .volume(let volume) = bundle.manifest.body { return try keep(bundle, volume, store) }
+      return try merge(bundle, from: path, store)
+    }
+    guard let waiting = report.waiting, waiting.missing.isEmpty, case .volume(let body) = report.manifest.body else {
+      return report
+    }
+    return try BundleParts(folder, platform: platform).join(waiting, body) { try take($0, store, of: report.manifest) }
+  }
+
+  private func merge(_ bundle: borrowing VerifiedBundle, from path: String, _ store: HubStore) throws -> HubImportReport {
+    let manifest = bundle.manifest
+    let changes = try self.changes(of: manifest)
+    try refuseFork(manifest, changes, bundle.digest, store)
+    let report = try HubImport(self, store, manifest, changes).run(bundle)
+    if ending == .takeBack { return report }
+    if let device = try store.device(manifest.from.id) {
+      try publish(device)
+      try BundleParts(folder, platform: platform).forget(
+        "\(manifest.dataset)-\(device.name)-\(store.identity.name)-", upTo: device.merged.rawValue)
+    }
+    try finishRotation(store)
+    // A repeated one too: the first time may have ended between the merge and this.
+    if report.verdict != .stale { try archive(path, manifest) }
+    return report
+  }
+
+  /// A volume waits for the others, unless the bundle that they make was overtaken.
+  private func keep(
+    _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ store: HubStore
+  ) throws -> HubImportReport {
+    let manifest = bundle.manifest
+    if let device = try store.device(manifest.from.id), volume.number <= device.merged.rawValue {
+      return HubImportReport(manifest, .stale)
+    }
+    let parts = BundleParts(folder, platform: platform)
+    var report = HubImportReport(manifest, .part)
+    report.waiting = try ending == .keep ? parts.keep(bundle, volume) : parts.rehearse(bundle, volume)
+    return report
+  }
+
+  private func quarantining(_ path: String, _ store: HubStore, _ body: () throws -> HubImportReport) throws -> HubImportReport {
+    do { return try body() } catch let error as Refusal {
+      if error.keeping == .quarantine { try quarantine(path, because: error, store) }
+      throw error
+    } catch BundleError.unknownKey where isRequest(path) {
+      throw Refusal(
+        "wrong-kind", "This is a device's request to join.", hint: "Enrol it: satchel-hub device enrol FILE --user USER")
+    } catch let error as BundleError {
+      try quarantine(path, because: error, store)
+      throw error
     }
   }
 
@@ -83,7 +127,7 @@ extension HubWorkspace {
 
   /// What must be right of any device's bundle, whatever it carries.
   private func check(_ manifest: Manifest, signer: PublicKey, _ store: HubStore) throws {
-    let changes = try self.changes(of: manifest)
+    let sequence = try sequence(of: manifest)
     guard manifest.dataset == store.dataset.name else {
       throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this hub has \(store.dataset.name).")
     }
@@ -94,12 +138,12 @@ extension HubWorkspace {
       throw Refusal(
         "other-key", "It is signed with the key of another device than the one that it says it is from.", keeping: .quarantine)
     }
-    try check(signer, of: device, changes, store)
+    try check(signer, of: device, sequence, store)
     switch device.state {
     case .active: break
     case .revoked:
       // What it delivered before it was stolen may still be on its way.
-      if let from = device.revokedFrom, changes.sequence < from { break }
+      if let from = device.revokedFrom, sequence < from { break }
       throw Refusal(
         "revoked",
         "The device \(device.name) was revoked\(device.revokedFrom.map { ", from its bundle \($0) on" } ?? "").",
@@ -111,6 +155,8 @@ extension HubWorkspace {
           "Let the copy go on whose bundles the hub has taken: satchel-hub device unflag \(device.name). Provision the other one anew.",
         keeping: .quarantine)
     }
+    // What a volume is a piece of, is checked when it is whole.
+    guard case .changes(let changes) = manifest.body else { return }
     guard changes.epoch == store.identity.epoch else {
       throw Refusal("other-epoch", "It belongs to another history of the hub.", hint: "Provision or enrol the device anew.")
     }
@@ -136,6 +182,12 @@ extension HubWorkspace {
       hint:
         "The device's folder was copied, and both copies work. The one whose bundles the hub has taken can go on after: satchel-hub device unflag \(manifest.from.name). Provision the other anew.",
       keeping: .quarantine)
+  }
+
+  /// The number of the export that a bundle is, or is a piece of.
+  private func sequence(of manifest: Manifest) throws -> SequenceNumber {
+    if case .volume(let volume) = manifest.body, volume.whole == .changes { return SequenceNumber(volume.number) }
+    return try changes(of: manifest).sequence
   }
 
   private func changes(of manifest: Manifest) throws -> Manifest.Changes {
@@ -194,8 +246,7 @@ private struct HubImport {
   }
 
   private func report(_ verdict: Verdict) -> HubImportReport {
-    HubImportReport(
-      manifest: manifest, verdict: verdict, taken: 0, conflicts: 0, resolved: 0, released: 0, rekeyed: [], clamped: 0)
+    HubImportReport(manifest, verdict)
   }
 
   private func merge(

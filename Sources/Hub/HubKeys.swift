@@ -19,14 +19,14 @@ extension HubWorkspace {
   }
 
   /// What must be right of the key that a device's bundle is signed with.
-  func check(_ signer: PublicKey, of device: EnrolledDevice, _ changes: Manifest.Changes, _ store: HubStore) throws {
+  func check(_ signer: PublicKey, of device: EnrolledDevice, _ sequence: SequenceNumber, _ store: HubStore) throws {
     if signer == device.key || signer == device.nextKey { return }
     guard try store.formerKeys(of: device.id).contains(signer) else {
       throw Refusal(
         "other-key", "It is signed with the key of another device than the one that it says it is from.", keeping: .quarantine)
     }
     // What came before the new key may come once more.
-    guard changes.sequence <= device.merged else {
+    guard sequence <= device.merged else {
       throw Refusal(
         "replaced-key", "It is signed with a key in whose place the device \(device.name) has another one by now.",
         hint: "Has somebody got hold of the old key? Ask the device's user.", keeping: .quarantine)

@@ -17,6 +17,8 @@ public struct HubStatus: Sendable {
   public let openConflicts: Int64
   public let heldConflicts: Int64
   public let quarantined: Int
+  /// Bundles of which some volumes came, and others did not.
+  public let volumes: [BundleParts.Waiting]
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
   /// What was done to the database by which writes may have gone by unseen.
@@ -46,6 +48,7 @@ extension HubWorkspace {
       openConflicts: try ConflictTable.count(.open, in: store.database),
       heldConflicts: try ConflictTable.count(.held, in: store.database),
       quarantined: try Quarantine.count(folder, files: platform.files),
+      volumes: try BundleParts(folder, platform: platform).waiting(),
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       damage: store.damage, missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
   }

@@ -45,15 +45,19 @@ public struct BundleArchive: Sendable {
 
   private static func numbers(_ prefix: String, in folder: String, _ files: any FileSystem) throws -> [Int64] {
     guard try files.kind(folder) == .directory else { return [] }
-    return try files.list(folder).filter { try files.kind(Paths.join(folder, $0)) == .file }.compactMap { name in
-      let bytes = Array(name.utf8)
-      let (start, end) = (Array(prefix.utf8), Array(".satchel".utf8))
-      guard bytes.count > start.count + end.count, bytes.starts(with: start), bytes.suffix(end.count).elementsEqual(end) else {
-        return nil
-      }
-      let digits = bytes[start.count..<bytes.count - end.count]
-      guard digits.first != UInt8(ascii: "0"), digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
-      return Int64(String(decoding: digits, as: UTF8.self))
-    }.sorted()
+    return try files.list(folder).filter { try files.kind(Paths.join(folder, $0)) == .file }.compactMap { number(in: $0, prefix) }
+      .sorted()
+  }
+
+  /// The number in a file's name that is `prefix`, a number and `.satchel`; nil where the name is another.
+  static func number(in name: String, _ prefix: String) -> Int64? {
+    let bytes = Array(name.utf8)
+    let (start, end) = (Array(prefix.utf8), Array(".satchel".utf8))
+    guard bytes.count > start.count + end.count, bytes.starts(with: start), bytes.suffix(end.count).elementsEqual(end) else {
+      return nil
+    }
+    let digits = bytes[start.count..<bytes.count - end.count]
+    guard digits.first != UInt8(ascii: "0"), digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
+    return Int64(String(decoding: digits, as: UTF8.self))
   }
 }

@@ -11,6 +11,8 @@ public enum Verdict: String, Sendable {
   case repeated
   /// Overtaken by a newer one: nothing changed.
   case stale
+  /// A piece of a bundle whose other pieces have not come yet: it is kept. Of such the ledger says nothing.
+  case part
   /// Made here, to be carried.
   case written
   case refused

@@ -46,7 +46,9 @@ final class Camp {
     run(["-C", path("hub")] + words, answers, interactive) { runHubTool($0, console: $1) }
   }
 
-  @discardableResult func hubAnywhere(_ words: String...) -> Outcome {
+  @discardableResult func hubAnywhere(_ words: String...) -> Outcome { hubAnywhere(words) }
+
+  @discardableResult func hubAnywhere(_ words: [String]) -> Outcome {
     run(words, [], false) { runHubTool($0, console: $1) }
   }
 
@@ -54,7 +56,9 @@ final class Camp {
     run(["-C", path(name)] + words, [], false) { runDeviceTool($0, console: $1) }
   }
 
-  @discardableResult func deviceAnywhere(_ words: String...) -> Outcome {
+  @discardableResult func deviceAnywhere(_ words: String...) -> Outcome { deviceAnywhere(words) }
+
+  @discardableResult func deviceAnywhere(_ words: [String]) -> Outcome {
     run(words, [], false) { runDeviceTool($0, console: $1) }
   }
 

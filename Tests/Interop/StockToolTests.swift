@@ -181,11 +181,11 @@ struct StockToolTests {
       let read = try BundleReader(platform: world.platform).read(
         bundle.path, trust: .keys([bundle.signer]), staging: world.folder.path)
       let ours = try canonicalText(of: read)
-      #expect(try StockTool.python3(script, bundle.path, world.folder("key.pub"), in: world.folder.path).text == ours)
+      #expect(try StockTool.python3(script, "-k", world.folder("key.pub"), bundle.path, in: world.folder.path).text == ours)
       #expect(try StockTool.python3(script, bundle.path, in: world.folder.path).text == ours, "as a first contact")
       let other = SigningKey.testKey().publicKey
       try world.folder.write(other.fileBytes(comment: "x"), to: "key.pub")
-      #expect(try StockTool.python3.run([script, bundle.path, world.folder("key.pub")], in: world.folder.path).status == 3)
+      #expect(try StockTool.python3.run([script, "-k", world.folder("key.pub"), bundle.path], in: world.folder.path).status == 3)
     }
   }
 

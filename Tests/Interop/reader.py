@@ -1,34 +1,61 @@
 #!/usr/bin/env python3
-"""A reader of Satchel bundles, written from docs/FORMAT.md alone.
+"""A reader of Satchel bundles, written from docs/FORMAT.md alone; the sections named below are that page's.
 
-Prints a bundle as text of one canonical form, or says why it is refused and ends with 3.
+    reader.py [-k KEY.pub]... [-i IDENTITIES] FILE...
 
-    reader.py FILE KEY.pub      with the key that is trusted
-    reader.py FILE              a first contact: with the key that the bundle names
+Prints a bundle as text of one canonical form, or says on stderr why it is refused and ends with 3. Several FILEs are the volumes
+of one bundle, in any order: they are joined, and the bundle that they make is printed.
+-k names a minisign public key that is trusted; without any it is a first contact, with the key that the bundle itself names.
+-i names a file with age identities (AGE-SECRET-KEY-1...), for files that are encrypted.
 
-It needs Python's standard library and the tools zstd and minisign.
+It needs Python 3.11 and, beside its standard library, PyNaCl and zstandard.
 """
 
+import argparse
 import base64
+import contextlib
+import dataclasses
 import hashlib
+import hmac
 import json
 import math
 import os
 import re
 import sqlite3
 import struct
-import subprocess
 import sys
 import tempfile
+import unicodedata
+
+import nacl.bindings
+import nacl.exceptions
+import zstandard
 
 NAMES = ["B2SUMS.minisig", "B2SUMS", "manifest.json", "changes.jsonl", "resolutions.jsonl", "conflicts.jsonl", "dataset.json",
-         "snapshot.sqlite"]
+         "snapshot.sqlite", "part"]
 LINES = ["changes.jsonl", "resolutions.jsonl", "conflicts.jsonl"]
-LARGEST = 2**53 - 1
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+LARGEST = {"B2SUMS.minisig": 2 * KIB, "B2SUMS": 64 * KIB, "manifest.json": MIB, "dataset.json": MIB}
+LARGEST_ENTRY = 64 * GIB  # of all others
+LARGEST_AGE_HEADER = 64 * KIB
+LARGEST_WINDOW = 8 * MIB
+LARGEST_LINE = 64 * MIB
+MOST_MEMBERS = 1_000_000
+DEEPEST = 16
+LARGEST_COUNT = 2**53 - 1
+
+NO_STAMP = "0" * 16
+NO_HUB = {"id": "00000000-0000-4000-8000-000000000000", "name": "hub"}
+NEWER = "a newer version made it"
 
 
 class Refused(Exception):
     pass
+
+
+def refuse(why):
+    raise Refused(why)
 
 
 def must(truth, why):
@@ -36,99 +63,332 @@ def must(truth, why):
         raise Refused(why)
 
 
+class Stream:
+    """The bytes of an iterator of pieces, in the sizes that are asked for."""
+
+    def __init__(self, pieces):
+        self.pieces, self.piece, self.place = iter(pieces), b"", 0
+
+    def some(self, most):
+        """As many bytes as asked for; fewer only at the end."""
+        found = bytearray()
+        while len(found) < most:
+            if self.place == len(self.piece):
+                self.piece, self.place = next(self.pieces, None), 0
+                if self.piece is None:
+                    self.piece = b""
+                    break
+            taken = self.piece[self.place:self.place + most - len(found)]
+            self.place += len(taken)
+            found += taken
+        return bytes(found)
+
+    def take(self, size):
+        found = self.some(size)
+        must(len(found) == size, "truncated")
+        return found
+
+
+def pieces_of(file):
+    return iter(lambda: file.read(64 * KIB), b"")
+
+
+def unbase64(text):
+    """Base64 with padding, without line breaks and stray bits."""
+    try:
+        content = base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise Refused("base64") from error
+    must(base64.b64encode(content) == (text.encode("ascii") if isinstance(text, str) else text), "base64")
+    return content
+
+
+# Encryption: age-encryption.org/v1, for X25519 alone (section 1)
+
+BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+AGE = b"age-encryption.org/v1"
+
+
+def bech32_sum(values):
+    total = 1
+    for value in values:
+        top, total = total >> 25, (total & 0x1FFFFFF) << 5 ^ value
+        for bit, generator in enumerate((0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)):
+            total ^= generator if top >> bit & 1 else 0
+    return total
+
+
+def unbech32(text, prefix):
+    """The 32 bytes that a lower-case bech32 text of this prefix holds."""
+    # 32 bytes are 52 characters and four bits over, which are zero; six characters of checksum follow.
+    must(re.fullmatch(f"{prefix}1[{BECH32}]{{58}}", text), f"not of the form {prefix}1...")
+    values = [BECH32.index(character) for character in text[len(prefix) + 1:]]
+    expanded = [ord(character) >> 5 for character in prefix] + [0] + [ord(character) & 31 for character in prefix]
+    must(bech32_sum(expanded + values) == 1, f"checksum of {prefix}1...")
+    number = 0
+    for item in values[:52]:
+        number = number << 5 | item
+    must(number & 15 == 0, f"padding of {prefix}1...")
+    return (number >> 4).to_bytes(32, "big")
+
+
+def read_identities(path):
+    with open(path, encoding="utf-8") as file:
+        lines = [line.strip() for line in file]
+    secrets = [line for line in lines if line and not line.startswith("#")]
+    must(all(line.isupper() for line in secrets), f"{path} holds no identities")
+    return [unbech32(line.lower(), "age-secret-key-") for line in secrets]
+
+
+def hkdf(secret, salt, info):
+    """HKDF-SHA-256 (RFC 5869) of 32 bytes, which is one round."""
+    return hmac.digest(hmac.digest(salt, secret, "sha256"), info + b"\x01", "sha256")
+
+
+def unseal(key, nonce, sealed):
+    """ChaCha20-Poly1305, or None where the key does not fit."""
+    try:
+        return nacl.bindings.crypto_aead_chacha20poly1305_ietf_decrypt(sealed, None, nonce, key)
+    except nacl.exceptions.CryptoError:
+        return None
+
+
+def bare_base64(text):
+    must(b"=" not in text, "base64 in the age header")
+    return unbase64(text + b"=" * (-len(text) % 4))
+
+
+def age_header(sealed):
+    """The header's lines, up to the one with its authenticator."""
+    lines, size = [], 0
+    while not lines or not lines[-1].startswith(b"---"):
+        line = bytearray()
+        while not line.endswith(b"\n"):
+            must(size < LARGEST_AGE_HEADER, "age header too large")
+            line += sealed.take(1)
+            size += 1
+        lines.append(bytes(line[:-1]))
+    return lines
+
+
+def age_stanzas(lines):
+    """The header's stanzas, as pairs of arguments and body."""
+    must(lines, "an age header without recipients")
+    place, stanzas = 0, []
+    while place < len(lines):
+        must(re.fullmatch(rb"->( [!-~]+)+", lines[place]), "age header")
+        words, body = lines[place].split(b" ")[1:], []
+        place += 1
+        # A body is cut into lines of 64 characters; the last one is shorter, and is there even if it is empty.
+        while not body or len(body[-1]) == 64:
+            must(place < len(lines) and len(lines[place]) <= 64, "age header")
+            body.append(lines[place])
+            place += 1
+        stanzas.append((words, bare_base64(b"".join(body))))
+    return stanzas
+
+
+def file_keys(stanzas, secrets):
+    """The file keys that these secrets find in the stanzas. Stanzas of unknown types are passed over, as age demands."""
+    for words, body in stanzas:
+        must(words[0] != b"scrypt", "encrypted with a passphrase")
+        if words[0] != b"X25519":
+            continue
+        share = bare_base64(words[1]) if len(words) == 2 else b""
+        must(len(share) == 32 and len(body) == 32, "X25519 stanza")
+        for secret in secrets:
+            try:
+                shared = nacl.bindings.crypto_scalarmult(secret, share)
+            except nacl.exceptions.RuntimeError as error:  # a point of small order, by which all would share one secret
+                raise Refused("X25519 share") from error
+            salt = share + nacl.bindings.crypto_scalarmult_base(secret)
+            found = unseal(hkdf(shared, salt, AGE + b"/X25519"), bytes(12), body)
+            if found is not None:
+                yield found
+
+
+def decrypted(sealed, secrets):
+    must(secrets, "encrypted, and there is no identity")
+    lines = age_header(sealed)
+    must(lines[0] == AGE, "age version")
+    file_key = next(file_keys(age_stanzas(lines[1:-1]), secrets), None)
+    must(file_key is not None, "encrypted for somebody else")
+    mac = hmac.digest(hkdf(file_key, b"", b"header"), b"\n".join(lines[:-1] + [b"---"]), "sha256")
+    must(lines[-1].startswith(b"--- ") and hmac.compare_digest(bare_base64(lines[-1][4:]), mac), "the age header's authenticator")
+    key = hkdf(file_key, sealed.take(16), b"payload")
+    # Chunks of 64 KiB and 16 bytes of authenticator. The nonce counts them and says which one is the last.
+    number, chunk = 0, sealed.some(64 * KIB + 16)
+    while chunk:
+        following = sealed.some(64 * KIB + 16)
+        plain = unseal(key, number.to_bytes(11, "big") + bytes([not following]), chunk) if len(chunk) > 16 else None
+        must(plain is not None, "damaged or truncated encryption")
+        yield plain
+        number, chunk = number + 1, following
+
+
+# Compression (section 1)
+
+ZSTD = b"\x28\xb5\x2f\xfd"
+
+
+def unpacked(packed):
+    """The content of one zstd frame, behind which nothing stands."""
+    try:
+        piece = packed.some(18)  # the longest header of a frame
+        must(piece.startswith(ZSTD), "no zstd")
+        # Looked up here too, as the library does not look at the window of a frame that fits into one piece.
+        must(zstandard.get_frame_parameters(piece).window_size <= LARGEST_WINDOW, "a window of more than 8 MiB")
+        frame = zstandard.ZstdDecompressor(max_window_size=LARGEST_WINDOW).decompressobj()
+        while piece:
+            yield frame.decompress(piece)
+            if frame.eof:
+                must(not frame.unused_data and not packed.some(1), "bytes behind the zstd frame")
+                return
+            # Four bytes can stand for a block of 128 KiB, hence 256 for no more than 8 MiB.
+            piece = packed.some(256)
+    except zstandard.ZstdError as error:
+        raise Refused(f"zstd: {error}") from error
+    raise Refused("truncated")
+
+
 # Container (section 1)
 
 
-def octal(field):
-    match = re.fullmatch(rb"([0-7]+)[ \0]*", field)
-    return int(match[1], 8) if match else None
+def tar_size(field):
+    if field[0] == 0x80:  # GNU's binary form
+        return int.from_bytes(field[1:], "big")
+    digits = re.fullmatch(rb"([0-7]+)[ \0]*", field)
+    must(digits, "size in the tar")
+    return int(digits[1], 8)
 
 
-def entries(tar):
-    """The entries of a tar, as pairs of name and content."""
-    found, place, size = [], 0, None
-    while True:
-        block = tar[place:place + 512]
-        must(len(block) == 512, "truncated")
-        if not any(block):
-            rest = tar[place:]
-            must(1024 <= len(rest) < 65536 + 512 and not any(rest), "trailing data")
-            return found
-        must(block[257:265] in (b"ustar\x0000", b"ustar  \x00"), "no tar")
-        total = sum(block[:148]) + 8 * 32 + sum(block[156:])
-        must(re.fullmatch(rb"[0-7]{6}\0 ", block[148:156]) and int(block[148:154], 8) == total, "checksum")
-        length = octal(block[124:136])
-        if length is None:
-            must(block[124] == 0x80, "size")
-            length = int.from_bytes(block[125:136], "big")
-        kind = block[156:157]
-        if kind == b"x" and size is None:
-            must(length <= 1024, "pax header too large")
-            size = pax_size(tar[place + 512:place + 512 + length])
-            size = (size,)
-            place += 512 + length + -length % 512
-            continue
-        if size is not None and size[0] is not None:
-            length = size[0]
-        size = None
-        name = block[:100].rstrip(b"\0")
-        must(kind in (b"0", b"\0") and b"\0" not in name and not any(block[157:257]) and not any(block[345:]), "no plain file")
-        content = tar[place + 512:place + 512 + length]
-        padding = tar[place + 512 + length:place + 512 + length + -length % 512]
-        must(len(content) == length and len(padding) == -length % 512, "truncated")
-        must(not any(padding), "bytes between entries")
-        found.append((name.decode("ascii"), content))
-        place += 512 + length + -length % 512
+def tar_header(block):
+    """What a header of either kind gives: its type and its size."""
+    total = sum(block[:148]) + 8 * ord(" ") + sum(block[156:])
+    must(block[257:265] in (b"ustar\x0000", b"ustar  \0"), "no tar")
+    must(re.fullmatch(rb"[0-7]{6}\0 ", block[148:156]) and int(block[148:154], 8) == total, "checksum in the tar")
+    return block[156:157], tar_size(block[124:136])
 
 
 def pax_size(records):
+    """The size that a pax header sets, or None."""
     size = None
     while records:
-        match = re.match(rb"(\d{1,4}) ([a-z]+)=", records)
-        must(match and match[2] in (b"size", b"mtime", b"atime", b"ctime"), "pax header")
+        match = re.match(rb"([1-9][0-9]{0,3}) (size|mtime|atime|ctime)=", records)
+        must(match, "pax header")
         record, records = records[:int(match[1])], records[int(match[1]):]
-        must(len(record) == int(match[1]) and record.endswith(b"\n"), "pax header")
+        must(len(record) == int(match[1]) > match.end() and record.endswith(b"\n"), "pax header")
         if match[2] == b"size":
-            must(size is None, "pax header")
-            size = int(record[match.end():-1])
+            digits = record[match.end():-1]
+            must(size is None and re.fullmatch(rb"[0-9]{1,20}", digits), "pax header")
+            size = int(digits)
     return size
+
+
+def next_entry(tar):
+    """Name and size of the next entry, whose content follows; None at the tar's end, which is read to its last byte."""
+    block = tar.take(512)
+    if not any(block):
+        check_end(tar)
+        return None
+    kind, size = tar_header(block)
+    if kind == b"x":
+        must(size <= 1024, "pax header too large")
+        over = pax_size(tar.take(size))
+        skip_padding(tar, size)
+        block = tar.take(512)
+        kind, size = tar_header(block)
+        size = size if over is None else over
+    name = block[:100].rstrip(b"\0")
+    must(kind in (b"0", b"\0") and not any(block[157:257]) and not any(block[345:]), "no plain file in the tar")
+    must(re.fullmatch(rb"[!-.0-~]+", name), "name in the tar")
+    name = name.decode("ascii")
+    must(name in NAMES, f"entry {name}: {NEWER}")
+    must(size <= LARGEST.get(name, LARGEST_ENTRY), f"{name} too large")
+    return name, size
+
+
+def skip_padding(tar, size):
+    must(not any(tar.take(-size % 512)), "bytes between entries")
+
+
+def check_end(tar):
+    rest = tar.some(64 * KIB)  # behind the first block of zeros, which was taken
+    must(512 <= len(rest) < 64 * KIB - 512 and len(rest) % 512 == 0 and not any(rest), "the tar's end")
 
 
 # Digests and signature (sections 2 and 3)
 
 
-def check_signature(folder, key_file):
-    with open(os.path.join(folder, "B2SUMS.minisig"), encoding="utf-8", newline="\n") as file:
-        text = file.read()
-    lines = text.split("\n")
-    must(len(text.encode()) <= 2048 and len(lines) == 5 and lines[4] == "", "signature")
-    must(lines[0] == "untrusted comment: signature of B2SUMS in a Satchel bundle", "untrusted comment")
-    must(lines[2].startswith("trusted comment: "), "signature")
-    must(base64.b64decode(lines[1], validate=True)[:2] == b"ED", "signature")
-    comment = lines[2][len("trusted comment: "):]
-    if key_file is None:
-        claims = [word for word in comment.split(" ") if word.startswith("key=")]
-        must(claims, "no key")
-        key = claims[-1][len("key="):]
-    else:
-        with open(key_file, encoding="utf-8") as file:
-            key = file.read().split("\n")[1].strip()
-    tool = subprocess.run(["minisign", "-V", "-H", "-q", "-P", key, "-m", "B2SUMS"], cwd=folder, capture_output=True, check=False)
-    must(tool.returncode == 0, "bad signature")
-    return key, comment
-
-
-def check_sums(sums):
+def parse_sums(sums):
+    """The digests of B2SUMS by name, in their order."""
     must(sums.endswith(b"\n"), "B2SUMS")
     digests = {}
     for line in sums[:-1].split(b"\n"):
-        match = re.fullmatch(rb"([0-9a-f]{128})  (.+)", line)
+        match = re.fullmatch(rb"([0-9a-f]{128})  ([!-~]+)", line)
         must(match, "B2SUMS")
         name = match[2].decode("ascii")
-        must(name in NAMES[2:], "newer format")
-        must(not digests or NAMES.index(list(digests)[-1]) < NAMES.index(name), "order of B2SUMS")
-        digests[name] = match[1].decode()
+        must(name in NAMES, f"entry {name}: {NEWER}")
+        must(name not in digests, "a name twice in B2SUMS")
+        digests[name] = match[1].decode("ascii")
+    must(list(digests) == [name for name in NAMES[2:] if name in digests] and "manifest.json" in digests, "names in B2SUMS")
     return digests
+
+
+def public_key(text):
+    """A public key on one line: its id and its 32 bytes."""
+    must(isinstance(text, str) and re.fullmatch("[A-Za-z0-9+/]{56}", text, re.ASCII), "public key")
+    content = unbase64(text)
+    must(content[:2] == b"Ed", "public key")
+    return content[2:10], content[10:]
+
+
+def read_key(path):
+    """The key of a minisign file: a comment, and the key on a line."""
+    with open(path, encoding="utf-8") as file:
+        lines = [line.strip() for line in file]
+    keys = [line for line in lines if line and not line.startswith("untrusted comment:")]
+    must(len(keys) == 1, f"{path} holds no key")
+    public_key(keys[0])
+    return keys[0]
+
+
+def parse_signature(content):
+    """The signature's key id, its 64 bytes, the comment, and the comment's own signature."""
+    lines = content.split(b"\n")
+    must(len(lines) == 5 and lines[4] == b"", "signature")
+    must(lines[0] == b"untrusted comment: signature of B2SUMS in a Satchel bundle", "untrusted comment")
+    must(lines[2].startswith(b"trusted comment: "), "signature")
+    signature, second = unbase64(lines[1]), unbase64(lines[3])
+    must(len(signature) == 74 and signature[:2] == b"ED" and len(second) == 64, "signature")
+    return signature[2:10], signature[10:], lines[2].removeprefix(b"trusted comment: "), second
+
+
+def is_signed(message, signature, key):
+    try:
+        nacl.bindings.crypto_sign_open(signature + message, key)
+    except nacl.exceptions.BadSignatureError:
+        return False
+    return True
+
+
+def named_key(comment):
+    """The key that the comment of a first contact names."""
+    claims = [word for word in comment.split(b" ") if word.startswith(b"key=")]
+    must(claims, "no key in the comment")
+    return claims[-1].removeprefix(b"key=").decode("ascii", "replace")
+
+
+def check_signature(content, sums, trusted):
+    """The key that signed, on one line, and the comment, which is yet to be compared."""
+    key_id, signature, comment, second = parse_signature(content)
+    candidates = [key for key in trusted or [named_key(comment)] if public_key(key)[0] == key_id]
+    must(candidates, "signed with a key that is not known")
+    for key in candidates:
+        of_sums = is_signed(hashlib.blake2b(sums).digest(), signature, public_key(key)[1])
+        if of_sums and is_signed(signature + comment, second, public_key(key)[1]):
+            return key, comment
+    raise Refused("bad signature")
 
 
 # JSON (section 4)
@@ -138,97 +398,158 @@ class Integer(int):
     """A number that was written without point and exponent."""
 
 
+def parse_int(text):
+    # -0 and what is beyond all ranges is neither count nor value, but may stand in members that are passed over: it becomes
+    # something that no check takes.
+    return Integer(text) if text != "-0" and len(text) <= 20 else ...
+
+
 def members(pairs):
     must(len({name for name, _ in pairs}) == len(pairs), "a member stands twice")
     return dict(pairs)
 
 
-def refuse(word):
-    raise Refused(word)
+def check_extent(text):
+    """How deep the JSON is and how much it holds, before it is parsed."""
+    bare = re.sub(rb'"[^"\\]*(?:\\.[^"\\]*)*"', b"", text, flags=re.DOTALL)
+    brackets = re.findall(rb"[\[{]|[\]}]", bare)
+    depth = deepest = 0
+    for bracket in brackets:
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(depth, deepest)
+    must(deepest <= DEEPEST, "too deep")
+    # Whatever is not empty holds one thing more than it has commas.
+    must(bare.count(b",") + len(brackets) // 2 <= MOST_MEMBERS + len(re.findall(rb"\[\s*\]", bare)), "too many members")
 
 
 def parse(text):
+    """A JSON object."""
+    check_extent(text)
     try:
-        return json.loads(text.decode("utf-8"), object_pairs_hook=members, parse_constant=refuse, parse_int=Integer)
-    except (ValueError, RecursionError) as error:
+        document = json.loads(text.decode("utf-8"), object_pairs_hook=members, parse_constant=refuse, parse_int=parse_int)
+    except ValueError as error:
         raise Refused(f"JSON: {error}") from error
+    return object_of(document)
 
 
-def unbase64(text):
-    content = base64.b64decode(text, validate=True)
-    must(base64.b64encode(content).decode() == text, "base64")
-    return content
+def object_of(item):
+    must(isinstance(item, dict), "no object")
+    return item
 
 
-def value(item):
-    """A value in the canonical text: its storage class and what it holds."""
-    if item is None:
-        return "null"
-    if isinstance(item, bool) or isinstance(item, list):
-        raise Refused("no value")
-    if isinstance(item, Integer):
-        must(-LARGEST <= item <= LARGEST, "an integer without its tag")
-        return f"integer {int(item)}"
-    if isinstance(item, float):
-        must(math.isfinite(item), "no value")
-        return real(item)
-    if isinstance(item, str):
-        must("\0" not in item, "text without its tag")
-        return "text " + item.encode("utf-8").hex()
-    must(len(item) == 1, "no value")
-    [(tag, text)] = item.items()
-    must(isinstance(text, str), "no value")
-    if tag == "integer":
-        must(str(int(text)) == text and abs(int(text)) > LARGEST and -2**63 <= int(text) < 2**63, "an integer's tag")
-        return f"integer {text}"
-    if tag == "real":
-        must(text in ("inf", "-inf"), "a real's tag")
-        return real(float(text))
-    if tag == "text":
-        content = unbase64(text)
-        try:
-            must(b"\0" in content or content.decode("utf-8") is None, "a text's tag")
-        except UnicodeDecodeError:
-            pass
-        return "text " + content.hex()
-    must(tag == "blob", "no value")
-    return "blob " + unbase64(text).hex()
+def take(document, name, check):
+    must(name in document, f"{name} is missing")
+    try:
+        return check(document[name])
+    except Refused as error:
+        raise Refused(f"{name}: {error}") from error
+
+
+def utf8(text):
+    must(isinstance(text, str), "no text")
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:  # half of a surrogate pair, written as an escape
+        raise Refused("no UTF-8") from error
+
+
+def text_of(text):
+    return "text " + utf8(text).hex()
+
+
+def user_of(text):
+    must(len(utf8(text)) <= 100 and not any(unicodedata.category(character) == "Cc" for character in text), "no user")
+    return text_of(text)
+
+
+def count(number, least=0):
+    must(isinstance(number, Integer) and least <= number <= LARGEST_COUNT, "no count")
+    return int(number)
+
+
+def count_from_1(number):
+    return count(number, 1)
+
+
+def matching(pattern):
+    def check(text):
+        must(isinstance(text, str) and re.fullmatch(pattern, text, re.ASCII), "of another form")
+        return text
+    return check
+
+
+def word(*words):
+    def check(text):
+        must(isinstance(text, str) and text in words, f"none of {', '.join(words)}")
+        return text
+    return check
+
+
+identifier = matching("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+name_of = matching(r"(?!(con|prn|aux|nul|(com|lpt)[0-9])\Z)[a-z0-9][a-z0-9_-]{0,39}")
+stamp = matching("[0-7][0-9a-f]{15}")
+digest = matching("[0-9a-f]{128}")
+time = matching(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)Z")
+conflict_id = matching("[0-9a-f]{32}")
+
+
+def key_text(text):
+    public_key(text)
+    return text
+
+
+def recipient(text):
+    must(isinstance(text, str), "no text")
+    unbech32(text, "age")
+    return text
 
 
 def real(number):
     return "real " + struct.pack(">d", number).hex()
 
 
-def count(number, least=0):
-    must(isinstance(number, Integer) and least <= number <= LARGEST, "no count")
-    return int(number)
+def value(item):
+    """A value in the canonical text: its storage class and what it holds."""
+    if item is None:
+        return "null"
+    if isinstance(item, Integer):
+        must(abs(item) <= LARGEST_COUNT, "an integer without its tag")
+        return f"integer {int(item)}"
+    if isinstance(item, float):
+        must(math.isfinite(item), "a real beyond all doubles")
+        return real(item)
+    if isinstance(item, str):
+        must("\0" not in item, "text without its tag")
+        return text_of(item)
+    must(isinstance(item, dict) and len(item) == 1, "no value")
+    [(tag, text)] = item.items()
+    must(tag in TAGS and isinstance(text, str), "no value")
+    return TAGS[tag](text)
 
 
-def matching(pattern):
-    def check(text):
-        must(isinstance(text, str) and re.fullmatch(pattern, text, re.ASCII), f"{text!r} is of another form")
-        return text
-    return check
+def tagged_integer(text):
+    must(re.fullmatch("-?[1-9][0-9]{15,18}", text, re.ASCII), "an integer's tag")
+    must(LARGEST_COUNT < abs(int(text)) and -2**63 <= int(text) < 2**63, "an integer's tag")
+    return f"integer {text}"
 
 
-identifier = matching("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-name_of = matching("[a-z0-9][a-z0-9_-]{0,39}")
-stamp = matching("[0-7][0-9a-f]{15}")
-digest = matching("[0-9a-f]{128}")
-time = matching(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-conflict_id = matching("[0-9a-f]{32}")
+def tagged_real(text):
+    must(text in ("inf", "-inf"), "a real's tag")
+    return real(float(text))
 
 
-def word(*words):
-    def check(text):
-        must(text in words, f"{text!r} is none of {words}")
-        return text
-    return check
+def tagged_text(text):
+    content = unbase64(utf8(text))
+    with contextlib.suppress(UnicodeDecodeError):
+        must("\0" in content.decode("utf-8"), "a text's tag")
+    return "text " + content.hex()
 
 
-def text_of(text):
-    must(isinstance(text, str), "no text")
-    return "text " + text.encode("utf-8").hex()
+def tagged_blob(text):
+    return "blob " + unbase64(utf8(text)).hex()
+
+
+TAGS = {"integer": tagged_integer, "real": tagged_real, "text": tagged_text, "blob": tagged_blob}
 
 
 def key_of(parts):
@@ -237,116 +558,195 @@ def key_of(parts):
 
 
 def row(item):
-    must(isinstance(item, dict), "no row")
-    return "{" + ", ".join(f"{name.encode('utf-8').hex()}: {value(part)}" for name, part in item.items()) + "}"
+    return "{" + ", ".join(f"{utf8(name).hex()}: {value(part)}" for name, part in object_of(item).items()) + "}"
 
 
 def row_or_null(item):
     return "none" if item is None else row(item)
 
 
-def take(document, name, check):
-    must(name in document, f"{name} is missing")
-    return check(document[name])
-
-
 # Manifest (section 5)
 
 
-def chain_of(links):
-    must(isinstance(links, list) and len(links) <= 256 and all(isinstance(link, dict) for link in links), "no chain")
-    pairs = [(take(link, "sequence", lambda n: count(n, 1)), take(link, "digest", digest)) for link in links]
-    must(all(one[0] < other[0] for one, other in zip(pairs, pairs[1:])), "order of the chain")
-    return "[" + ", ".join(f"{sequence} {of}" for sequence, of in pairs) + "]"
-
-
-def read_manifest(document):
-    """The manifest as lines of canonical text."""
-    must(isinstance(document, dict), "manifest")
-    must(take(document, "format", count) == 1, "newer format")
-    critical = document.get("critical")
-    must(critical in ([], ["keys"]), "newer format")
-    kind = take(document, "kind", word("changes", "scope", "enrolment"))
-    shown = [("format", 1), ("kind", kind), ("bundle", take(document, "bundle", identifier)),
-             ("dataset", take(document, "dataset", name_of)), ("version", take(document, "version", lambda n: count(n, 1)))]
-    for end in ("from", "to"):
-        party = take(document, end, lambda item: item if isinstance(item, dict) else refuse("no party"))
-        shown.append((end, take(party, "id", identifier) + " " + take(party, "name", name_of)))
-    shown += [("user", take(document, "user", text_of)), ("created", take(document, "created", time)),
-              ("stamp", take(document, "stamp", stamp))]
-    counts = take(document, "counts", lambda item: item if isinstance(item, dict) else refuse("no counts"))
+def read_manifest(manifest):
+    """The manifest as lines of canonical text, in pairs of name and content."""
+    check_version(manifest)
+    kind = manifest["kind"]
+    shown = [("format", 1), ("kind", kind), ("bundle", take(manifest, "bundle", identifier)),
+             ("dataset", take(manifest, "dataset", name_of)), ("version", take(manifest, "version", count_from_1)),
+             ("from", take(manifest, "from", party)), ("to", take(manifest, "to", party)), ("user", take(manifest, "user", user_of)),
+             ("created", take(manifest, "created", time)), ("stamp", take(manifest, "stamp", stamp))]
+    counts = take(manifest, "counts", object_of)
     shown += [(f"{name} lines", take(counts, name, count)) for name in ("changes", "resolutions", "conflicts")]
-    if critical:
-        shown.append(("critical", ", ".join(critical)))
-    if kind != "enrolment":
-        shown.append(("epoch", take(document, "epoch", identifier)))
-    if kind != "scope":
-        shown.append(("incarnation", take(document, "incarnation", identifier)))
-    if kind == "changes":
-        shown += [("received", take(document, "received", count)), ("sequence", take(document, "sequence", lambda n: count(n, 1))),
-                  ("chain", take(document, "chain", chain_of))]
-        must(all(link["sequence"] < document["sequence"] for link in document["chain"]), "chain")
-    if kind == "scope":
-        extent = take(document, "extent", word("full", "delta"))
-        number, after = take(document, "number", lambda n: count(n, 1)), take(document, "after", count)
-        must(after == 0 if extent == "full" else 1 <= after < number, "after")
-        shown += [("number", number), ("after", after), ("extent", extent),
-                  ("acknowledged", take(document, "acknowledged", count))]
-    if kind == "enrolment":
-        shown.append(("key", take(document, "key", matching("[A-Za-z0-9+/]{56}"))))
+    take(manifest, "entries", check_entries)
+    if manifest["critical"]:
+        shown.append(("critical", ", ".join(manifest["critical"])))
+    return shown + optional_members(manifest) + MEMBERS[kind](manifest)
+
+
+def check_version(manifest):
+    """That no newer version made it (section 10), before anything else that such a one may have changed."""
+    must(take(manifest, "format", count_from_1) == 1, f"format: {NEWER}")
+    critical = take(manifest, "critical", lambda names: names if isinstance(names, list) else refuse("no array"))
+    must(all(isinstance(name, str) for name in critical), "critical: no texts")
+    must(set(critical) <= {"keys"}, f"critical: {NEWER}")
+    must(len(critical) <= 1, "critical: a name twice")
+    kind = take(manifest, "kind", lambda name: name if isinstance(name, str) else refuse("no text"))
+    must(kind in MEMBERS, f"kind: {NEWER}")
+
+
+def party(item):
+    return take(object_of(item), "id", identifier) + " " + take(item, "name", name_of)
+
+
+def check_entries(items):
+    must(isinstance(items, list), "no array")
+    for item in items:
+        utf8(take(object_of(item), "name", str))
+        take(item, "bytes", count)
+
+
+def optional_members(manifest):
+    kind, shown = manifest["kind"], []
+    if "recipient" in manifest:
+        shown.append(("recipient", take(manifest, "recipient", recipient)))
+    if "rotation" in manifest:
+        must(kind in ("changes", "scope"), f"rotation in {kind}")
+        shown.append(("rotation", take(manifest, "rotation", rotation)))
+    if "revoked" in manifest:
+        must(kind == "scope", f"revoked in {kind}")
+        shown.append(("revoked", take(manifest, "revoked", revoked)))
     return shown
 
 
-def comment_of(shown, key):
-    said = dict(shown)
-    number = said.get("sequence", said.get("number", 0))
-    ends = [said[end].split(" ")[0] for end in ("from", "to")]
-    return (f"satchel {said['kind']} {said['bundle']} dataset={said['dataset']} from={ends[0]} to={ends[1]} "
-            f"number={number} key={key}")
+def rotation(item):
+    return take(object_of(item), "key", key_text) + " " + take(item, "recipient", recipient)
 
 
-def check_places(said, present):
+def revoked(item):
+    keys = take(object_of(item), "keys", lambda keys: keys if isinstance(keys, list) else refuse("no array"))
+    must([key_text(key) for key in keys] == sorted(keys), "order of the revoked keys")
+    return f"{take(item, 'number', count_from_1)} [{', '.join(keys)}]"
+
+
+def changes_members(manifest):
+    shown = [("epoch", take(manifest, "epoch", identifier)), ("incarnation", take(manifest, "incarnation", identifier)),
+             ("received", take(manifest, "received", count)), ("sequence", take(manifest, "sequence", count_from_1)),
+             ("chain", take(manifest, "chain", chain))]
+    must(all(link["sequence"] < manifest["sequence"] for link in manifest["chain"]), "chain: a later export")
+    return shown
+
+
+def chain(links):
+    must(isinstance(links, list) and len(links) <= 256, "no chain")
+    pairs = [(take(object_of(link), "sequence", count_from_1), take(link, "digest", digest)) for link in links]
+    must(all(one[0] < other[0] for one, other in zip(pairs, pairs[1:])), "order")
+    return "[" + ", ".join(f"{sequence} {of}" for sequence, of in pairs) + "]"
+
+
+def scope_members(manifest):
+    shown = [("epoch", take(manifest, "epoch", identifier)), ("number", take(manifest, "number", count_from_1)),
+             ("after", take(manifest, "after", count)), ("extent", take(manifest, "extent", word("full", "delta"))),
+             ("acknowledged", take(manifest, "acknowledged", count))]
+    if manifest["extent"] == "full":
+        must(manifest["after"] == 0, "after: not 0 in a full scope")
+    else:
+        must(1 <= manifest["after"] < manifest["number"], "after: not before number")
+    return shown
+
+
+def enrolment_members(manifest):
+    must(manifest["version"] == 1 and manifest["user"] == "", "version or user of an enrolment")
+    must({name: manifest["to"][name] for name in NO_HUB} == NO_HUB, "to: an enrolment does not know its hub")
+    return [("incarnation", take(manifest, "incarnation", identifier)), ("key", take(manifest, "key", key_text))]
+
+
+def volume_members(manifest):
+    shown = [("of", take(manifest, "of", identifier)), ("whole", take(manifest, "whole", word("changes", "scope"))),
+             ("number", take(manifest, "number", count))]
+    part, parts = take(manifest, "part", count_from_1), take(manifest, "parts", count_from_1)
+    must(part <= parts <= 9999, "part or parts of a volume")
+    return shown + [("part", f"{part} of {parts}"), ("bytes", take(manifest, "bytes", count_from_1)),
+                    ("digest", take(manifest, "digest", digest))]
+
+
+MEMBERS = {"changes": changes_members, "scope": scope_members, "enrolment": enrolment_members, "volume": volume_members}
+NUMBERS = {"changes": "sequence", "scope": "number", "volume": "part"}
+
+
+def comment_of(manifest, key):
+    """The comment that the signature of a bundle with this manifest must have."""
+    number = manifest[NUMBERS[manifest["kind"]]] if manifest["kind"] in NUMBERS else 0
+    return (f"satchel {manifest['kind']} {manifest['bundle']} dataset={manifest['dataset']} from={manifest['from']['id']} "
+            f"to={manifest['to']['id']} number={number} key={key}")
+
+
+def check_places(manifest, present):
+    """That the entries are those that the kind has, and that the counts speak of them."""
     for name in LINES:
-        must((said[name.removesuffix(".jsonl") + " lines"] > 0) == (name in present), f"count of {name}")
-    if said["kind"] == "changes":
+        must((manifest["counts"][name.removesuffix(".jsonl")] > 0) == (name in present), f"count of {name}")
+    if manifest["kind"] == "changes":
         needed, allowed = [], LINES + ["snapshot.sqlite"]
-    elif said["kind"] == "enrolment":
+    elif manifest["kind"] == "enrolment":
         needed, allowed = [], []
-    elif said["extent"] == "full":
-        needed, allowed = ["dataset.json", "snapshot.sqlite"], ["conflicts.jsonl", "dataset.json", "snapshot.sqlite"]
-        if "critical" in said:
-            allowed.append("changes.jsonl")
+    elif manifest["kind"] == "volume":
+        needed, allowed = ["part"], ["part"]
+    elif manifest["extent"] == "full":
+        needed, allowed = ["dataset.json", "snapshot.sqlite"], ["changes.jsonl", "conflicts.jsonl", "dataset.json", "snapshot.sqlite"]
     else:
         needed, allowed = [], ["changes.jsonl", "conflicts.jsonl", "dataset.json"]
-    must(all(name in present for name in needed) and all(name in allowed for name in present), "entries of its kind")
+    must(set(needed) <= set(present) <= set(allowed), f"entries of {manifest['kind']}")
+    must("changes.jsonl" in present or not manifest["critical"], "critical: there are no lines that tell of keys")
 
 
 # Lines (section 6)
 
-
-def show_change(line):
-    operation = take(line, "op", word("insert", "update", "delete", "row", "gone", "rekey", "block"))
-    if operation in ("rekey", "block"):
-        return show_keys(line, operation)
-    parts = {"insert": ["row"], "update": ["set", "was"], "delete": ["was"], "row": ["row"], "gone": []}[operation]
-    must({"row", "set", "was"} & set(line) == set(parts), "members of a change")
-    must(("generation" in line) == (operation in ("insert", "update", "delete")), "generation")
-    shown = ["change", operation, take(line, "table", text_of), take(line, "key", key_of)]
-    if "generation" in line:
-        shown.append(f"generation {take(line, 'generation', count)}")
-    shown.append(take(line, "stamp", stamp))
-    return " | ".join(shown + [f"{name} {take(line, name, row)}" for name in parts])
-
-
-def show_keys(line, operation):
-    must(not {"row", "set", "was", "generation"} & set(line), "members of a line about keys")
-    return " | ".join(["change", operation, take(line, "table", text_of), take(line, "key", key_of), take(line, "stamp", stamp),
-                       "to " + take(line, "to", key_of), f"number {take(line, 'number', count)}"])
+# Which kind of bundle has an op, and its members beside those of all changes.
+OPS = {
+    "insert": (["changes"], ["generation", "row"]),
+    "update": (["changes"], ["generation", "set", "was"]),
+    "delete": (["changes"], ["generation", "was"]),
+    "row": (["scope"], ["row"]),
+    "gone": (["scope"], []),
+    "rekey": (["changes", "scope"], ["to", "number"]),
+    "block": (["scope"], ["to", "number"]),
+}
+OF_OPS = {"generation": count, "row": row, "set": row, "was": row, "to": key_of, "number": count}
+SIDE = word("hub", "device")
+DECISION = word("hub", "device", "set")
 
 
-def show_conflict(line):
-    winners = take(line, "winners", lambda item: item if isinstance(item, dict) else refuse("winners"))
-    side = word("hub", "device")
+def show_change(line, manifest):
+    op = take(line, "op", word(*OPS))
+    kinds, names = OPS[op]
+    must(manifest["kind"] in kinds, f"a line of {op} in {manifest['kind']}")
+    must(OF_OPS.keys() & line.keys() == set(names), f"members of {op}")
+    shown = {name: f"{name} {take(line, name, OF_OPS[name])}" for name in names}
+    when = [shown.pop("generation")] if "generation" in shown else []
+    shown = ["change", op, take(line, "table", text_of), take(line, "key", key_of), *when, take(line, "stamp", stamp), *shown.values()]
+    check_change(line, op, manifest)
+    return " | ".join(shown)
+
+
+def check_change(line, op, manifest):
+    """What the members of a change have to do with each other and with the manifest."""
+    must(line["stamp"] == NO_STAMP or op not in ("gone", "rekey", "block"), f"stamp of {op}")
+    if manifest["kind"] == "changes":
+        must(line["stamp"] <= manifest["stamp"], "a stamp behind the manifest's")
+        must(line.get("generation", 0) < manifest["sequence"], "generation: not below the sequence")
+    if op == "update":
+        must(list(line["set"]) == list(line["was"]), "set and was have other names")
+    if op == "block":
+        must(whole_number(line["key"]) <= whole_number(line["to"]), "a block's end before its beginning")
+
+
+def whole_number(key):
+    kind, _, number = value(key[0]).partition(" ")
+    must(len(key) == 1 and kind == "integer", "a block's key is no whole number")
+    return int(number)
+
+
+def show_conflict(line, manifest):
     shown = [
         "conflict", take(line, "conflict", conflict_id), take(line, "device", identifier), take(line, "user", text_of),
         take(line, "table", text_of), take(line, "op", word("insert", "update", "delete")), take(line, "key", key_of),
@@ -355,120 +755,285 @@ def show_conflict(line):
                                 "constraint", "forbidden", "revoked")),
         take(line, "state", word("open", "settled", "held", "resolved")), "base " + take(line, "base_values", row_or_null),
         "hub " + take(line, "hub_values", row_or_null), "device " + take(line, "device_values", row_or_null),
-        "winners {" + ", ".join(f"{name.encode('utf-8').hex()}: {side(who)}" for name, who in winners.items()) + "}",
-        take(line, "winner", side)]
+        "winners {" + take(line, "winners", winners) + "}", take(line, "winner", SIDE)]
+    # A hub's archive, which is from and to itself, has no device at either end.
+    if manifest["from"]["id"] != manifest["to"]["id"]:
+        must(line["device"] == manifest["from" if manifest["kind"] == "changes" else "to"]["id"], "a conflict of another device")
     is_decided = line["state"] == "resolved"
     must(("decision" in line) == is_decided and ("decided_by" in line) == is_decided, "a decision")
     if is_decided:
-        shown += ["decided " + take(line, "decision", word("hub", "device", "set")), take(line, "decided_by", text_of)]
-    return " | ".join(shown + ([take(line, "note", text_of)] if "note" in line else []))
+        shown += ["decided " + take(line, "decision", DECISION), take(line, "decided_by", user_of)]
+    return " | ".join(shown + note(line))
 
 
-def show_resolution(line):
-    shown = ["resolution", take(line, "conflict", conflict_id), take(line, "decision", word("hub", "device", "set")),
-             take(line, "user", text_of), f"generation {take(line, 'generation', count)}", take(line, "stamp", stamp)]
-    return " | ".join(shown + ([take(line, "note", text_of)] if "note" in line else []))
+def winners(item):
+    return ", ".join(f"{utf8(name).hex()}: {SIDE(who)}" for name, who in object_of(item).items())
+
+
+def note(line):
+    return [take(line, "note", text_of)] if "note" in line else []
+
+
+def show_resolution(line, manifest):
+    shown = ["resolution", take(line, "conflict", conflict_id), take(line, "decision", DECISION), take(line, "user", text_of),
+             f"generation {take(line, 'generation', count)}", take(line, "stamp", stamp)]
+    must(line["stamp"] <= manifest["stamp"], "a stamp behind the manifest's")
+    return " | ".join(shown + note(line))
 
 
 SHOW = {"changes.jsonl": show_change, "resolutions.jsonl": show_resolution, "conflicts.jsonl": show_conflict}
 
 
-def show_lines(name, content, expected, said):
-    must(content.endswith(b"\n"), "a last line without its end")
-    lines = content[:-1].split(b"\n")
-    must(len(lines) == expected, f"count of {name}")
-    shown = [SHOW[name](parse(line)) for line in lines]
-    about_keys = [line.startswith(("change | rekey | ", "change | block | ")) for line in shown]
-    must("critical" in said or not any(about_keys), "lines about keys that the manifest does not announce")
-    must(said.get("extent") != "full" or name != "changes.jsonl" or all(about_keys), "rows outside of the snapshot")
+def lines_of(path):
+    with open(path, "rb") as file:
+        while line := file.readline(LARGEST_LINE + 1):
+            must(line.endswith(b"\n"), "a line that is too long or has no end")
+            yield line[:-1]
+
+
+def show_lines(path, manifest):
+    name = os.path.basename(path)
+    shown, lines = [], []
+    for line in lines_of(path):
+        lines.append(parse(line))
+        shown.append(SHOW[name](lines[-1], manifest))
+    must(len(shown) == manifest["counts"][name.removesuffix(".jsonl")], f"count of {name}")
+    if name == "changes.jsonl":
+        check_order([line["op"] for line in lines], manifest)
     return shown
+
+
+def check_order(ops, manifest):
+    """Lines that tell of keys come first, then what is gone, then all others."""
+    ranks = [0 if op in ("rekey", "block") else 1 if op == "gone" else 2 for op in ops]
+    must(ranks == sorted(ranks), "order of the changes")
+    must((manifest["critical"] == ["keys"]) == (0 in ranks), "critical says otherwise than the lines")
+    must(manifest.get("extent") != "full" or not any(ranks), "rows outside of the snapshot")
 
 
 # Snapshot (section 8)
 
 
-def show_snapshot(path):
-    database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
-    database.text_factory = bytes
-    must(database.execute("PRAGMA integrity_check").fetchall() == [(b"ok",)], "integrity")
-    must(not database.execute("SELECT 1 FROM sqlite_schema WHERE type NOT IN ('table', 'index')").fetchall(), "schema")
-    tables = [name.decode() for (name,) in database.execute(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")]
+def show_snapshot(path, manifest):
+    with open(path, "rb") as file:
+        must(file.read(16) == b"SQLite format 3\0", "no SQLite")
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as database:
+            database.text_factory = bytes
+            check_database(database, manifest)
+            return show_database(database)
+    except sqlite3.Error as error:
+        raise Refused(f"snapshot: {error}") from error
+
+
+def check_database(database, manifest):
+    """A stranger made it: nothing that it holds may run, and nothing of it is believed before the check of its integrity."""
+    database.execute("PRAGMA trusted_schema = OFF")
+    database.execute("PRAGMA cell_size_check = ON")
+    must(not database.execute("SELECT 1 FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'").fetchall(),
+         "snapshot: more than tables and indexes")
+    must(database.execute("PRAGMA integrity_check").fetchall() == [(b"ok",)], "snapshot: integrity")
+    must(database.execute("PRAGMA encoding").fetchall() == [(b"UTF-8",)], "snapshot: encoding")
+    must(columns_of(database, "satchel_stamps") == ["table_name", "key", "stamp"], "snapshot: satchel_stamps")
+    if manifest["kind"] == "changes":
+        must(not database.execute("SELECT 1 FROM satchel_stamps").fetchall(), "snapshot: a device's stamps")
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def columns_of(database, table):
+    """The columns of a table but for the generated ones, which table_info does not tell of."""
+    return [item[1].decode("utf-8") for item in database.execute(f"PRAGMA table_info({quoted(table)})")]
+
+
+def show_database(database):
+    """All rows, sorted: by the tables' names, then as text."""
+    tables = [name.decode("utf-8") for (name,) in database.execute(
+        r"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'")]
     shown = []
-    for table in sorted(tables, key=lambda name: name.encode()):
-        quoted = '"' + table.replace('"', '""') + '"'
-        columns = [item[1].decode() for item in database.execute(f"PRAGMA table_info({quoted})")]
-        selected = ", ".join('"' + column.replace('"', '""') + '"' for column in columns)
-        kinds = ", ".join('typeof("' + column.replace('"', '""') + '")' for column in columns)
-        rows = database.execute(f"SELECT {selected}, {kinds} FROM {quoted}").fetchall()
+    for table in sorted(tables, key=str.encode):
+        columns = columns_of(database, table)
+        wanted = ", ".join([quoted(column) for column in columns] + [f"typeof({quoted(column)})" for column in columns])
         texts = []
-        for items in rows:
-            half = len(columns)
-            cells = [f"{name.encode().hex()}: {stored(item, kind)}" for name, item, kind in
-                     zip(columns, items[:half], items[half:])]
-            texts.append("snapshot | text " + table.encode().hex() + " | {" + ", ".join(cells) + "}")
+        for items in database.execute(f"SELECT {wanted} FROM {quoted(table)}"):
+            cells = zip(columns, items[:len(columns)], items[len(columns):])
+            cells = ", ".join(f"{name.encode('utf-8').hex()}: {stored(item, kind)}" for name, item, kind in cells)
+            texts.append(f"snapshot | {text_of(table)} | {{{cells}}}")
         shown += sorted(texts)
     return shown
 
 
 def stored(item, kind):
-    kind = kind.decode()
-    if kind == "null":
+    if kind == b"null":
         return "null"
-    if kind == "integer":
+    if kind == b"integer":
         return f"integer {item}"
-    if kind == "real":
-        return real(item)
-    return f"{kind} {item.hex()}"
+    return real(item) if kind == b"real" else f"{kind.decode()} {item.hex()}"
 
 
 # Reading, in order (section 11)
 
 
-def read(path, key_file):
-    with open(path, "rb") as file:
-        must(file.read(4) == b"\x28\xb5\x2f\xfd", "no zstd")
-    tool = subprocess.run(["zstd", "-q", "-d", "-c", path], capture_output=True, check=False)
-    must(tool.returncode == 0, "zstd")
-    found = entries(tool.stdout)
-    names = [name for name, _ in found]
-    must(names[:3] == NAMES[:3], "the first entries")
-    with tempfile.TemporaryDirectory() as folder:
-        for name, content in found:
-            must(name in NAMES, "an unknown entry")
-            with open(os.path.join(folder, name), "wb") as file:
-                file.write(content)
-        key, comment = check_signature(folder, key_file)
-        digests = check_sums(found[1][1])
-        must(list(digests) == names[2:], "entries are not those of B2SUMS")
-        for name, content in found[2:]:
-            must(hashlib.blake2b(content).hexdigest() == digests[name], f"digest of {name}")
-        document = parse(found[2][1])
-        shown = read_manifest(document)
-        said = dict(shown)
-        must(comment == comment_of(shown, key), "the signature's comment")
-        listed = [(item["name"], item["bytes"]) for item in document["entries"]]
-        must(listed == [(name, len(content)) for name, content in found[3:]], "the manifest's entries")
-        check_places(said, names[3:])
-        must(said.get("key", key) == key, "the key of an enrolment")
+@dataclasses.dataclass
+class Bundle:
+    """A bundle of which all is checked but what its lines, its definition and its snapshot say."""
+    folder: str  # where its entries behind the manifest lie
+    names: list  # of these entries
+    key: str  # that signed it
+    manifest: dict
+    shown: list  # the manifest in the canonical text, in pairs
+    digests: dict  # of the entries
 
-        text = [f"{name}: {item}" for name, item in shown] + [f"signer: {key}"]
-        for name, content in found[3:]:
-            if name in LINES:
-                text += show_lines(name, content, said[name.removesuffix(".jsonl") + " lines"], said)
-            elif name == "dataset.json":
-                text.append("dataset | " + content.hex())
-            else:
-                text += show_snapshot(os.path.join(folder, name))
-        return "\n".join(text) + "\n"
+
+def unsealed(path, secrets):
+    """The pieces of the tar in this file."""
+    with open(path, "rb") as file:
+        packed = Stream(pieces_of(file))
+        if file.peek(len(AGE))[:len(AGE)] == AGE:
+            packed = Stream(decrypted(packed, secrets))
+        yield from unpacked(packed)
+
+
+def take_entry(tar, name):
+    """The content of the next entry, which must be this one and is small."""
+    found = next_entry(tar)
+    must(found is not None and found[0] == name, f"{name} is not where it must be")
+    content = tar.take(found[1])
+    skip_padding(tar, found[1])
+    return content
+
+
+def store_entry(tar, path, size, expected):
+    """Puts the next entry, of this size and digest, into a file of its name."""
+    name = os.path.basename(path)
+    must(next_entry(tar) == (name, size), f"{name} is not where it must be, or of another size")
+    sum_of, left = hashlib.blake2b(), size
+    with open(path, "xb") as file:
+        while left:
+            piece = tar.take(min(left, 64 * KIB))
+            left -= len(piece)
+            sum_of.update(piece)
+            file.write(piece)
+    skip_padding(tar, size)
+    must(sum_of.hexdigest() == expected, f"digest of {name}")
+
+
+def open_bundle(path, folder, trusted, secrets):
+    tar = Stream(unsealed(path, secrets))
+    signature, sums = take_entry(tar, "B2SUMS.minisig"), take_entry(tar, "B2SUMS")
+    key, comment = check_signature(signature, sums, trusted)
+    digests = parse_sums(sums)
+    content = take_entry(tar, "manifest.json")
+    must(hashlib.blake2b(content).hexdigest() == digests["manifest.json"], "digest of manifest.json")
+    manifest = parse(content)
+    shown = read_manifest(manifest)
+    must(comment == comment_of(manifest, key).encode("ascii"), "the signature's comment")
+    names = list(digests)[1:]
+    must([item["name"] for item in manifest["entries"]] == names, "the manifest's entries")
+    check_places(manifest, names)
+    must(manifest["kind"] != "enrolment" or manifest["key"] == key, "the key of an enrolment")
+    must("revoked" not in manifest or key not in manifest["revoked"]["keys"], "signed with a key that it revokes")
+    for item in manifest["entries"]:
+        store_entry(tar, os.path.join(folder, item["name"]), item["bytes"], digests[item["name"]])
+    must(next_entry(tar) is None, "more entries than B2SUMS names")
+    return Bundle(folder, names, key, manifest, shown, digests)
+
+
+def show(bundle):
+    """The canonical text of a bundle."""
+    text = [f"{name}: {item}" for name, item in bundle.shown] + [f"signer: {bundle.key}"]
+    for name in bundle.names:
+        path = os.path.join(bundle.folder, name)
+        if name in LINES:
+            text += show_lines(path, bundle.manifest)
+        elif name == "dataset.json":
+            with open(path, "rb") as file:
+                content = file.read()
+            parse(content)
+            text.append("dataset | " + content.hex())
+        elif name == "snapshot.sqlite":
+            text += show_snapshot(path, bundle.manifest)
+        else:
+            text.append("part | " + bundle.digests[name])
+    return "\n".join(text) + "\n"
+
+
+# Volumes (section 5)
+
+
+def check_volumes(volumes):
+    """That these bundles are all volumes of one bundle, once each."""
+    must(all(volume.manifest["kind"] == "volume" for volume in volumes), "several files that are not all volumes")
+    first = volumes[0]
+    for volume in volumes:
+        for name in ("dataset", "from", "to", "of", "whole", "number", "parts", "bytes", "digest"):
+            must(volume.manifest[name] == first.manifest[name], f"volumes of several bundles: {name}")
+    parts = sorted(volume.manifest["part"] for volume in volumes)
+    must(parts == list(range(1, first.manifest["parts"] + 1)), "volumes are missing or doubled")
+    # Those before the last have one size; the last one has what is left.
+    sizes = [volume.manifest["entries"][0]["bytes"] for volume in volumes if volume.manifest["part"] < len(volumes)]
+    must(len(set(sizes)) <= 1, "volumes of several sizes")
+
+
+def join(volumes, path):
+    """Joins volumes into the file that was cut."""
+    check_volumes(volumes)
+    sum_of, size = hashlib.blake2b(), 0
+    with open(path, "xb") as whole:
+        for volume in sorted(volumes, key=lambda volume: volume.manifest["part"]):
+            with open(os.path.join(volume.folder, "part"), "rb") as part:
+                for piece in pieces_of(part):
+                    sum_of.update(piece)
+                    size += len(piece)
+                    whole.write(piece)
+    said = volumes[0].manifest
+    must(size == said["bytes"] and sum_of.hexdigest() == said["digest"], "size or digest of the joined file")
+
+
+def check_whole(bundle, volume):
+    """That a joined bundle is the one that its volumes told of."""
+    manifest, said = bundle.manifest, volume.manifest
+    must(manifest["bundle"] == said["of"] and manifest["kind"] == said["whole"], "the joined bundle is another one")
+    must(manifest[NUMBERS[said["whole"]]] == said["number"], "the joined bundle has another number")
+    must(all(manifest[name] == said[name] for name in ("dataset", "from", "to")), "the joined bundle has other ends")
+
+
+def read(paths, trusted, secrets):
+    """The canonical text of what is in a file, or in several volumes."""
+    with contextlib.ExitStack() as stack:
+        def folder():
+            return stack.enter_context(tempfile.TemporaryDirectory(prefix="reader-"))
+        found = [open_bundle(path, folder(), trusted, secrets) for path in paths]
+        if len(paths) == 1:
+            return show(found[0])
+        joined = os.path.join(folder(), "joined")
+        join(found, joined)
+        # What volumes make is not encrypted, hence no identities.
+        whole = open_bundle(joined, folder(), trusted, [])
+        check_whole(whole, found[0])
+        return show(whole)
 
 
 def main():
+    options = argparse.ArgumentParser(description="Prints a Satchel bundle in the canonical text.")
+    options.add_argument("-k", metavar="KEY.pub", action="append", default=[], help="a key that is trusted")
+    options.add_argument("-i", metavar="IDENTITIES", help="a file with age identities")
+    options.add_argument("files", metavar="FILE", nargs="+", help="a bundle, or all volumes of one")
+    given = options.parse_args()
     try:
-        sys.stdout.write(read(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None))
+        trusted = [read_key(path) for path in given.k]
+        secrets = read_identities(given.i) if given.i else []
+    except (OSError, UnicodeDecodeError, Refused) as error:
+        options.error(str(error))
+    try:
+        sys.stdout.write(read(given.files, trusted, secrets))
     except Refused as error:
         print(f"refused: {error}", file=sys.stderr)
         return 3
+    except OSError as error:
+        options.error(str(error))
     return 0
 
 

@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelCrypto
 import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
@@ -12,6 +13,9 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
   try bundle.eachConflict { lines.append(text(of: $0)) }
   if let definition = try bundle.dataset(limit: 1 << 20) { lines.append("dataset | \(hexadecimal(definition))") }
   if let path = bundle.path(of: .snapshot) { lines += try snapshotLines(path) }
+  if let path = bundle.path(of: .part) {
+    lines.append("part | \(Digest.of(try HostFileSystem().read(path, limit: 1 << 24)).hexadecimal)")
+  }
   return lines.map { $0 + "\n" }.joined()
 }
 

@@ -29,6 +29,12 @@ public func makeGolden() throws {
     let world = try KeyWorld(random: GoldenRandom(20_261_121), clock: clock)
     try write(world.bundles(), into: target, world.platform, staging: world.folder.path)
   }
+  if try !isThere("changes-encrypted", in: target) {
+    let world = try SealedWorld(random: GoldenRandom(20_261_122), clock: clock)
+    // Thrown away like the others, but for what opens the encrypted ones: everybody may read these.
+    try write(world.bundles(), into: target, world.platform, staging: world.folder.path, identity: world.identity)
+    try world.platform.files.copy(world.identity, to: Paths.join(target, "keys/format-1-sled.identity"), mode: 0o644)
+  }
 }
 
 private func bundle(_ name: String, in target: String) -> String { Paths.join(target, "bundles/format-1-\(name).satchel") }
@@ -38,12 +44,15 @@ private func isThere(_ name: String, in target: String) throws -> Bool {
 }
 
 private func write(
-  _ made: [(name: String, path: String, signer: PublicKey)], into target: String, _ platform: Platform, staging: String
+  _ made: [(name: String, path: String, signer: PublicKey)], into target: String, _ platform: Platform, staging: String,
+  identity: String? = nil
 ) throws {
   let files = platform.files
+  let identities = try identity.map { try AgeIdentity.identities(fileBytes: files.read($0, limit: 4096)) } ?? []
   for folder in ["bundles", "keys"] { try files.makeDirectory(Paths.join(target, folder), mode: 0o755) }
   for (name, path, signer) in made {
-    let bundle = try BundleReader(platform: platform).read(path, trust: .keys([signer]), staging: staging)
+    let bundle = try BundleReader(platform: platform, identities: { identities }).read(
+      path, trust: .keys([signer]), staging: staging)
     let text = try canonicalText(of: bundle)
     let keyFile = Paths.join(target, "keys/format-1-\(bundle.manifest.from.name).pub")
     let line = try signer.fileBytes(comment: "satchel golden bundles, format 1")

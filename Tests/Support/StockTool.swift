@@ -18,7 +18,7 @@ public struct ToolFailure: Error, CustomStringConvertible {
 
 /// A tool that everybody has, or can have from Debian.
 public enum StockTool: String, Sendable {
-  case tar, zstd, b2sum, minisign, jq, sqlite3, python3, ogrinfo, ogr2ogr, bash, sha256sum, age, zbarimg
+  case tar, zstd, b2sum, minisign, jq, sqlite3, python3, ogrinfo, ogr2ogr, bash, sha256sum, age, zbarimg, mformat, mcopy, mdir
   case ageKeygen = "age-keygen"
 
   private var package: String {
@@ -27,6 +27,7 @@ public enum StockTool: String, Sendable {
     case .ogrinfo, .ogr2ogr: "gdal-bin"
     case .ageKeygen: "age"
     case .zbarimg: "zbar-tools"
+    case .mformat, .mcopy, .mdir: "mtools"
     case .tar, .zstd, .minisign, .jq, .sqlite3, .python3, .bash, .age: rawValue
     }
   }

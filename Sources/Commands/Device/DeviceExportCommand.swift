@@ -14,29 +14,32 @@ extension DeviceTool {
       options: [
         OptionSpec("to", kind: .value("PATH"), help: "copy the bundle there too: a folder, such as a stick's, or a file"),
         OptionSpec("snapshot", help: "carry the whole database along"),
-        Encrypting.option,
+        Encrypting.option, Volumes.option,
       ],
       examples: [
         Example("satchel export", "Into bundles/outbox."), Example("satchel export --to /media/stick", "And onto a stick."),
+        Example("satchel export --snapshot --volume-size 700M --to /media/stick", "In pieces that fit on CDs."),
       ], changesData: true
     ) { command, context in
-      let report = try open(command, context).export(snapshot: command.flag("snapshot"), encryption: command.encryption)
+      _ = try command.volumeSize()
+      let workspace = try open(command, context)
+      let report = try workspace.export(snapshot: command.flag("snapshot"), encryption: command.encryption)
       let file = Paths.name(of: report.file)
-      let copy =
-        try command.dryRun ? nil : command.value("to").map { try context.platform.deliver(report.file, to: command.path($0)) }
+      let delivered = try command.deliver(report.file, context) { try workspace.cut(report, size: $0, into: $1) }
       let total = report.changes.reduce(0) { $0 + $1.count }
       var text =
         report.isNew
         ? "Export \(report.sequence): \(Words.count(total, "change"))\(total > 0 ? " (\(Words.tables(report.changes)))" : "").\n"
         : "Nothing is new since export \(report.sequence).\n"
-      text += "It is in \(copy ?? report.file): carry it to the hub.\n"
-      return Answer(
+      text += "It is in \(delivered.place(report.file)): carry it to the hub.\n"
+      var answer = Answer(
         text,
         [
           "new": .bool(report.isNew), "sequence": .integer(report.sequence.rawValue), "file": .string(report.file),
-          "name": .string(file), "copy": .optional(copy), "changes": .tables(report.changes),
-          "conflicts": .integer(Int64(report.conflicts)),
+          "name": .string(file), "changes": .tables(report.changes), "conflicts": .integer(Int64(report.conflicts)),
         ])
+      answer.members += delivered.members
+      return answer
     }
   }
 }

@@ -25,7 +25,8 @@ extension DeviceTool {
   }
 
   private static func text(_ report: ImportReport) -> String {
-    let number = report.manifest.number
+    if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
+    let number = report.manifest.wholeNumber
     guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
     if !report.rekeyed.isEmpty {
@@ -39,8 +40,13 @@ extension DeviceTool {
   }
 
   private static func json(_ report: ImportReport) -> JSONValue {
-    [
-      "verdict": .string(report.verdict.rawValue), "number": .integer(report.manifest.number),
+    if let waiting = report.waiting {
+      return [
+        "verdict": .string(report.verdict.rawValue), "part": .integer(report.manifest.number), "waiting": Volumes.json([waiting]),
+      ]
+    }
+    return [
+      "verdict": .string(report.verdict.rawValue), "number": .integer(report.manifest.wholeNumber),
       "written": .integer(Int64(report.written)), "removed": .integer(Int64(report.removed)),
       "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)),
       "rekeyed": .array(

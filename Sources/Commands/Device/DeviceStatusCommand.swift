@@ -32,7 +32,7 @@ extension DeviceTool {
         Its key's fingerprint is \(status.fingerprint).
         Next: import the hub's first bundle: satchel import FILE
 
-        """
+        """ + status.volumes.map { "Of \($0.whole), \(Volumes.missing($0.missing, of: $0.parts)).\n" }.joined()
     }
     let state = current.state
     var table = TextTable(["", ""])
@@ -50,6 +50,7 @@ extension DeviceTool {
       table.add(["Conflicts", "\(current.openConflicts) open, \(current.heldConflicts) held at the hub"])
     }
     if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
+    Volumes.add(status.volumes, to: &table)
     for damage in current.damage { table.add(["Warning", "\(damage.words): writes may have gone by unseen"]) }
     if let highest = current.unknownExport {
       table.add(["Warning", "the database is an old copy of itself: this workspace holds export \(highest) already"])
@@ -91,6 +92,7 @@ extension DeviceTool {
         "state": status.isReplaced ? "replaced" : "initial", "device": .string(configuration.name),
         "id": .string(configuration.id.text),
         "dataset": .string(configuration.dataset), "fingerprint": .string(status.fingerprint),
+        "volumes": Volumes.json(status.volumes),
       ]
     }
     let state = current.state
@@ -102,6 +104,7 @@ extension DeviceTool {
       "last_export": .time(current.lastExport), "pending": .tables(current.pending),
       "not_exported": .integer(Int64(current.notExported)), "open_conflicts": .integer(current.openConflicts),
       "held_conflicts": .integer(current.heldConflicts), "quarantined": .integer(Int64(status.quarantined)),
+      "volumes": Volumes.json(status.volumes),
       "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
       "damage": .strings(current.damage.map(\.words)), "unknown_export": .optional(current.unknownExport?.rawValue),
       "nameless_rows": .tables(current.namelessRows.map { (table: $0.table, count: Int($0.count)) }),

@@ -18,7 +18,7 @@ extension HubTool {
         OptionSpec("user", short: "u", kind: .value("USER"), help: "for all devices of this user"),
         OptionSpec("full", help: "everything that the user may see, whatever the device has"),
         OptionSpec("to", kind: .value("DIR"), help: "copy the bundles to this folder too, such as a stick's"),
-        Encrypting.option,
+        Encrypting.option, Volumes.option,
       ],
       examples: [
         Example("satchel-hub emit --all --to /media/stick", "For everybody, onto a stick."),
@@ -26,19 +26,19 @@ extension HubTool {
       ], changesData: true
     ) { command, context in
       let hub = try open(command, context)
+      _ = try command.volumeSize()
       if let folder = command.value("to"), try !context.platform.isFolder(command.path(folder)) {
         throw WorkspaceError("no-folder", "There is no folder \(folder).", hint: "Is the stick mounted?")
       }
-      var reports: [(report: EmitReport, copy: String?)] = []
+      var reports: [(report: EmitReport, delivered: Volumes.Delivered)] = []
       for name in try chosen(command, hub) {
         let report = try hub.emit(to: name, full: command.flag("full"), encryption: command.encryption)
-        let copy =
-          try command.dryRun ? nil : command.value("to").map { try context.platform.deliver(report.file, to: command.path($0)) }
-        reports.append((report, copy))
+        reports.append((report, try command.deliver(report.file, context) { try hub.cut(report, size: $0, into: $1) }))
       }
-      let words = reports.map { text($0.report, $0.copy) }.joined()
+      let words = reports.map { text($0.report, $0.delivered) }.joined()
       return Answer(
-        words.isEmpty ? "There is no active device.\n" : words, ["emissions": .array(reports.map { json($0.report, $0.copy) })])
+        words.isEmpty ? "There is no active device.\n" : words,
+        ["emissions": .array(reports.map { json($0.report, $0.delivered) })])
     }
   }
 
@@ -55,19 +55,20 @@ extension HubTool {
     return active.filter { Name($0.user) == Name(user) }.map(\.name)
   }
 
-  private static func text(_ report: EmitReport, _ copy: String?) -> String {
+  private static func text(_ report: EmitReport, _ delivered: Volumes.Delivered) -> String {
     let who = "\(report.device) (\(report.user))"
-    guard report.isNew else { return "\(who): nothing is new since bundle \(report.number), \(copy ?? report.file)\n" }
+    let place = delivered.place(report.file)
+    guard report.isNew else { return "\(who): nothing is new since bundle \(report.number), \(place)\n" }
     let extent = report.extent == .full ? "everything" : "what changed"
-    return
-      "\(who): bundle \(report.number), \(extent): \(Words.count(report.rows, "row")), \(report.gone) gone -> \(copy ?? report.file)\n"
+    return "\(who): bundle \(report.number), \(extent): \(Words.count(report.rows, "row")), \(report.gone) gone -> \(place)\n"
   }
 
-  private static func json(_ report: EmitReport, _ copy: String?) -> JSONValue {
-    [
+  private static func json(_ report: EmitReport, _ delivered: Volumes.Delivered) -> JSONValue {
+    let members: KeyValuePairs<String, JSONValue> = [
       "device": .string(report.device), "user": .string(report.user), "new": .bool(report.isNew),
       "number": .integer(report.number.rawValue), "extent": .string(report.extent.rawValue), "rows": .integer(Int64(report.rows)),
-      "gone": .integer(Int64(report.gone)), "file": .string(report.file), "copy": .optional(copy),
+      "gone": .integer(Int64(report.gone)), "file": .string(report.file),
     ]
+    return .object(members.map { JSONValue.Member(name: $0.key, value: $0.value) } + delivered.members)
   }
 }

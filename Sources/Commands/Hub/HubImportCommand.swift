@@ -27,7 +27,8 @@ extension HubTool {
   }
 
   private static func text(_ report: HubImportReport) -> String {
-    let name = "Bundle \(report.manifest.number) of \(report.manifest.from.name)"
+    if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
+    let name = "Bundle \(report.manifest.wholeNumber) of \(report.manifest.from.name)"
     switch report.verdict {
     case .repeated: return "\(name) was imported before: nothing changed.\n"
     case .stale: return "\(name) was overtaken by a newer one: nothing changed.\n"
@@ -48,9 +49,14 @@ extension HubTool {
   }
 
   private static func json(_ report: HubImportReport) -> JSONValue {
-    [
+    if let waiting = report.waiting {
+      return [
+        "verdict": .string(report.verdict.rawValue), "part": .integer(report.manifest.number), "waiting": Volumes.json([waiting]),
+      ]
+    }
+    return [
       "verdict": .string(report.verdict.rawValue), "device": .string(report.manifest.from.name),
-      "sequence": .integer(report.manifest.number), "taken": .integer(Int64(report.taken)),
+      "sequence": .integer(report.manifest.wholeNumber), "taken": .integer(Int64(report.taken)),
       "conflicts": .integer(Int64(report.conflicts)), "resolved": .integer(Int64(report.resolved)),
       "released": .integer(Int64(report.released)), "clock_ahead_ms": .integer(report.clamped),
       "rekeyed": .array(

@@ -23,6 +23,7 @@ extension HubTool {
     table.add(["Changes", "\(status.cursor) since the beginning"])
     table.add(["Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held"])
     if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
+    Volumes.add(status.volumes, to: &table)
     for damage in status.damage { table.add(["Warning", "\(damage.words): writes may have gone by unseen"]) }
     var text = table.text(width: nil)
     if !status.devices.isEmpty {
@@ -62,7 +63,8 @@ extension HubTool {
         status.devices.map { entry in
           .object((json(entry.device).objectValue ?? []) + [.init(name: "emitted", value: .integer(entry.emitted.rawValue))])
         }), "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
-      "quarantined": .integer(Int64(status.quarantined)), "outbox": .strings(status.outbox),
+      "quarantined": .integer(Int64(status.quarantined)),
+      "volumes": Volumes.json(status.volumes), "outbox": .strings(status.outbox),
       "missing_triggers": .strings(status.missingTriggers.map(\.text)), "damage": .strings(status.damage.map(\.words)),
     ]
   }

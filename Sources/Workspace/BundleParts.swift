@@ -1,0 +1,125 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelValues
+
+/// `bundles/inbox/parts`: the pieces of volumes that came, until all of a bundle's are there.
+public struct BundleParts {
+  private let folder: WorkspaceFolder
+  private let platform: Platform
+
+  public init(_ folder: WorkspaceFolder, platform: Platform) {
+    self.folder = folder
+    self.platform = platform
+  }
+
+  private var root: String { Paths.join(folder.inbox, "parts") }
+
+  /// The pieces of one bundle, cut to one size: how often it was cut, and in which order the pieces come, does not matter.
+  public struct Waiting: Sendable {
+    /// The name of the whole's file.
+    public let whole: String
+    public let parts: Int64
+    public let missing: [Int64]
+    fileprivate let path: String
+  }
+
+  /// Keeps the piece of a verified volume.
+  public func keep(_ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume) throws -> Waiting {
+    guard let part = bundle.path(of: .part), let size = bundle.entryList.first?.bytes,
+      let piece = volume.pieceBytes(ofPartWith: size)
+    else { throw BundleError.manifest("it has no piece") }
+    let place = Paths.join(root, Self.name(bundle.manifest, volume, piece: piece))
+    try platform.files.makeDirectory(place, mode: 0o755)
+    let fd = try platform.files.open(part)
+    defer { platform.files.close(fd) }
+    try platform.files.sync(fd)
+    try platform.files.rename(part, to: Paths.join(place, String(volume.part)))
+    return try waiting(at: place, named: bundle.manifest.wholeName(volume), parts: volume.parts)
+  }
+
+  /// What `keep` would answer, where nothing is to be kept.
+  public func rehearse(_ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume) -> Waiting {
+    let others = volume.parts == 1 ? [] : (1...volume.parts).filter { $0 != volume.part }
+    return Waiting(whole: bundle.manifest.wholeName(volume), parts: volume.parts, missing: others, path: "")
+  }
+
+  /// Joins the pieces, which are all there, and lets `body` take the whole. They go when it has, or where it could never be taken;
+  /// they stay where it only has to wait for something, and where `body` failed by no fault of theirs.
+  public func join<T>(_ waiting: Waiting, _ volume: Manifest.Volume, _ body: (_ path: String) throws -> T) throws -> T {
+    let staging = try StagingFolder(in: folder.inbox, platform: platform)
+    let path = staging.file(waiting.whole)
+    do {
+      try write(waiting, volume, to: path, in: staging.path)
+      let result = try body(path)
+      try platform.files.removeTree(waiting.path)
+      return result
+    } catch {
+      let isHopeless = error is BundleError || (error as? Refusal)?.keeping == .quarantine
+      if isHopeless { try platform.files.removeTree(waiting.path) }
+      throw error
+    }
+  }
+
+  private func write(_ waiting: Waiting, _ volume: Manifest.Volume, to path: String, in staging: String) throws {
+    let files = platform.files
+    let whole = try files.createTemporary(in: staging, mode: 0o600)
+    defer { files.close(whole.fd) }
+    var hash = BLAKE2b512()
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    for part in 1...waiting.parts {
+      let fd = try files.open(Paths.join(waiting.path, String(part)))
+      defer { files.close(fd) }
+      while true {
+        let count = try files.read(fd, into: &buffer)
+        if count == 0 { break }
+        let bytes = count == buffer.count ? buffer : Array(buffer[..<count])
+        hash.update(bytes)
+        try files.write(whole.fd, bytes)
+      }
+    }
+    guard hash.finish() == volume.digest else { throw BundleError.digest(waiting.whole) }
+    try files.rename(whole.path, to: path)
+  }
+
+  /// The bundles of which some pieces are here, and others are not.
+  public func waiting() throws -> [Waiting] {
+    guard try platform.files.kind(root) == .directory else { return [] }
+    return try platform.files.list(root).compactMap { name in
+      let words = name.split(separator: "~")
+      guard words.count == 4, let parts = Int64(words[1]), (1...Manifest.Volume.most).contains(parts) else { return nil }
+      return try waiting(at: Paths.join(root, name), named: "\(words[0]).satchel", parts: parts)
+    }
+  }
+
+  /// Forgets the pieces of bundles that are called `prefix` and a number up to `number`: that one was taken, and those before it are of no
+  /// use any more.
+  public func forget(_ prefix: String, upTo number: Int64) throws {
+    for waiting in try waiting() {
+      guard let found = BundleArchive.number(in: waiting.whole, prefix), found <= number else { continue }
+      try platform.files.removeTree(waiting.path)
+    }
+  }
+
+  private func waiting(at place: String, named whole: String, parts: Int64) throws -> Waiting {
+    let present = Set(try platform.files.list(place).compactMap { Int64($0) })
+    return Waiting(whole: whole, parts: parts, missing: (1...parts).filter { !present.contains($0) }, path: place)
+  }
+
+  private static func name(_ manifest: Manifest, _ volume: Manifest.Volume, piece: Int64) -> String {
+    let stem = manifest.wholeName(volume).dropLast(".satchel".utf8.count)
+    return "\(stem)~\(volume.parts)~\(piece)~\(volume.digest.hexadecimal.prefix(16))"
+  }
+}
+
+extension Manifest {
+  fileprivate func wholeName(_ volume: Volume) -> String { "\(dataset)-\(from.name)-\(to.name)-\(volume.number).satchel" }
+
+  /// Checks that this is the bundle that a volume, which said so itself, is a piece of.
+  public func check(isWholeOf volume: Manifest?) throws(BundleError) {
+    guard let volume, case .volume(let body) = volume.body else { return }
+    guard kind == body.whole, bundle == body.of, number == body.number, dataset == volume.dataset, from == volume.from,
+      to == volume.to
+    else { throw .manifest("it is not the bundle that its volumes told of") }
+  }
+}

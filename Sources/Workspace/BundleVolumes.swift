@@ -1,0 +1,85 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelValues
+
+/// Bundles that were made here, cut into volumes.
+public struct BundleVolumes {
+  /// The least that a volume's file may have: below that it would be wrapping more than content.
+  public static let leastBytes: Int64 = 64 << 10
+
+  private let folder: WorkspaceFolder
+  private let platform: Platform
+  private let reader: BundleReader
+
+  public init(_ folder: WorkspaceFolder, reader: BundleReader, platform: Platform) {
+    self.folder = folder
+    self.platform = platform
+    self.reader = reader
+  }
+
+  /// Cuts a bundle that was made here, unless it fits as it is. Returns the volumes' paths; none: it fits.
+  ///
+  /// Volumes in the outbox take the bundle's place there: it goes to `sent`.
+  /// - Parameters:
+  ///   - target: the folder to put the volumes in; nil: the outbox.
+  ///   - trust: all keys that it may be signed with.
+  ///   - recipients: for whom the volumes are encrypted, where the bundle is.
+  public func cut(
+    _ file: String, size: Int64, into target: String?, trust: [PublicKey], key: borrowing SigningKey,
+    recipients: () throws -> [AgeRecipient]
+  ) throws -> [String] {
+    if try platform.files.size(file) <= size { return [] }
+    if target == nil { try removeVolumes(of: Paths.name(of: file)) }
+    var paths: [String] = []
+    try VolumeCutter(reader: reader, platform: platform).cut(
+      file, size: size, in: folder.outbox, trust: trust, key: key, for: reader.isEncrypted(file) ? recipients() : []
+    ) { volume, name in
+      let path = Paths.join(target ?? folder.outbox, name)
+      if target == nil {
+        try platform.files.rename(volume, to: path)
+      } else {
+        try platform.files.copy(volume, to: path, mode: 0o644)
+      }
+      paths.append(path)
+    }
+    if target == nil, Paths.parent(of: file) == folder.outbox {
+      try platform.files.rename(file, to: Paths.join(folder.sent, Paths.name(of: file)))
+    }
+    return paths
+  }
+
+  private func removeVolumes(of name: String) throws {
+    for volume in try platform.files.list(folder.outbox) where VolumeName(volume)?.whole == name {
+      try platform.files.remove(Paths.join(folder.outbox, volume))
+    }
+  }
+
+  /// Removes the volumes of bundles that are called `prefix` and a number below `number` from the outbox: they can be cut again.
+  public static func remove(_ prefix: String, below number: Int64, folder: WorkspaceFolder, files: any FileSystem) throws {
+    for name in try files.list(folder.outbox) {
+      guard let found = VolumeName(name)?.number(prefix), found < number else { continue }
+      try files.remove(Paths.join(folder.outbox, name))
+    }
+  }
+}
+
+/// What the name of a volume's file says, as the manifest makes it. It finds files; what they are, their manifests say.
+struct VolumeName {
+  /// The name of the whole's file.
+  let whole: String
+
+  /// nil: no volume is called so.
+  init?(_ name: String) {
+    let words = name.split(separator: "-", omittingEmptySubsequences: false)
+    guard let last = words.last, words.count > 3, last.hasSuffix(".satchel") else { return nil }
+    let numbers = last.dropLast(".satchel".utf8.count).split(separator: "o", omittingEmptySubsequences: false)
+    guard numbers.count == 2, numbers[1].first == "f", Int64(numbers[0]) != nil, Int64(numbers[1].dropFirst()) != nil else {
+      return nil
+    }
+    whole = words.dropLast().joined(separator: "-") + ".satchel"
+  }
+
+  /// The whole's number, where its name begins with `prefix` and only the number follows.
+  func number(_ prefix: String) -> Int64? { BundleArchive.number(in: whole, prefix) }
+}
