@@ -87,6 +87,7 @@ public struct BundleDraft: ~Copyable {
       try entry.write(writer.bytes)
       writer.reset()
       count += 1
+      if count.isMultiple(of: 1024) { platform.progress?.observe(Progress(.collecting, count)) }
     }
     let digest = try entry.finish()
     if let needed { critical.append(needed) }
@@ -140,7 +141,14 @@ public struct BundleDraft: ~Copyable {
     defer { platform.files.close(made.fd) }
     let tar = try TarWriter(to: packing(made.fd, for: recipients))
     for head in sealed.heads { try tar.add(head.name, head.bytes) }
-    for entry in entries { try tar.add(entry.name, file: entry.path, bytes: entry.bytes, files: platform.files) }
+    var done: Int64 = 0
+    let total = entries.reduce(0) { $0 + $1.bytes }
+    for entry in entries {
+      try tar.add(entry.name, file: entry.path, bytes: entry.bytes, files: platform.files) {
+        done += Int64($0)
+        platform.progress?.observe(Progress(.writing, done, of: total))
+      }
+    }
     try tar.finish()
     try platform.files.sync(made.fd)
     return made.path

@@ -43,13 +43,20 @@ public struct BundleReader {
     var tar = try TarReader(from: unpacked(fd))
     let head = try head(of: &tar, trust)
     try admit(head.manifest, head.signer)
-    for entry in head.entries { try stage(entry, of: &tar, digest: head.sums[entry.name], in: folder) }
+    var done: Int64 = 0
+    let total = head.entries.reduce(0) { $0 + $1.bytes }
+    for entry in head.entries {
+      try stage(entry, of: &tar, digest: head.sums[entry.name], in: folder) {
+        done += Int64($0)
+        platform.progress?.observe(Progress(.reading, done, of: total))
+      }
+    }
     if let surplus = try tar.next() {
       throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed")
     }
     return VerifiedBundle(
       manifest: head.manifest, signer: head.signer, digest: head.digest, entries: head.entries, folder: folder, limits: limits,
-      files: platform.files)
+      platform: platform)
   }
 
   /// What a bundle is, by its signed manifest alone: nothing that follows it is looked at.
@@ -154,7 +161,8 @@ public struct BundleReader {
   }
 
   private func stage(
-    _ entry: Manifest.Entry, of tar: inout TarReader, digest expected: Digest?, in folder: borrowing StagingFolder
+    _ entry: Manifest.Entry, of tar: inout TarReader, digest expected: Digest?, in folder: borrowing StagingFolder,
+    tell: (_ bytes: Int) -> Void
   ) throws {
     guard entry.bytes <= limits.entryBytes else {
       throw BundleError.tooLarge("The entry \(entry.name.rawValue)", limit: limits.entryBytes)
@@ -167,6 +175,7 @@ public struct BundleReader {
       let count = try tar.read(into: &buffer)
       if count == 0 { break }
       try writer.write(count == buffer.count ? buffer : Array(buffer[..<count]))
+      tell(count)
     }
     guard try writer.finish() == expected else { throw BundleError.digest(entry.name.rawValue) }
     try platform.files.rename(writer.path, to: folder.file(entry.name.rawValue))

@@ -9,6 +9,7 @@ public final class ChangeLines {
   private var reader: LineReader?
   private let limits: BundleLimits
   private let manifest: Manifest
+  private let progress: (any ProgressObserver)?
   private var parsed: [ChangeLine] = []
   /// How many lines were parsed, those ahead among them.
   private var count = 0
@@ -16,10 +17,11 @@ public final class ChangeLines {
   /// How much of the file is parsed ahead; in memory it takes about three times as much.
   private static let bytesAhead = 32 << 20
 
-  init(path: String?, of manifest: Manifest, limits: BundleLimits, files: any FileSystem) throws {
+  init(path: String?, of manifest: Manifest, limits: BundleLimits, platform: Platform) throws {
+    progress = platform.progress
     self.manifest = manifest
     self.limits = limits
-    reader = try path.map { try LineReader(path: $0, limit: limits.lineBytes, files: files) }
+    reader = try path.map { try LineReader(path: $0, limit: limits.lineBytes, files: platform.files) }
   }
 
   /// Parses lines before they are asked for. Throws a `BundleError` where one is not as it should be.
@@ -34,9 +36,13 @@ public final class ChangeLines {
   /// Calls `body` for each line. Throws a `BundleError` with the line's number where it is not as it should be, or where `body` throws a
   /// `LineProblem`; and where there are not as many lines as the manifest says.
   public func each(_ body: (ChangeLine) throws -> Void) throws {
-    for (place, line) in parsed.enumerated() { try naming(place + 1) { try body(line) } }
+    func take(_ line: ChangeLine, _ number: Int) throws {
+      try naming(number) { try body(line) }
+      if number.isMultiple(of: 1024) { progress?.observe(Progress(.applying, Int64(number), of: manifest.changes)) }
+    }
+    for (place, line) in parsed.enumerated() { try take(line, place + 1) }
     parsed = []
-    while let (line, _) = try next() { try naming(count) { try body(line) } }
+    while let (line, _) = try next() { try take(line, count) }
     guard count == manifest.changes else {
       throw BundleError.manifest("it counts \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
     }

@@ -14,11 +14,11 @@ public struct VerifiedBundle: ~Copyable {
   private let entries: [Manifest.Entry]
   private let folder: StagingFolder
   private let limits: BundleLimits
-  private let files: any FileSystem
+  private let platform: Platform
 
   init(
     manifest: Manifest, signer: PublicKey, digest: Digest, entries: [Manifest.Entry], folder: consuming StagingFolder,
-    limits: BundleLimits, files: any FileSystem
+    limits: BundleLimits, platform: Platform
   ) {
     self.manifest = manifest
     self.signer = signer
@@ -26,7 +26,7 @@ public struct VerifiedBundle: ~Copyable {
     self.entries = entries
     self.folder = folder
     self.limits = limits
-    self.files = files
+    self.platform = platform
   }
 
   public var entryList: [Manifest.Entry] { entries }
@@ -38,7 +38,7 @@ public struct VerifiedBundle: ~Copyable {
 
   /// The lines of `changes.jsonl`. They must be read while the bundle is there.
   public func changeLines() throws -> ChangeLines {
-    try ChangeLines(path: path(of: .changes), of: manifest, limits: limits, files: files)
+    try ChangeLines(path: path(of: .changes), of: manifest, limits: limits, platform: platform)
   }
 
   /// Calls `body` for each line of `changes.jsonl`. A `LineProblem` of the body's is reported with the line's number.
@@ -55,13 +55,13 @@ public struct VerifiedBundle: ~Copyable {
   /// The dataset's definition that the bundle carries; nil where it carries none.
   public func dataset(limit: Int) throws -> [UInt8]? {
     guard let path = path(of: .dataset) else { return nil }
-    return try files.read(path, limit: limit)
+    return try platform.files.read(path, limit: limit)
   }
 
   private func eachLine(_ entry: EntryName, _ expected: Int64, _ body: ([UInt8]) throws -> Void) throws {
     var number = 0
     if let path = path(of: entry) {
-      var reader = try LineReader(path: path, limit: limits.lineBytes, files: files)
+      var reader = try LineReader(path: path, limit: limits.lineBytes, files: platform.files)
       do {
         while let line = try reader.line() {
           number += 1

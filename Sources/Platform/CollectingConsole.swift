@@ -7,6 +7,8 @@ public final class CollectingConsole: Console {
     var error = ""
     var answers: [String]
     var secrets: [String]
+    var input: [UInt8]
+    var bytes: [UInt8] = []
   }
 
   private let state: Mutex<State>
@@ -16,11 +18,13 @@ public final class CollectingConsole: Console {
   /// - Parameters:
   ///   - answers: the lines that somebody will type.
   ///   - secrets: the lines that somebody will type unseen.
+  ///   - input: the bytes on standard input.
   ///   - environment: the variables that are set.
   public init(
-    answers: [String] = [], secrets: [String] = [], environment: [String: String] = [:], traits: ConsoleTraits = ConsoleTraits()
+    answers: [String] = [], secrets: [String] = [], input: [UInt8] = [], environment: [String: String] = [:],
+    traits: ConsoleTraits = ConsoleTraits()
   ) {
-    state = Mutex(State(answers: answers, secrets: secrets))
+    state = Mutex(State(answers: answers, secrets: secrets, input: input))
     variables = environment
     self.traits = traits
   }
@@ -30,6 +34,18 @@ public final class CollectingConsole: Console {
   /// All that went to standard error so far.
   public var errorText: String { state.withLock { $0.error } }
 
+  /// All bytes that went to standard output so far.
+  public var outputBytes: [UInt8] { state.withLock { $0.bytes } }
+
+  public func readBytes(_ most: Int) -> [UInt8] {
+    state.withLock { state in
+      let bytes = Array(state.input.prefix(most))
+      state.input.removeFirst(bytes.count)
+      return bytes
+    }
+  }
+
+  public func outBytes(_ bytes: [UInt8]) { state.withLock { $0.bytes += bytes } }
   public func out(_ text: String) { state.withLock { $0.out += text } }
   public func error(_ text: String) { state.withLock { $0.error += text } }
   public func readLine() -> String? { state.withLock { $0.answers.isEmpty ? nil : $0.answers.removeFirst() } }

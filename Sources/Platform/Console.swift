@@ -8,6 +8,10 @@ public protocol Console: AnyObject, Sendable {
   func readLine() -> String?
   /// One line that somebody typed and nobody saw, without its newline, after `prompt`; nil where there is nobody, or who gave up.
   func readSecret(_ prompt: String) -> [UInt8]?
+  /// Bytes of standard input, at most so many; none at its end.
+  func readBytes(_ most: Int) throws(PlatformError) -> [UInt8]
+  /// Bytes for standard output, as they are.
+  func outBytes(_ bytes: [UInt8]) throws(PlatformError)
   /// What an environment variable is set to; nil where it is not.
   func environment(_ name: String) -> String?
   var traits: ConsoleTraits { get }

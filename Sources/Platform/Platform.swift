@@ -3,6 +3,8 @@ public struct Platform: Sendable {
   public let files: any FileSystem
   public let clock: any WallClock
   public let random: any RandomSource
+  /// Who wants to know how far a command is; nil: nobody.
+  public var progress: (any ProgressObserver)?
 
   public init(files: any FileSystem, clock: any WallClock, random: any RandomSource) {
     self.files = files

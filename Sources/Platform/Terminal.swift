@@ -29,6 +29,19 @@ public final class Terminal: Console {
     }
   }
 
+  public func outBytes(_ bytes: [UInt8]) throws(PlatformError) {
+    let code = writeFully(bytes, to: STDOUT_FILENO)
+    if code != 0 { throw PlatformError(errno: code, operation: "write", path: "standard output") }
+  }
+
+  public func readBytes(_ most: Int) throws(PlatformError) -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: most)
+    let count = try systemCall("read", "standard input") {
+      unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(STDIN_FILENO, $0.baseAddress, $0.count) }
+    }
+    return Array(buffer[..<count])
+  }
+
   public func error(_ text: String) {
     // Where standard error is gone there is nobody left to tell.
     _ = writeFully(Array(text.utf8), to: STDERR_FILENO)

@@ -73,7 +73,7 @@ public struct WorkspaceFolder: Sendable {
     try [root, keys, outbox, sent, inbox, quarantine, archive].flatMap { place in
       try files.kind(place) == .directory
         ? files.list(place).filter { $0.hasPrefix(HostFileSystem.temporaryPrefix) }
-          .map { Paths.join(place, $0) } : []
+          .map { Paths.join(place, $0) }.filter { try !ArrivingFile.isHeld($0, files) } : []
     }
   }
 

@@ -35,7 +35,7 @@ final class TarWriter {
     try write(bytes, count: bytes.count)
   }
 
-  func add(_ name: EntryName, file path: String, bytes: Int64, files: any FileSystem) throws {
+  func add(_ name: EntryName, file path: String, bytes: Int64, files: any FileSystem, tell: (_ bytes: Int) -> Void) throws {
     try begin(name, bytes)
     let fd = try files.open(path)
     defer { files.close(fd) }
@@ -44,6 +44,7 @@ final class TarWriter {
       let count = try files.read(fd, into: &buffer)
       if count == 0 { break }
       try write(buffer, count: count)
+      tell(count)
     }
   }
 

@@ -10,6 +10,8 @@ struct Answer {
   /// For people on standard error, such as what was refused among several.
   var warnings: String = ""
   var code: ExitCode = .done
+  /// A file whose bytes are the command's output: all words go to standard error then.
+  var output: String?
 
   init(_ text: String, _ members: KeyValuePairs<String, JSONValue>, code: ExitCode = .done, warnings: String = "") {
     self.text = text
@@ -30,17 +32,24 @@ extension CommandSpec where Context == CommandContext {
       path, summary: summary, discussion: discussion, arguments: arguments, options: options, examples: examples,
       changesData: changesData
     ) { command, context in
+      let line = ProgressLine(context.console, clock: context.platform.clock)
+      var context = context
+      if !command.quiet { context.platform.progress = line }
+      defer { line.finish() }
       let answer = try answer(command, context)
+      line.finish()
+      if let output = answer.output { try Streams.write(output, context) }
+      let say = answer.output == nil ? context.console.out : context.console.error
       if command.json {
         let head: [JSONValue.Member] = [
           .init(name: "ok", value: .bool(answer.code == .done)),
           .init(name: "command", value: .string(command.path.joined(separator: " "))),
         ]
         let rehearsal: [JSONValue.Member] = command.dryRun ? [.init(name: "dry_run", value: true)] : []
-        context.console.out(String(decoding: JSONValue.object(head + rehearsal + answer.members).prettyBytes, as: UTF8.self))
+        say(String(decoding: JSONValue.object(head + rehearsal + answer.members).prettyBytes, as: UTF8.self))
       } else {
         if !command.quiet {
-          context.console.out((command.dryRun ? "A rehearsal: nothing of this was done.\n" : "") + answer.text)
+          say((command.dryRun ? "A rehearsal: nothing of this was done.\n" : "") + answer.text)
         }
         context.console.error(answer.warnings)
       }

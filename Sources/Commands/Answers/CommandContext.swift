@@ -2,7 +2,7 @@ import SatchelPlatform
 
 /// What every command of both tools works with: the doors to the world, and the person's terminal.
 struct CommandContext {
-  let platform: Platform
+  var platform: Platform
   let console: any Console
 }
 

@@ -12,7 +12,9 @@ extension DeviceTool {
         Losing the file costs nothing: the next export has everything again. Where nothing is new, nothing is written.
         """,
       options: [
-        OptionSpec("to", kind: .value("PATH"), help: "copy the bundle there too: a folder, such as a stick's, or a file"),
+        OptionSpec(
+          "to", kind: .value("PATH"),
+          help: "copy the bundle there too: a folder, such as a stick's, or a file; - for standard output"),
         OptionSpec("snapshot", help: "carry the whole database along"),
         Encrypting.option, Volumes.option,
       ],
@@ -21,7 +23,7 @@ extension DeviceTool {
         Example("satchel export --snapshot --volume-size 700M --to /media/stick", "In pieces that fit on CDs."),
       ], changesData: true
     ) { command, context in
-      _ = try command.volumeSize()
+      try command.checkDelivery(context)
       let workspace = try open(command, context)
       let report = try workspace.export(snapshot: command.flag("snapshot"), encryption: command.encryption)
       let file = Paths.name(of: report.file)
@@ -39,6 +41,7 @@ extension DeviceTool {
           "name": .string(file), "changes": .tables(report.changes), "conflicts": .integer(Int64(report.conflicts)),
         ])
       answer.members += delivered.members
+      if delivered.isStreamed { answer.output = report.file }
       return answer
     }
   }

@@ -12,13 +12,15 @@ extension DeviceTool {
         already changes nothing. The first bundle of a device that asked to join needs the fingerprint of the hub's key, \
         as the hub's operator reads it out.
         """,
-      arguments: [ArgumentSpec("FILE", .many, help: "bundles from the hub")],
+      arguments: [ArgumentSpec("FILE", .many, help: "bundles from the hub; - for standard input")],
       options: [OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key; for the first bundle only")],
       examples: [Example("satchel import /media/stick/survey-hub-tablet-1-4.satchel", "What the hub sent.")], changesData: true
     ) { command, context in
       let workspace = try open(command, context)
       return try ImportRounds.run(command.arguments("FILE")) { file in
-        let report = try workspace.importBundle(command.path(file), fingerprint: command.value("fingerprint"))
+        let report = try Streams.with(file, command, context, in: workspace.folder) {
+          try workspace.importBundle($0, fingerprint: command.value("fingerprint"))
+        }
         return (text(report), json(report))
       }
     }

@@ -16,7 +16,7 @@ extension DeviceTool {
       options: [
         OptionSpec("dataset", kind: .value("NAME"), help: "the dataset's name, as the hub's operator says", required: true),
         OptionSpec("name", kind: .value("NAME"), help: "this device's name: a-z, 0-9, - and _", required: true),
-        OptionSpec("request", kind: .value("FILE"), help: "where to write the request", required: true),
+        OptionSpec("request", kind: .value("FILE"), help: "where to write the request; - for standard output", required: true),
         OptionSpec("database", kind: .value("PATH"), help: "where the app has its database (data.sqlite in DIR)"),
       ],
       examples: [
@@ -25,7 +25,9 @@ extension DeviceTool {
       ], changesData: true
     ) { command, context in
       let root = command.path(command.argument("DIR"))
-      let request = command.path(command.value("request") ?? "")
+      let isStreamed = command.value("request") == Streams.word
+      if isStreamed { try Streams.checkOutput(context) }
+      let request = isStreamed ? Paths.join(root, "request.satchel") : command.path(command.value("request") ?? "")
       let workspace = try DeviceWorkspace.create(
         root, dataset: command.value("dataset") ?? "", name: command.value("name") ?? "",
         database: command.value("database") ?? "data.sqlite", platform: context.platform, ending: command.ending)
@@ -41,7 +43,7 @@ extension DeviceTool {
       }
       let text = """
         Made the workspace \(root) for the device \(name).
-        The request is in \(request): carry it to the hub.
+        The request is in \(isStreamed ? "standard output" : request): carry it to the hub.
 
         The fingerprint of this device's key is
 
@@ -50,12 +52,14 @@ extension DeviceTool {
         The hub's operator types it there, as you read it out.
 
         """ + (context.console.traits.showsOutput ? KeyCommands.picture(key, colour: context.console.traits.colour) : "")
-      return Answer(
+      var answer = Answer(
         text,
         [
           "workspace": .string(root), "device": .string(name), "id": .string(workspace.configuration.id.text),
           "request": .string(request), "fingerprint": .string(key.fingerprint),
         ])
+      if isStreamed { answer.output = request }
+      return answer
     }
   }
 }

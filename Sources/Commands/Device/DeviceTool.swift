@@ -20,14 +20,19 @@ enum DeviceTool {
           guard command.flag("repair") else { return try workspace.examine() }
           return try workspace.repair(missing: command.flag("deleted") ? .deleted : .putBack)
         },
-        BundleCommands.verify(tool: name) { path, command, context, look in try open(command, context).verify(path, look) },
-        BundleCommands.inspect(tool: name) { path, command, context, look in try open(command, context).verify(path, look) },
+        BundleCommands.verify(tool: name, verify),
+        BundleCommands.inspect(tool: name, verify),
       ])
   }
 
   static func open(_ command: ParsedCommand, _ context: CommandContext) throws -> DeviceWorkspace {
     try DeviceWorkspace.open(
       command.directory, platform: context.platform, ending: command.ending, passwords: command.passwords(context))
+  }
+
+  private static let verify: BundleCommands.Verify = { file, command, context, look in
+    let workspace = try open(command, context)
+    return try Streams.with(file, command, context, in: workspace.folder) { try workspace.verify($0, look) }
   }
 
   private static var conflicts: ConflictCommands {

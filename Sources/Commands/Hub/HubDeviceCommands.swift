@@ -56,7 +56,7 @@ extension HubTool {
         Shows nothing of the request's fingerprint, so that it must come from the device itself: have it read out, and type it. \
         The device's first bundle is then in bundles/outbox.
         """,
-      arguments: [ArgumentSpec("FILE", help: "the request")],
+      arguments: [ArgumentSpec("FILE", help: "the request; - for standard input")],
       options: [
         userOption, OptionSpec("name", kind: .value("NAME"), help: "another name than the device asks for"),
         OptionSpec("fingerprint", kind: .value("WORDS"), help: "as the device shows it; asked for where it is left out"),
@@ -65,7 +65,7 @@ extension HubTool {
       changesData: true
     ) { command, context in
       let hub = try open(command, context)
-      let request = try hub.readRequest(command.path(command.argument("FILE")))
+      let request = try Streams.with(command.argument("FILE"), command, context, in: hub.folder) { try hub.readRequest($0) }
       try compare(request.fingerprint, command, context)
       let device = try hub.enrol(
         request.manifest.from.id, name: command.value("name") ?? request.manifest.from.name, user: command.value("user") ?? "",

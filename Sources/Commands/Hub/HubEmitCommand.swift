@@ -17,7 +17,8 @@ extension HubTool {
         OptionSpec("device", kind: .value("NAME"), help: "for this device", repeatable: true),
         OptionSpec("user", short: "u", kind: .value("USER"), help: "for all devices of this user"),
         OptionSpec("full", help: "everything that the user may see, whatever the device has"),
-        OptionSpec("to", kind: .value("DIR"), help: "copy the bundles to this folder too, such as a stick's"),
+        OptionSpec(
+          "to", kind: .value("DIR"), help: "copy the bundles to this folder too, such as a stick's; - for standard output"),
         Encrypting.option, Volumes.option,
       ],
       examples: [
@@ -26,19 +27,26 @@ extension HubTool {
       ], changesData: true
     ) { command, context in
       let hub = try open(command, context)
-      _ = try command.volumeSize()
-      if let folder = command.value("to"), try !context.platform.isFolder(command.path(folder)) {
+      try command.checkDelivery(context)
+      if let folder = command.value("to"), folder != Streams.word, try !context.platform.isFolder(command.path(folder)) {
         throw WorkspaceError("no-folder", "There is no folder \(folder).", hint: "Is the stick mounted?")
       }
       var reports: [(report: EmitReport, delivered: Volumes.Delivered)] = []
-      for name in try chosen(command, hub) {
+      let names = try chosen(command, hub)
+      let isStreamed = command.value("to") == Streams.word
+      if isStreamed, names.count != 1 {
+        throw UsageError("--to - is for one bundle, and this would make \(names.count): name one --device")
+      }
+      for name in names {
         let report = try hub.emit(to: name, full: command.flag("full"), encryption: command.encryption)
         reports.append((report, try command.deliver(report.file, context) { try hub.cut(report, size: $0, into: $1) }))
       }
       let words = reports.map { text($0.report, $0.delivered) }.joined()
-      return Answer(
+      var answer = Answer(
         words.isEmpty ? "There is no active device.\n" : words,
         ["emissions": .array(reports.map { json($0.report, $0.delivered) })])
+      if isStreamed, !command.dryRun { answer.output = reports[0].report.file }
+      return answer
     }
   }
 

@@ -12,12 +12,12 @@ extension HubTool {
         as it is becomes a conflict, and holds back its own row and no other. A refused file is copied to bundles/quarantine, \
         with the reason beside it.
         """,
-      arguments: [ArgumentSpec("FILE", .many, help: "bundles from devices")],
+      arguments: [ArgumentSpec("FILE", .many, help: "bundles from devices; - for standard input")],
       examples: [Example("satchel-hub import /media/stick/*.satchel", "Everything on the stick.")], changesData: true
     ) { command, context in
       let hub = try open(command, context)
       var answer = try ImportRounds.run(command.arguments("FILE")) { file in
-        let report = try hub.importBundle(command.path(file))
+        let report = try Streams.with(file, command, context, in: hub.folder) { try hub.importBundle($0) }
         return (text(report), json(report))
       }
       let open = try hub.conflicts([.open]).count

@@ -15,14 +15,19 @@ enum HubTool {
           let workspace = try open(command, context)
           return try command.flag("repair") ? workspace.repair() : workspace.examine()
         },
-        BundleCommands.verify(tool: name) { path, command, context, look in try open(command, context).verify(path, look) },
-        BundleCommands.inspect(tool: name) { path, command, context, look in try open(command, context).verify(path, look) },
+        BundleCommands.verify(tool: name, verify),
+        BundleCommands.inspect(tool: name, verify),
       ])
   }
 
   static func open(_ command: ParsedCommand, _ context: CommandContext) throws -> HubWorkspace {
     try HubWorkspace.open(
       command.directory, platform: context.platform, ending: command.ending, passwords: command.passwords(context))
+  }
+
+  private static let verify: BundleCommands.Verify = { file, command, context, look in
+    let hub = try open(command, context)
+    return try Streams.with(file, command, context, in: hub.folder) { try hub.verify($0, look) }
   }
 
   private static var conflicts: ConflictCommands {

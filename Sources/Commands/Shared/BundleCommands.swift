@@ -5,10 +5,10 @@ import SatchelValues
 
 /// `verify` and `inspect`, which both tools have; they differ in whose keys they trust.
 enum BundleCommands {
-  /// Verifies the file at `path` and hands it to `look`, which makes the answer of it.
+  /// Verifies the file that was named and hands it to `look`, which makes the answer of it.
   typealias Verify =
     @Sendable (
-      _ path: String, ParsedCommand, CommandContext, _ look: (borrowing VerifiedBundle) throws -> Answer
+      _ file: String, ParsedCommand, CommandContext, _ look: (borrowing VerifiedBundle) throws -> Answer
     ) throws -> Answer
 
   static func verify(tool: String, _ verify: @escaping Verify) -> Command {
@@ -18,11 +18,11 @@ enum BundleCommands {
         Checks the signature and every digest of a bundle, and imports nothing. The signature must be \
         by a key that this workspace trusts.
         """,
-      arguments: [ArgumentSpec("FILE", help: "the bundle")],
+      arguments: [ArgumentSpec("FILE", help: "the bundle; - for standard input")],
       examples: [Example("\(tool) verify survey-hub-tablet-1-4.satchel", "Is this file what the hub wrote?")]
     ) { command, context in
       let file = command.argument("FILE")
-      return try verify(command.path(file), command, context) { bundle in
+      return try verify(file, command, context) { bundle in
         let view = BundleView(bundle)
         return Answer("\(file) is whole, and signed by a key that is trusted here.\n" + view.text, view.members)
       }
@@ -33,11 +33,11 @@ enum BundleCommands {
     Command(
       ["inspect"], summary: "show what a bundle carries",
       discussion: "Verifies a bundle, then shows from whom and for whom it is and what it changes, by table. Imports nothing.",
-      arguments: [ArgumentSpec("FILE", help: "the bundle")],
+      arguments: [ArgumentSpec("FILE", help: "the bundle; - for standard input")],
       options: [OptionSpec("rows", help: "show each change too")],
       examples: [Example("\(tool) inspect --rows survey-tablet-1-hub-3.satchel", "What did tablet-1 change?")]
     ) { command, context in
-      try verify(command.path(command.argument("FILE")), command, context) { bundle in
+      try verify(command.argument("FILE"), command, context) { bundle in
         let view = BundleView(bundle)
         let content = try BundleContent(bundle, withRows: command.flag("rows"))
         var answer = Answer(view.text + content.text, view.members)

@@ -14,6 +14,7 @@ enum ImportRounds {
 
   /// - Parameter body: imports one file and says in words and JSON what it did. What is no refusal ends everything.
   static func run(_ files: [String], _ body: (_ file: String) throws -> (String, JSONValue)) throws -> Answer {
+    if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: it stands alone") }
     var results: [Result] = []
     var waiting = files
     var before = Int.max

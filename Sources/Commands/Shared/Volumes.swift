@@ -9,9 +9,11 @@ enum Volumes {
 
   /// Where the bundle of one export or emission went.
   struct Delivered {
-    /// The file that a person carries; nil: there are volumes in its place.
-    let copy: String?
-    let volumes: [String]
+    /// The file that a person carries; nil: there are volumes in its place, or it is not copied.
+    var copy: String?
+    var volumes: [String] = []
+    /// It goes to standard output.
+    var isStreamed = false
 
     var members: [JSONValue.Member] {
       [.init(name: "copy", value: .optional(copy)), .init(name: "volumes", value: .strings(volumes))]
@@ -19,6 +21,7 @@ enum Volumes {
 
     /// Where it lies, in words.
     func place(_ file: String) -> String {
+      if isStreamed { return "standard output" }
       guard let first = volumes.first else { return copy ?? file }
       return "\(Words.count(volumes.count, "volume")) from \(first) on"
     }
@@ -52,6 +55,14 @@ enum Volumes {
 }
 
 extension ParsedCommand {
+  /// Checks what was said of where bundles go, before anything is made.
+  func checkDelivery(_ context: CommandContext) throws {
+    let size = try volumeSize()
+    guard value("to") == Streams.word else { return }
+    try Streams.checkOutput(context)
+    if size != nil { throw UsageError("volumes are several files: --volume-size does not go with --to -") }
+  }
+
   /// The most that a volume's file may have, in bytes; nil: bundles stay whole.
   func volumeSize() throws -> Int64? {
     guard let text = value(Volumes.option.long) else { return nil }
@@ -67,16 +78,17 @@ extension ParsedCommand {
   func deliver(
     _ file: String, _ context: CommandContext, cut: (_ size: Int64, _ target: String?) throws -> [String]
   ) throws -> Volumes.Delivered {
+    if dryRun { return Volumes.Delivered() }
+    if value("to") == Streams.word { return Volumes.Delivered(isStreamed: true) }
     let target = value("to").map(path)
-    if dryRun { return Volumes.Delivered(copy: nil, volumes: []) }
     if let size = try volumeSize() {
       if let target, try !context.platform.isFolder(target) {
         throw WorkspaceError("no-folder", "There is no folder \(target).", hint: "Volumes go into a folder, such as a stick's.")
       }
       let volumes = try cut(size, target)
-      if !volumes.isEmpty { return Volumes.Delivered(copy: nil, volumes: volumes) }
+      if !volumes.isEmpty { return Volumes.Delivered(volumes: volumes) }
     }
-    return Volumes.Delivered(copy: try target.map { try context.platform.deliver(file, to: $0) }, volumes: [])
+    return Volumes.Delivered(copy: try target.map { try context.platform.deliver(file, to: $0) })
   }
 }
 

@@ -1,0 +1,39 @@
+import SatchelPlatform
+import SatchelWorkspace
+
+/// `-` in a file's place: standard input or output, such as the ends of a pipe.
+enum Streams {
+  static let word = "-"
+
+  /// Lets `body` have the path of a bundle that was named on the command line, `-` among the names.
+  /// - Parameter folder: of the workspace that it is for.
+  static func with<T>(
+    _ typed: String, _ command: ParsedCommand, _ context: CommandContext, in folder: WorkspaceFolder,
+    _ body: (_ path: String) throws -> T
+  ) throws -> T {
+    guard typed == word else { return try body(command.path(typed)) }
+    let file = try ArrivingFile(named: "standard-input.satchel", in: folder, platform: context.platform)
+    try file.take { try context.console.readBytes(1 << 20) }
+    return try body(file.path)
+  }
+
+  /// Copies a file to standard output.
+  static func write(_ path: String, _ context: CommandContext) throws {
+    let files = context.platform.files
+    let fd = try files.open(path)
+    defer { files.close(fd) }
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = try files.read(fd, into: &buffer)
+      if count == 0 { return }
+      try context.console.outBytes(count == buffer.count ? buffer : Array(buffer[..<count]))
+    }
+  }
+
+  /// Refuses to write a bundle to where a person reads.
+  static func checkOutput(_ context: CommandContext) throws {
+    if context.console.traits.showsOutput {
+      throw UsageError("a bundle is nothing for a terminal: lead standard output into a file or a program")
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/// How far something is that takes long enough for a person to wonder.
+public struct Progress: Hashable, Sendable {
+  public enum Phase: String, Sendable {
+    /// Verifying a bundle; in bytes.
+    case reading
+    /// Bringing a bundle's changes into the database; in rows.
+    case applying
+    /// Finding out what a bundle is to carry; in rows.
+    case collecting
+    /// Compressing a bundle into its file; in bytes.
+    case writing
+  }
+
+  public let phase: Phase
+  public let done: Int64
+  /// nil: nobody knows yet.
+  public let total: Int64?
+
+  public init(_ phase: Phase, _ done: Int64, of total: Int64? = nil) {
+    self.phase = phase
+    self.done = done
+    self.total = total
+  }
+}
+
+/// Somebody who wants to know how far a command is. It is told often, and must be quick.
+public protocol ProgressObserver: AnyObject, Sendable {
+  func observe(_ progress: Progress)
+}
