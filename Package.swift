@@ -89,8 +89,10 @@ let package = Package(
     check("Crypto", ["Crypto", "TestSupport"]),
     check("Bundle", ["Values", "Platform", "Crypto", "Bundle", "TestSupport"]),
     check(
-      "Interop", exclude: ["reader.py"],
+      "Interop", exclude: ["reader.py", "validate.py"],
       ["Values", "Platform", "Crypto", "Bundle", "SQLite", "Workspace", "Device", "Hub", "TestSupport"]),
+    check(
+      "Attacks", ["Values", "Platform", "Crypto", "Bundle", "SQLite", "Workspace", "Device", "Hub", "TestSupport"]),
     check("Golden", ["Platform", "Crypto", "Bundle", "TestSupport"]),
     check("Commands", ["Values", "Platform", "JSON", "SQLite", "QRCode", "Commands", "TestSupport"]),
     check("Concurrency", ["Platform", "TestSupport"]),

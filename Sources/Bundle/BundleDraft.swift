@@ -34,6 +34,18 @@ public struct BundleDraft: ~Copyable {
     try addLines(.changes, body)
   }
 
+  /// The same where lines come in another order than the one in which they are to stand: those of a lower rank first, and those of one rank
+  /// as they come.
+  public mutating func addSortedChanges(_ body: (_ line: (LineRank, ChangeLine) throws -> Void) throws -> Void) throws {
+    let folder = folder.path
+    let files = platform.files
+    try addEntry(.changes) { writer, entry in
+      let sorter = LineSorter(in: folder, files: files)
+      try body { rank, line in try sorter.add(writer.bytes(of: line), rank) }
+      try sorter.each { try entry.write($0) }
+    }
+  }
+
   public mutating func addConflicts(_ records: [ConflictRecord]) throws {
     try addLines(.conflicts) { line in for record in records { try line(record) } }
   }
@@ -74,25 +86,20 @@ public struct BundleDraft: ~Copyable {
   private mutating func addLines<Line: BundleLine>(
     _ name: EntryName, _ body: (_ line: (Line) throws -> Void) throws -> Void
   ) throws {
+    try addEntry(name) { writer, entry in try body { line in try entry.write(writer.bytes(of: line)) } }
+  }
+
+  /// - Parameter body: writes the bytes of lines, which the writer makes, into the entry.
+  private mutating func addEntry(
+    _ name: EntryName, _ body: (_ writer: LineWriter, _ entry: inout EntryWriter) throws -> Void
+  ) throws {
     var entry = try EntryWriter(in: folder)
-    var count: Int64 = 0
-    var needed: Manifest.Critical?
-    var writer = JSONWriter()
-    let limit = BundleLimits().lineBytes
-    try body { line in
-      needed = needed ?? line.critical
-      line.write(into: &writer)
-      writer.endLine()
-      guard writer.bytes.count <= limit else { throw BundleError.rowTooLarge(line.rowName, limit: limit) }
-      try entry.write(writer.bytes)
-      writer.reset()
-      count += 1
-      if count.isMultiple(of: 1024) { platform.progress?.observe(Progress(.collecting, count)) }
-    }
+    let writer = LineWriter(platform.progress)
+    try body(writer, &entry)
     let digest = try entry.finish()
-    if let needed { critical.append(needed) }
-    if count == 0 { return }
-    counts[name] = count
+    if let needed = writer.needed { critical.append(needed) }
+    if writer.count == 0 { return }
+    counts[name] = writer.count
     entries.append(StagedEntry(name: name, path: entry.path, bytes: entry.bytes, digest: digest))
   }
 
@@ -157,6 +164,28 @@ public struct BundleDraft: ~Copyable {
   private func packing(_ fd: Int32, for recipients: [AgeRecipient]) throws -> ZstdSink {
     let file = FileSink(fd, files: platform.files)
     return try ZstdSink(recipients.isEmpty ? file : AgeSink(file, for: recipients, random: platform.random.bytes))
+  }
+}
+
+/// Makes the bytes of an entry's lines, and counts them.
+private final class LineWriter {
+  private var writer = JSONWriter()
+  private let limit = BundleLimits().lineBytes
+  private let progress: (any ProgressObserver)?
+  private(set) var count: Int64 = 0
+  private(set) var needed: Manifest.Critical?
+
+  init(_ progress: (any ProgressObserver)?) { self.progress = progress }
+
+  func bytes(of line: some BundleLine) throws -> [UInt8] {
+    needed = needed ?? line.critical
+    writer.reset()
+    line.write(into: &writer)
+    writer.endLine()
+    guard writer.bytes.count <= limit else { throw BundleError.rowTooLarge(line.rowName, limit: limit) }
+    count += 1
+    if count.isMultiple(of: 1024) { progress?.observe(Progress(.collecting, count)) }
+    return writer.bytes
   }
 }
 

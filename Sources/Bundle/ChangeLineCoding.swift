@@ -88,7 +88,7 @@ extension ChangeLine {
     try scanner.finish()
     guard let table, let key, let stamp, let operation else { throw LineProblem("table, op, key or stamp is missing") }
     if operation == "rekey" || operation == "block" {
-      guard let to, let number, generation == nil, row == nil, set == nil, was == nil else {
+      guard let to, let number, generation == nil, row == nil, set == nil, was == nil, stamp == .zero else {
         throw LineProblem("op \(operation) has not the members that belong to it")
       }
       let content: Content = operation == "rekey" ? .rekey(to: to, number: number) : .block(last: to, number: number)
@@ -97,10 +97,10 @@ extension ChangeLine {
     let content: Content =
       switch (operation, generation, row, set, was) {
       case ("insert", .some, let row?, nil, nil): .insert(row)
-      case ("update", .some, nil, let set?, let was?): .update(set: set, was: was)
+      case ("update", .some, nil, let set?, let was?) where !set.isEmpty: .update(set: set, was: was)
       case ("delete", .some, nil, nil, let was?): .delete(was: was)
       case ("row", nil, let row?, nil, nil): .row(row)
-      case ("gone", nil, nil, nil, nil): .gone
+      case ("gone", nil, nil, nil, nil) where stamp == .zero: .gone
       default: throw LineProblem("op \(operation) is unknown or has not the members that belong to it")
       }
     return ChangeLine(table: table, key: key, generation: generation, stamp: stamp, content: content)

@@ -10,12 +10,13 @@ public final class ChangeLines {
   private let limits: BundleLimits
   private let manifest: Manifest
   private let progress: (any ProgressObserver)?
+  private var tellsOfKeys = false
   private var parsed: [ChangeLine] = []
   /// How many lines were parsed, those ahead among them.
   private var count = 0
 
-  /// How much of the file is parsed ahead; in memory it takes about three times as much.
-  private static let bytesAhead = 32 << 20
+  /// How much of the file is parsed ahead; in memory it takes about four times as much.
+  private static let bytesAhead = 3 << 20
 
   init(path: String?, of manifest: Manifest, limits: BundleLimits, platform: Platform) throws {
     progress = platform.progress
@@ -46,6 +47,9 @@ public final class ChangeLines {
     guard count == manifest.changes else {
       throw BundleError.manifest("it counts \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
     }
+    guard tellsOfKeys || !manifest.critical.contains(.keys) else {
+      throw BundleError.manifest("critical names keys, and there are no lines that tell of them")
+    }
   }
 
   private func next() throws -> (line: ChangeLine, size: Int)? {
@@ -60,6 +64,7 @@ public final class ChangeLines {
 
   private func check(_ line: ChangeLine) throws {
     if line.content.isAboutKeys {
+      tellsOfKeys = true
       guard manifest.critical.contains(.keys) else { throw LineProblem("it tells of keys, and the manifest does not say so") }
     } else if case .scope(let scope) = manifest.body, scope.extent == .full {
       throw LineProblem("the rows of a full bundle are in its snapshot")

@@ -88,14 +88,20 @@ private struct ConflictDraft {
     var decision: ConflictRecord.Decision?
     if state == .resolved {
       decision = .init(
-        made: try word("decision") { Resolution.Decision(rawValue: $0) }, by: try word("decided_by") { $0 })
+        made: try word("decision") { Resolution.Decision(rawValue: $0) }, by: try word("decided_by") { isUserName($0) ? $0 : nil }
+      )
     } else if words["decision"] != nil || words["decided_by"] != nil {
       throw LineProblem("it says who decided, and that nobody did")
     }
+    let operation = try word("op") { Operation(rawValue: $0) }
+    guard (baseValues == nil) == (operation == .insert), (deviceValues == nil) == (operation == .delete) else {
+      throw LineProblem("base_values and device_values are not those of op \(operation.rawValue)")
+    }
     return ConflictRecord(
-      id: try word("conflict") { ConflictID($0) }, device: try word("device") { ReplicaID($0) }, user: try word("user") { $0 },
+      id: try word("conflict") { ConflictID($0) }, device: try word("device") { ReplicaID($0) },
+      user: try word("user") { isUserName($0) ? $0 : nil },
       table: try word("table") { Name($0) }, key: key, generation: generation,
-      stamp: try word("stamp") { Stamp(hexadecimal: $0) }, operation: try word("op") { Operation(rawValue: $0) },
+      stamp: try word("stamp") { Stamp(hexadecimal: $0) }, operation: operation,
       kind: try word("kind") { ConflictKind(rawValue: $0) }, state: state,
       baseValues: baseValues,
       hubValues: hubValues, deviceValues: deviceValues, winners: winners, rowWinner: try word("winner") { Winner(rawValue: $0) },
@@ -121,7 +127,7 @@ extension Resolution {
     let document = try JSONValue.parse(line, limits: JSONLimits(maxDepth: limits.jsonDepth))
     guard let conflict = document["conflict"]?.stringValue.flatMap({ ConflictID($0) }),
       let decision = document["decision"]?.stringValue.flatMap({ Decision(rawValue: $0) }),
-      let user = document["user"]?.stringValue,
+      let user = document["user"]?.stringValue, isUserName(user),
       let stamp = document["stamp"]?.stringValue.flatMap({ Stamp(hexadecimal: $0) }),
       let generation = document["generation"]?.integerValue, (0...largestCount).contains(generation)
     else { throw LineProblem("conflict, decision, user, stamp or generation is missing or unknown") }

@@ -15,6 +15,9 @@ public struct Manifest: Hashable, Sendable {
       self.id = id
       self.name = name
     }
+
+    /// Whom a device asks to let it in: it does not know its hub yet.
+    public static let unknownHub = Party(id: ReplicaID(random: [UInt8](repeating: 0, count: 16)), name: "hub")
   }
 
   /// An entry that follows the manifest, with its size in bytes.

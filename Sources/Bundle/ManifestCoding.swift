@@ -1,5 +1,6 @@
 import SatchelCrypto
 import SatchelJSON
+import SatchelPlatform
 import SatchelValues
 
 /// How a manifest stands in JSON; `docs/FORMAT.md` is the description.
@@ -200,17 +201,13 @@ private struct ManifestFields {
   /// A user's name; empty where there is none yet.
   func userName(_ name: String) throws(BundleError) -> String {
     let text = try string(name)
-    guard text.utf8.count <= 100, text.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 }) else {
-      throw .manifest("\(name) is no user's name")
-    }
+    guard isUserName(text) else { throw .manifest("\(name) is no user's name") }
     return text
   }
 
   func time(_ name: String) throws(BundleError) -> String {
     let text = try string(name)
-    let form = Array("0000-00-00T00:00:00Z".utf8)
-    let hasForm = text.utf8.map { (48...57).contains($0) ? UInt8(ascii: "0") : $0 } == form
-    guard hasForm else { throw .manifest("\(name) is no time") }
+    guard UTCTime.isText(text) else { throw .manifest("\(name) is no time") }
     return text
   }
 

@@ -26,6 +26,12 @@ extension Manifest {
         throw .manifest("its piece has not the size that it should have")
       }
     }
+    guard critical.isEmpty || changes > 0 else {
+      throw .manifest("critical names keys, and there are no lines that tell of them")
+    }
+    if case .enrolment = body {
+      guard version == 1, user.isEmpty, to == .unknownHub else { throw .manifest("an enrolment cannot say for whom it is") }
+    }
     guard rotation == nil || kind == .changes || kind == .scope, revoked == nil || kind == .scope else {
       throw .manifest("it tells of keys that have no place in a bundle of its kind")
     }

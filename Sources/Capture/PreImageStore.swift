@@ -55,23 +55,39 @@ public enum PreImageStore {
     return found.flatMap { table.schema.key(of: $0) == key ? $0 : nil }
   }
 
-  /// Every step since generation `first`, in an order in which they can be applied: by generation, rows that go before rows that
-  /// come, children going before their parents, parents coming before their children.
-  public static func steps(_ tables: [TrackedTable], since first: Generation, in database: borrowing Database) throws -> [Step] {
-    var leaving: [Step] = []
-    var staying: [Step] = []
-    for table in tables {
-      var gone: [Step] = []
+  /// Calls `body` for every step since generation `first`, table by table in the order of their keys.
+  ///
+  /// - Parameter body: is given the step's place in an order in which all of them can be applied, the lowest first: by generation, rows that
+  ///   go before rows that come, children going before their parents, parents coming before their children. Steps of one place are applied
+  ///   in the order in which they come.
+  public static func eachStep(
+    _ tables: [TrackedTable], since first: Generation, in database: borrowing Database,
+    _ body: (_ place: StepPlace, Step) throws -> Void
+  ) throws {
+    for (number, table) in tables.enumerated() {
       try each(table, since: first, in: database) { key, images, current in
         for (image, change) in changes(from: images, to: current) {
-          let step = Step(table: table.name, key: key, generation: image.generation, stamp: image.stamp, change: change)
-          if case .delete = change { gone.append(step) } else { staying.append(step) }
+          var order = number
+          if case .delete = change { order = -1 - number }
+          try body(
+            StepPlace(generation: image.generation, order: order),
+            Step(table: table.name, key: key, generation: image.generation, stamp: image.stamp, change: change))
         }
       }
-      leaving.insert(contentsOf: gone, at: 0)
     }
-    let generations = Dictionary(grouping: leaving + staying, by: \.generation)
-    return generations.sorted { $0.key < $1.key }.flatMap(\.value)
+  }
+
+  /// How many steps each table has since generation `first`, and how many of all are of generation `unsent` or later.
+  public static func countSteps(
+    _ tables: [TrackedTable], since first: Generation, unsent: Generation, in database: borrowing Database
+  ) throws -> (tables: [(table: Name, count: Int)], unsent: Int) {
+    var counts: [Name: Int] = [:]
+    var new = 0
+    try eachStep(tables, since: first, in: database) { _, step in
+      counts[step.table, default: 0] += 1
+      if step.generation >= unsent { new += 1 }
+    }
+    return (tables.compactMap { table in counts[table.name].map { (table.name, $0) } }, new)
   }
 
   /// Whether a table has any pre-image at all.
@@ -123,6 +139,15 @@ public enum PreImageStore {
     }
     return newest
   }
+}
+
+/// Where a step stands among all that are applied together.
+public struct StepPlace: Hashable, Comparable, Sendable {
+  public let generation: Generation
+  /// Of one generation, what goes first.
+  public let order: Int
+
+  public static func < (a: StepPlace, b: StepPlace) -> Bool { (a.generation, a.order) < (b.generation, b.order) }
 }
 
 /// Finds the pre-images of single rows of one table, with a statement that is prepared once.

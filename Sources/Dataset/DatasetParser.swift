@@ -20,7 +20,9 @@ extension DatasetDefinition {
       throw DatasetError("dataset", "\"\(name)\" cannot be part of a file name", hint: safeNameHint)
     }
     version = try root.integer("version")
-    guard version > 0 else { throw DatasetError("version", "it must be a whole number from 1 on") }
+    guard (1..<1 << 53).contains(version) else {
+      throw DatasetError("version", "it must be a whole number from 1 on, below 2^53")
+    }
     snapshot = try Self.snapshotRule(root)
     encryption = try root.word("encrypt", of: EncryptionRule.self) ?? .never
     escrow = try Self.escrow(root)

@@ -31,11 +31,12 @@ extension DeviceWorkspace {
       let key = try keys.signing()
       let recipients = try encryption.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
-      let (steps, record) = try session.database.writeTransaction(ending) {
+      let (counts, record) = try session.database.writeTransaction(ending) {
         try Capture.settle(session.tables, in: session.database)
-        let steps = try PreImageStore.steps(session.tables, since: session.acknowledgedGeneration, in: session.database)
-        if !snapshot, let last = try session.lastExport(), try session.isNothingNew(since: last) { return (steps, last) }
-        return (steps, try session.seal(steps, into: &draft, snapshot: snapshot, key: key))
+        if !snapshot, let last = try session.lastExport(), try session.isNothingNew(since: last) {
+          return (try session.countSteps(), last)
+        }
+        return try session.seal(into: &draft, snapshot: snapshot, key: key)
       }
       // Writers wait for the rows to be read, and not for the file: if that fails, its number is like that of a stick that was lost.
       if let sealed = record.sealed {
@@ -44,7 +45,7 @@ extension DeviceWorkspace {
       } else if ending == .keep, !recipients.isEmpty {
         try encryptInPlace(folder.place(ofOutgoing: record.file, platform.files), for: recipients, platform: platform)
       }
-      return try session.report(record, steps: steps)
+      return try session.report(record, counts)
     }
   }
 }
@@ -98,23 +99,39 @@ extension DeviceSession {
     return try !PreImageStore.hasSteps(tables, since: generation, in: database)
   }
 
-  /// Puts the export together, signs it, and writes down that it exists. The caller holds the transaction.
-  fileprivate func seal(
-    _ steps: [Step], into draft: inout BundleDraft, snapshot: Bool, key: borrowing SigningKey
-  ) throws -> ExportRecord {
-    let sequence = state.sequence.next
-    let conflicts = try ConflictTable.untold(of: state.id, after: state.acknowledged.rawValue, in: database)
-    try draft.addChanges { line in
+  fileprivate func countSteps() throws -> [(table: Name, count: Int)] {
+    try PreImageStore.countSteps(tables, since: acknowledgedGeneration, unsent: acknowledgedGeneration, in: database).tables
+  }
+
+  /// Adds the changes of every row, and returns how many each table has.
+  private func addChanges(to draft: inout BundleDraft) throws -> [(table: Name, count: Int)] {
+    var counts = [Int](repeating: 0, count: tables.count)
+    let schemas = tables.map(\.schema)
+    try draft.addSortedChanges { line in
       for row in try untoldKeys() {
         try line(
+          .first,
           ChangeLine(
             table: row.table, key: RowKey([.integer(row.old)]), generation: nil, stamp: .zero,
             content: .rekey(to: RowKey([.integer(row.new)]), number: row.number)))
       }
-      for step in steps {
-        if let table = table(step.table) { try line(ChangeLine(step, schema: table.schema)) }
+      try PreImageStore.eachStep(tables, since: acknowledgedGeneration, in: database) { place, step in
+        let table = place.order < 0 ? -1 - place.order : place.order
+        counts[table] += 1
+        try line(
+          LineRank(place.generation.rawValue, place.order), ChangeLine(step, schema: schemas[table]))
       }
     }
+    return zip(tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }
+  }
+
+  /// Puts the export together, signs it, and writes down that it exists. The caller holds the transaction.
+  fileprivate func seal(
+    into draft: inout BundleDraft, snapshot: Bool, key: borrowing SigningKey
+  ) throws -> (counts: [(table: Name, count: Int)], record: ExportRecord) {
+    let sequence = state.sequence.next
+    let conflicts = try ConflictTable.untold(of: state.id, after: state.acknowledged.rawValue, in: database)
+    let counts = try addChanges(to: &draft)
     try draft.addResolutions(resolutions())
     try draft.addConflicts(conflicts)
     if snapshot || dataset.snapshot.applies(to: sequence) { try SnapshotBuilder.addWhole(database, tables, to: &draft) }
@@ -138,7 +155,10 @@ extension DeviceSession {
     let sealed = try draft.seal(manifest, with: key)
     try record(sealed, sequence: sequence, at: now)
     try ConflictTable.markTold(conflicts.map(\.id), by: sequence.rawValue, in: database)
-    return ExportRecord(sequence: sequence, received: state.received, file: manifest.fileName, isWritten: false, sealed: sealed)
+    return (
+      counts,
+      ExportRecord(sequence: sequence, received: state.received, file: manifest.fileName, isWritten: false, sealed: sealed)
+    )
   }
 
   /// The exports from the last acknowledged one on, by which the hub can tell that they all come from one history.
@@ -218,11 +238,10 @@ extension DeviceSession {
     try BundleVolumes.remove(outgoingPrefix, below: sequence.rawValue, folder: folder, files: platform.files)
   }
 
-  fileprivate func report(_ record: ExportRecord, steps: [Step]) throws -> ExportReport {
-    let counts = tables.map { table in (table: table.name, count: steps.count { $0.table == table.name }) }
-    return ExportReport(
+  fileprivate func report(_ record: ExportRecord, _ counts: [(table: Name, count: Int)]) throws -> ExportReport {
+    ExportReport(
       sequence: record.sequence, file: try folder.place(ofOutgoing: record.file, platform.files),
-      changes: counts.filter { $0.count > 0 },
+      changes: counts,
       conflicts: Int(record.sealed?.manifest.conflicts ?? 0), isNew: record.sealed != nil)
   }
 }

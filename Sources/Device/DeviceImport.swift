@@ -297,9 +297,17 @@ extension DeviceSession {
   private func applyWhole(_ snapshot: Snapshot, with applier: ScopeApplier) throws {
     for rows in applier.all.reversed() {
       let theirs = try RowTable(rows.table, in: snapshot.database)
-      for key in try keys(of: rows.table) where try !theirs.contains(key) {
-        try applier.apply(nil, key: key, at: .zero, in: rows)
+      // Rows that were deleted here, and that the hub has not either.
+      var gone: [RowKey] = []
+      try PreImageStore.each(rows.table, since: .zero, in: database) { key, _, current in
+        if try current == nil && !theirs.contains(key) { gone.append(key) }
       }
+      // The row that is looked at is the only one that goes meanwhile.
+      try database.each(rows.table.allKeysSQL) {
+        let key = RowKey($0.values(from: 0, count: rows.schema.key.count))
+        if try !theirs.contains(key) { try applier.apply(nil, key: key, at: .zero, in: rows) }
+      }
+      for key in gone { try applier.apply(nil, key: key, at: .zero, in: rows) }
     }
     for rows in applier.all {
       try snapshot.database.each(rows.table.allRowsSQL) {
@@ -308,14 +316,6 @@ extension DeviceSession {
         try applier.apply(row, key: key, at: try snapshot.stamp(of: key, in: rows.schema.name), in: rows)
       }
     }
-  }
-
-  /// The keys of all rows that are here or were here before pending deletes.
-  private func keys(of table: TrackedTable) throws -> [RowKey] {
-    var keys = Set<RowKey>()
-    try database.each(table.allKeysSQL) { keys.insert(RowKey($0.values(from: 0, count: table.schema.key.count))) }
-    try PreImageStore.each(table, since: .zero, in: database) { key, _, _ in keys.insert(key) }
-    return Array(keys)
   }
 
   /// Keeps what the hub tells of this device's changes that it could not take as they were.

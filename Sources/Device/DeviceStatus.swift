@@ -66,14 +66,13 @@ extension DeviceSession {
     // To read what was written it is sorted, and left as it was.
     let steps = try database.writeTransaction(.takeBack) {
       try Capture.settle(readable, in: database)
-      return try PreImageStore.steps(readable, since: acknowledgedGeneration, in: database)
+      return try PreImageStore.countSteps(
+        readable, since: acknowledgedGeneration, unsent: Generation(state.sequence.rawValue), in: database)
     }
-    let exported = Generation(state.sequence.rawValue)
     let nameless = try tables.map { table in (table: table.name, count: try table.namelessRows(in: database)) }
     return DeviceStatus.Current(
       state: state, version: dataset.version,
-      pending: tables.map { table in (table: table.name, count: steps.count { $0.table == table.name }) }.filter { $0.count > 0 },
-      notExported: steps.count { $0.generation >= exported },
+      pending: steps.tables, notExported: steps.unsent,
       openConflicts: try ConflictTable.count(.open, in: database), heldConflicts: try ConflictTable.count(.held, in: database),
       damage: damage,
       missingTriggers: try Capture.missingTriggers(in: database, tables: tables), unknownExport: try unknownExport(),

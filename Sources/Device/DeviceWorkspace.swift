@@ -66,8 +66,7 @@ public struct DeviceWorkspace: Sendable {
     var manifest = Manifest(
       bundle: BundleID(random: platform.random.bytes(16)), dataset: configuration.dataset, version: 1,
       from: .init(id: configuration.id, name: configuration.name),
-      // Who will be its hub, a new device does not know.
-      to: .init(id: ReplicaID(random: [UInt8](repeating: 0, count: 16)), name: Self.hubKeyName), user: "",
+      to: .unknownHub, user: "",
       created: UTCTime.text(milliseconds: now), stamp: Stamp(milliseconds: now),
       body: .enrolment(.init(incarnation: incarnation, key: key.publicKey)))
     manifest.recipient = try keys.recipient()

@@ -35,13 +35,13 @@ struct EmissionPlan {
     let proved = full ? nil : emissions.first { $0.number == device.proved }
     if let proved {
       extent = .delta
-      let changed = try store.changed(after: proved.cursor, device: device.id)
+      let changed = try store.changed(after: proved.cursor, device: device.id, marks: emissions.map(\.cursor))
       var rows: [RowSet] = []
       var gone: [RowSet] = []
       for (place, now) in visible.enumerated() {
         // The device may stand on any of these by now, so what it holds is at least what all of them held, and at most what any did.
         // A row that it changed itself, it held when it was sent the emissions before that.
-        let held = emissions.map { $0.sets[place].union(changed[place].own(after: $0.cursor)) }
+        let held = zip(emissions, changed[place].own).map { $0.sets[place].union($1) }
         let heldByAll = held.dropFirst().reduce(held[0]) { $0.intersection($1) }
         let heldByAny = emissions.reduce(RowSet()) { $0.union($1.sets[place]) }
         rows.append(

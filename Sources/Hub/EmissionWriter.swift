@@ -45,8 +45,8 @@ struct EmissionWriter {
     let builder = try SnapshotBuilder(at: path, like: store.database, tables: store.tables)
     for (place, table) in store.tables.enumerated() {
       let rows = try builder.rows(of: table)
-      for (number, key) in try keys(plan.rows[place], in: place) {
-        guard let row = try store.rows[place].row(key) else { continue }
+      try store.numbers[place].each(of: plan.rows[place], in: store.database) { number, key in
+        guard let row = try store.rows[place].row(key) else { return }
         try rows.write(row, over: nil, key: key)
         let stamp = try store.stamp(ofRow: number, in: place)
         if stamp > .zero { try builder.addStamp(stamp, of: key, in: table.name) }
@@ -64,14 +64,14 @@ struct EmissionWriter {
     try draft.addChanges { line in
       try addKeys(to: line)
       for place in store.tables.indices.reversed() {
-        for (_, key) in try keys(plan.gone[place], in: place) {
+        try store.numbers[place].each(of: plan.gone[place], in: store.database) { _, key in
           // When it went is not told: it may have gone from this user's sight alone.
           try line(ChangeLine(table: store.tables[place].name, key: key, generation: nil, stamp: .zero, content: .gone))
         }
       }
       for (place, table) in store.tables.enumerated() {
-        for (number, key) in try keys(plan.rows[place], in: place) {
-          guard let row = try store.rows[place].row(key) else { continue }
+        try store.numbers[place].each(of: plan.rows[place], in: store.database) { number, key in
+          guard let row = try store.rows[place].row(key) else { return }
           let stamp = try store.stamp(ofRow: number, in: place)
           newest = max(newest, stamp)
           try line(
@@ -80,15 +80,6 @@ struct EmissionWriter {
       }
     }
     return newest
-  }
-
-  /// The keys of these rows with their numbers, in the order of the keys' bytes: the numbers tell of rows that this user may not see.
-  private func keys(_ set: RowSet, in place: Int) throws -> [(number: Int64, key: RowKey)] {
-    var found: [(number: Int64, key: RowKey, order: [UInt8])] = []
-    for number in set {
-      if let key = try store.numbers[place].key(of: number) { found.append((number, key, canonicalKey(key))) }
-    }
-    return found.sorted { $0.order.lexicographicallyPrecedes($1.order) }.map { ($0.number, $0.key) }
   }
 
   /// The conflicts that the device does not surely know, without values of rows that its user may not see.

@@ -7,7 +7,7 @@ extension HubWorkspace {
 
   /// Adds a user with these attributes, as they were typed.
   public func addUser(_ name: String, attributes: [(name: String, value: String)]) throws -> User {
-    guard !name.isEmpty, name.utf8.count <= 100, name.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 }) else {
+    guard !name.isEmpty, isUserName(name) else {
       throw WorkspaceError("bad-name", "A user's name has 1 to 100 bytes and no control characters.")
     }
     return try changing { store in

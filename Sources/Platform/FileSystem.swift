@@ -37,6 +37,8 @@ public protocol FileSystem: Sendable {
   func openLocked(_ path: String) throws(PlatformError) -> Int32
   /// Fills the buffer from its start; says how many bytes, 0 at the file's end. The buffer may not be empty.
   func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int
+  /// Moves the file's position to so many bytes from its beginning.
+  func seek(_ fd: Int32, to offset: Int64) throws(PlatformError)
   /// Writes all the bytes at the file's position.
   func write(_ fd: Int32, _ bytes: [UInt8]) throws(PlatformError)
   /// Returns when the system says that the file's bytes are on the medium.

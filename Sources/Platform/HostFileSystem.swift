@@ -74,6 +74,10 @@ public struct HostFileSystem: FileSystem {
     }
   }
 
+  public func seek(_ fd: Int32, to offset: Int64) throws(PlatformError) {
+    try systemCall("seek", on: fd) { lseek(fd, off_t(offset), SEEK_SET) }
+  }
+
   public func write(_ fd: Int32, _ bytes: [UInt8]) throws(PlatformError) {
     try systemCall("write", on: fd) {
       let code = writeFully(bytes, to: fd)

@@ -15,6 +15,18 @@ public enum UTCTime {
     return "\(t.year)\(t.month)\(t.day)T\(t.hour)\(t.minute)\(t.second)Z"
   }
 
+  /// Whether a text is a time in the form that people read.
+  public static func isText(_ text: String) -> Bool {
+    let form = Array("0000-00-00T00:00:00Z".utf8)
+    guard text.utf8.map({ (48...57).contains($0) ? UInt8(ascii: "0") : $0 }) == form else { return false }
+    let numbers = text.utf8.split { !(48...57).contains($0) }.map { $0.reduce(0) { $0 * 10 + Int($1) - 48 } }
+    let (year, month, day) = (numbers[0], numbers[1], numbers[2])
+    let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+    let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    return (1...12).contains(month) && (1...days[month - 1]).contains(day) && numbers[3] < 24 && numbers[4] < 60
+      && numbers[5] < 60
+  }
+
   /// The parts of a time, padded with zeros to their usual width.
   private struct Parts {
     let year, month, day, hour, minute, second: String

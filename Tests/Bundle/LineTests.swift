@@ -2,6 +2,7 @@ import SatchelBundle
 import Testing
 
 private let stamp = #""stamp":"019c13161a880000""#
+private let never = #""stamp":"0000000000000000""#
 private let row = #""row":{"id":7}"#
 private let conflict =
   #""conflict":"0123456789abcdef0123456789abcdef","device":"6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607","user":"ana","table":"t","#
@@ -22,18 +23,18 @@ struct LineTests {
     "a change in any order and spelling, and with members of later versions",
     arguments: [
       #"{\#(row),\#(stamp),"generation":0,"key":[7],"op":"insert","table":"t"}"#,
-      #" { "table" : "t" , "op" : "gone" , "key" : [ null ] , \#(stamp) } "#,
+      #" { "table" : "t" , "op" : "gone" , "key" : [ null ] , \#(never) } "#,
       #"{"table":"t","op":"row","key":[7],\#(stamp),"origin":{"device":["x"]},\#(row)}"#,
-      #"{"t\u0061ble":"t","op":"update","key":[7],"generation":1,\#(stamp),"set":{},"was":{}}"#,
+      #"{"t\u0061ble":"t","op":"update","key":[7],"generation":1,\#(stamp),"set":{"a":1},"was":{"a":2}}"#,
       #"{"table":"t","op":"delete","key":[1.50,{"blob":""},{"text":"AA=="}],"generation":9007199254740991,\#(stamp),"was":{}}"#,
     ])
   func changes(line: String) throws { #expect(try reason(line) == nil) }
 
-  private static let rekey = #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":[8],"number":3}"#
+  private static let rekey = #"{"table":"t","op":"rekey","key":[7],\#(never),"to":[8],"number":3}"#
 
   @Test("a line that tells of keys stands where the manifest announces such lines, and nowhere else")
   func keys() throws {
-    for line in [Self.rekey, #"{"table":"t","op":"block","key":[7],\#(stamp),"to":[8],"number":3}"#] {
+    for line in [Self.rekey, #"{"table":"t","op":"block","key":[7],\#(never),"to":[8],"number":3}"#] {
       let bundle = HandMade(lines: [line, HandMade.line])
       #expect(try room.reason(bundle.setting("critical", #"["keys"]"#)) == nil)
       #expect(try room.reason(bundle) == "bad-line")
@@ -43,14 +44,15 @@ struct LineTests {
   @Test(
     "a line that tells of keys and breaks a rule",
     arguments: [
-      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":[8]}"#,
-      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"number":3}"#,
-      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":[],"number":3}"#,
-      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":8,"number":3}"#,
-      #"{"table":"t","op":"block","key":[7],\#(stamp),"to":[8],"number":-1}"#,
-      #"{"table":"t","op":"rekey","key":[7],"generation":1,\#(stamp),"to":[8],"number":3}"#,
-      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":[8],"number":3,\#(row)}"#,
-      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":[8],"to":[8],"number":3}"#,
+      #"{"table":"t","op":"rekey","key":[7],\#(never),"to":[8]}"#,
+      #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":[8],"number":3}"#,
+      #"{"table":"t","op":"rekey","key":[7],\#(never),"number":3}"#,
+      #"{"table":"t","op":"rekey","key":[7],\#(never),"to":[],"number":3}"#,
+      #"{"table":"t","op":"rekey","key":[7],\#(never),"to":8,"number":3}"#,
+      #"{"table":"t","op":"block","key":[7],\#(never),"to":[8],"number":-1}"#,
+      #"{"table":"t","op":"rekey","key":[7],"generation":1,\#(never),"to":[8],"number":3}"#,
+      #"{"table":"t","op":"rekey","key":[7],\#(never),"to":[8],"number":3,\#(row)}"#,
+      #"{"table":"t","op":"rekey","key":[7],\#(never),"to":[8],"to":[8],"number":3}"#,
     ])
   func badKeys(line: String) throws {
     #expect(try room.reason(HandMade(lines: [line]).setting("critical", #"["keys"]"#)) == "bad-line")
@@ -66,16 +68,18 @@ struct LineTests {
       #"{"table":"t","op":"insert","key":[7],"generation":1,\#(stamp),\#(row),"was":{}}"#,
       #"{"table":"t","op":"update","key":[7],"generation":1,\#(stamp),"set":{}}"#,
       #"{"table":"t","op":"row","key":[7],"generation":1,\#(stamp),\#(row)}"#,
-      #"{"table":"t","op":"gone","key":[7],\#(stamp),\#(row)}"#,
-      #"{"table":"t","op":"gone","key":[7],"generation":1,\#(stamp)}"#,
-      #"{"table":"t","op":"gone","key":[],\#(stamp)}"#,
-      #"{"table":"t","op":"gone","key":7,\#(stamp)}"#,
-      #"{"table":"t","op":"gone","key":[true],\#(stamp)}"#,
-      #"{"table":"t","op":"gone","key":[[7]],\#(stamp)}"#,
+      #"{"table":"t","op":"gone","key":[7],\#(never),\#(row)}"#,
+      #"{"table":"t","op":"gone","key":[7],"generation":1,\#(never)}"#,
+      #"{"table":"t","op":"gone","key":[7],\#(stamp)}"#,
+      #"{"table":"t","op":"update","key":[7],"generation":1,\#(stamp),"set":{},"was":{}}"#,
+      #"{"table":"t","op":"gone","key":[],\#(never)}"#,
+      #"{"table":"t","op":"gone","key":7,\#(never)}"#,
+      #"{"table":"t","op":"gone","key":[true],\#(never)}"#,
+      #"{"table":"t","op":"gone","key":[[7]],\#(never)}"#,
       #"{"table":"t","op":"gone","key":[7],"stamp":"19c13161a880000"}"#,
       #"{"table":"t","op":"gone","key":[7],"stamp":0}"#,
       #"{"table":"t","table":"t","op":"gone","key":[7],\#(stamp)}"#,
-      #"{"table":"t","op":"gone","op":"row","key":[7],\#(stamp)}"#,
+      #"{"table":"t","op":"gone","op":"row","key":[7],\#(never)}"#,
       #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":7,"id":7}}"#,
       #"{"table":"t","op":"row","key":[7],\#(stamp),"row":{"id":7,"\u0069d":8}}"#,
       #"{"table":"t","op":"row","key":[7],\#(stamp),"row":null}"#,
@@ -92,9 +96,9 @@ struct LineTests {
       #"{"table":"t","op":"insert","key":[7],"generation":-1,\#(stamp),\#(row)}"#,
       #"{"table":"t","op":"insert","key":[7],"generation":1.0,\#(stamp),\#(row)}"#,
       #"{"table":"t","op":"insert","key":[7],"generation":9007199254740992,\#(stamp),\#(row)}"#,
-      #"{"table":"t","op":"gone","key":[7],\#(stamp)} {}"#,
-      #"{"table":"t","op":"gone","key":[7],\#(stamp),}"#,
-      "\u{feff}" + #"{"table":"t","op":"gone","key":[7],\#(stamp)}"#,
+      #"{"table":"t","op":"gone","key":[7],\#(never)} {}"#,
+      #"{"table":"t","op":"gone","key":[7],\#(never),}"#,
+      "\u{feff}" + #"{"table":"t","op":"gone","key":[7],\#(never)}"#,
     ])
   func wrongChanges(line: String) throws { #expect(try reason(line) == "bad-line") }
 

@@ -50,8 +50,8 @@ struct RoundTripTests {
     return all.map { content in
       let isHubs = if case .row = content { true } else { content == .gone || content.isAboutKeys }
       return ChangeLine(
-        table: "T \u{1}\u{1f333}", key: RowKey(everyValue), generation: isHubs ? nil : Generation(0), stamp: Stamp(rawValue: 1),
-        content: content)
+        table: "T \u{1}\u{1f333}", key: RowKey(everyValue), generation: isHubs ? nil : Generation(0),
+        stamp: content == .gone || content.isAboutKeys ? .zero : Stamp(rawValue: 1), content: content)
     }
   }
 
@@ -62,8 +62,10 @@ struct RoundTripTests {
         table: "t",
         key: RowKey([.integer(1), .null]), generation: Generation(5), stamp: .zero, operation: Operation.allCases[i % 3],
         kind: kind, state: ConflictState.allCases[i % 4],
-        baseValues: i == 0 ? nil : everyValue.enumerated().map { Field(Name("\($0)"), $1) },
-        hubValues: i == 1 ? nil : [], deviceValues: i == 2 ? nil : [Field("a", .real(-0.0))],
+        baseValues: i % 3 == Operation.allCases.firstIndex(of: .insert)
+          ? nil : everyValue.enumerated().map { Field(Name("\($0)"), $1) },
+        hubValues: i == 1 ? nil : [],
+        deviceValues: i % 3 == Operation.allCases.firstIndex(of: .delete) ? nil : [Field("a", .real(-0.0))],
         winners: [ColumnWinner("e\u{301}", .hub), ColumnWinner("\u{e9}", .device)], rowWinner: i == 3 ? .device : .hub,
         note: i == 4 ? nil : "n\u{0}\"\n",
         decision: ConflictState.allCases[i % 4] == .resolved

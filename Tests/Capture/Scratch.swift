@@ -1,4 +1,7 @@
 import Foundation
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
 import Testing
 
 /// A folder in memory that goes when its test ends.
@@ -31,5 +34,14 @@ final class Scratch {
     input.fileHandleForWriting.write(Data(sql.utf8))
     try input.fileHandleForWriting.close()
     process.waitUntilExit()
+  }
+}
+
+extension PreImageStore {
+  /// Every step since a generation, in an order in which they can be applied.
+  static func steps(_ tables: [TrackedTable], since first: Generation, in database: borrowing Database) throws -> [Step] {
+    var found: [(place: StepPlace, number: Int, step: Step)] = []
+    try eachStep(tables, since: first, in: database) { found.append(($0, found.count, $1)) }
+    return found.sorted { ($0.place, $0.number) < ($1.place, $1.number) }.map(\.step)
   }
 }

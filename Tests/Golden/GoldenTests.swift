@@ -80,6 +80,17 @@ func volumes() throws {
   #expect(try said.text == text("format-1-changes-encrypted"))
 }
 
+@Test("all documents of the golden bundles are as the JSON Schemas say, and spoilt ones are not")
+func schemas() throws {
+  let folder = try TemporaryFolder()
+  let validator = root.appending(path: "Tests/Interop/validate.py").path
+  let paths = golden.map { bundles.appending(path: "\($0).satchel").path }
+  let said = try StockTool.python3(
+    [validator, "--self-test"] + identities().flatMap { ["-i", $0.path] } + [root.appending(path: "docs/schema").path] + paths,
+    in: folder.path)
+  #expect(said.text.contains(" documents are valid, ") && said.text.hasSuffix(" spoilt ones are refused\n"))
+}
+
 @Test("no secret key lies in keys/, but for what opens the golden bundles that are encrypted")
 func noSecrets() throws {
   for name in try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "keys").path) {

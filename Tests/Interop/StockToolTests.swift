@@ -133,7 +133,7 @@ struct StockToolTests {
     #expect(
       try jq("scope-delta", "changes.jsonl", #"select(.op == "gone") | [.table, .key, .stamp]"#)
         == [
-          #"["Dinge é",["gone soon"],"0000000000000000"]"#, #"["Dinge é",[1.5],"0000000000000000"]"#,
+          #"["Dinge é",[1.5],"0000000000000000"]"#, #"["Dinge é",["gone soon"],"0000000000000000"]"#,
           #"["reviews",[2,"ana"],"0000000000000000"]"#, #"["camps",[4],"0000000000000000"]"#,
         ])
     #expect(

@@ -24,10 +24,8 @@ struct ChangedRows {
   var news = RowSet()
   /// Changed by the device itself, whatever became of it there.
   var allOwn = RowSet()
-  /// Changed by the device itself, and there as it was sent.
-  var own: [(cursor: Cursor, row: Int64)] = []
-
-  func own(after cursor: Cursor) -> RowSet { RowSet(own.lazy.filter { $0.cursor > cursor }.map(\.row)) }
+  /// Changed by the device itself, and there as it was sent: for each of some cursors, what was changed after it.
+  var own: [RowSet]
 }
 
 /// One entry of the log about one row.
@@ -147,8 +145,9 @@ extension HubStore {
   }
 
   /// What was changed in each table after `cursor`, as one device needs to know it.
-  func changed(after cursor: Cursor, device: ReplicaID) throws -> [ChangedRows] {
-    var result = tables.map { _ in ChangedRows() }
+  /// - Parameter marks: cursors not before `cursor`, for `own`.
+  func changed(after cursor: Cursor, device: ReplicaID, marks: [Cursor] = []) throws -> [ChangedRows] {
+    var result = tables.map { _ in ChangedRows(own: marks.map { _ in RowSet() }) }
     try database.each(
       "SELECT table_name, row, device, echo, cursor FROM satchel_log WHERE cursor > :cursor",
       ["cursor": .integer(cursor.rawValue)]
@@ -158,7 +157,9 @@ extension HubStore {
       let isOwn = $0.optionalText(2) == device.text
       let isEcho = $0.integer(3) != 0
       if isOwn { result[place].allOwn.insert(row) }
-      if isOwn && !isEcho { result[place].own.append((Cursor($0.integer(4)), row)) } else { result[place].news.insert(row) }
+      if !isOwn || isEcho { return result[place].news.insert(row) }
+      let at = Cursor($0.integer(4))
+      for (mark, cursor) in marks.enumerated() where at > cursor { result[place].own[mark].insert(row) }
     }
     return result
   }

@@ -11,6 +11,8 @@ final class RowNumbers {
   private let keyOf: Statement
   private let stampOf: Statement
   private let keyCount: Int
+  private let names: Names
+  private var keySQL: String { names.key.joined(separator: ", ") }
 
   /// What is known of a row's past.
   struct Entry {
@@ -23,6 +25,7 @@ final class RowNumbers {
 
   init(_ table: TrackedTable, in database: borrowing Database) throws {
     let names = Self.names(table)
+    self.names = names
     keyCount = table.schema.key.count
     find = try database.prepare(
       """
@@ -127,6 +130,29 @@ final class RowNumbers {
   func note(_ cursor: Cursor, _ stamp: Stamp, of number: Int64) throws {
     try move.run([.integer(number), .integer(cursor.rawValue), .integer(stamp.rawValue)])
   }
+
+  /// Calls `body` for each of the rows in a set, with number and key, in the order in which SQLite sorts the keys' values: numbers, then texts
+  /// by their bytes, then blobs. The order of the numbers tells of rows that others may not see.
+  func each(
+    of set: RowSet, in database: borrowing Database, _ body: (_ number: Int64, _ key: RowKey) throws -> Void
+  ) throws {
+    if set.isEmpty { return }
+    let count = set.count
+    // Few are sorted; for many it is cheaper to go through all in their order, and it takes no memory.
+    if count > Self.mostSorted {
+      try database.each("SELECT \(names.number), \(keySQL) FROM \(names.table) ORDER BY \(keySQL)") {
+        let number = $0.integer(0)
+        if set.contains(number) { try body(number, RowKey($0.values(from: 1, count: keyCount))) }
+      }
+      return
+    }
+    var found: [(number: Int64, key: RowKey)] = []
+    found.reserveCapacity(count)
+    for number in set { if let key = try key(of: number) { found.append((number, key)) } }
+    for (number, key) in found.sorted(by: { $0.key.isBeforeInSQL($1.key) }) { try body(number, key) }
+  }
+
+  private static let mostSorted = 20_000
 
   func key(of number: Int64) throws -> RowKey? {
     defer { keyOf.reset() }

@@ -1,0 +1,282 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelDevice
+import SatchelHub
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+import TestSupport
+import Testing
+
+/// Attacks that need no broken cipher, played with real keys and files. `docs/SECURITY.md` lists them.
+@Suite("Attacks")
+struct AttackTests {
+  private let world: World
+  private let tablet: DeviceWorkspace
+  private let phone: DeviceWorkspace
+
+  init() throws {
+    world = try World(random: SystemRandom())
+    tablet = try world.device("tablet", user: "ana", tier: 1).device
+    phone = try world.device("phone", user: "ben", tier: 1).device
+    _ = try tablet.importBundle(world.emit(to: tablet))
+    _ = try phone.importBundle(world.emit(to: phone))
+  }
+
+  /// Why something was refused; nil: it was not.
+  private func reason(_ body: () throws -> Void) throws -> String? {
+    do {
+      try body()
+      return nil
+    } catch let error as any ExplainedError { return error.reason }
+  }
+
+  private func kept(_ path: String, as name: String) throws -> String {
+    try world.platform.files.copy(path, to: world.folder("\(name).satchel"), mode: 0o644)
+    return world.folder("\(name).satchel")
+  }
+
+  private func write(_ name: String, on device: DeviceWorkspace) throws {
+    try world.write("UPDATE camps SET name = '\(name)' WHERE id = 1", in: device.folder)
+  }
+
+  private func name(in folder: WorkspaceFolder) throws -> String? {
+    try Database(path: folder.path("data.sqlite"), mode: .readOnly).first("SELECT name FROM camps WHERE id = 1") { $0.text(0) }
+  }
+
+  /// A bundle without rows that says of itself what its maker wants, signed with any key.
+  private func forged(
+    _ body: Manifest.Body, dataset: String = "world", from: Manifest.Party, to: Manifest.Party, key: borrowing SigningKey,
+    revoked: Manifest.Revocations? = nil
+  ) throws -> String {
+    var draft = try BundleDraft(in: world.folder.path, platform: world.platform)
+    var manifest = Manifest(
+      bundle: BundleID(random: world.platform.random.bytes(16)), dataset: dataset, version: 2, from: from, to: to, user: "ana",
+      created: "2026-01-31T08:05:09Z", stamp: Stamp(milliseconds: world.clock.milliseconds()), body: body)
+    manifest.revoked = revoked
+    let sealed = try draft.seal(manifest, with: key)
+    return try kept(draft.write(sealed), as: "forged")
+  }
+
+  private func party(_ device: DeviceWorkspace) -> Manifest.Party {
+    .init(id: device.configuration.id, name: device.configuration.name)
+  }
+
+  private var office: Manifest.Party { .init(id: world.hub.configuration.id, name: world.hub.configuration.name) }
+
+  private func manifest(_ path: String) throws -> Manifest {
+    try BundleReader(platform: world.platform).manifest(of: path, trust: .firstContact)
+  }
+
+  private func changes(_ path: String, sequence: Int64) throws -> Manifest.Body {
+    guard case .changes(let real) = try manifest(path).body else { throw ToolFailure("no export") }
+    return .changes(
+      .init(
+        epoch: real.epoch, incarnation: real.incarnation, received: real.received, sequence: SequenceNumber(sequence), chain: []))
+  }
+
+  private func scope(_ path: String, number: Int64) throws -> Manifest.Body {
+    guard case .scope(let real) = try manifest(path).body else { throw ToolFailure("no emission") }
+    return .scope(
+      .init(
+        epoch: real.epoch, number: EmissionNumber(number), after: EmissionNumber(1), extent: .delta,
+        acknowledged: real.acknowledged))
+  }
+
+  // MARK: replay, rollback, freeze
+
+  @Test("replay: a device's bundle that is carried twice, or after a later one, changes nothing")
+  func replayToHub() throws {
+    try write("first", on: tablet)
+    let first = try kept(world.export(tablet), as: "first")
+    try write("second", on: tablet)
+    let second = try kept(world.export(tablet), as: "second")
+    #expect(try world.hub.importBundle(second).verdict == .imported)
+    try world.write("UPDATE camps SET name = 'third' WHERE id = 1", in: world.hub.folder)
+    for path in [first, second, first, second] { #expect(try world.hub.importBundle(path).taken == 0) }
+    #expect(try name(in: world.hub.folder) == "third")
+  }
+
+  @Test("replay: a hub's bundle that is carried twice changes nothing")
+  func replayToDevice() throws {
+    try world.write("UPDATE camps SET name = 'first' WHERE id = 1", in: world.hub.folder)
+    let delta = try kept(world.emit(to: tablet), as: "delta")
+    _ = try tablet.importBundle(delta)
+    try write("mine", on: tablet)
+    #expect(try tablet.importBundle(delta).verdict == .repeated)
+    #expect(try name(in: tablet.folder) == "mine")
+  }
+
+  @Test("rollback: an older bundle of the hub's does not bring old rows back, full or not")
+  func rollback() throws {
+    try world.write("UPDATE camps SET name = 'old' WHERE id = 1", in: world.hub.folder)
+    let old = try kept(world.emit(to: tablet, full: true), as: "old")
+    try world.write("UPDATE camps SET name = 'new' WHERE id = 1", in: world.hub.folder)
+    _ = try tablet.importBundle(world.emit(to: tablet))
+    #expect(try tablet.importBundle(old).verdict == .repeated)
+    #expect(try name(in: tablet.folder) == "new")
+  }
+
+  @Test("rollback: a bundle with an older list of revoked keys is refused, whatever its number")
+  func olderRevocations() throws {
+    _ = try world.hub.revoke("phone")
+    let path = try kept(world.emit(to: tablet), as: "told")
+    _ = try tablet.importBundle(path)
+    let forged = try forged(
+      scope(path, number: 9), from: office, to: party(tablet), key: world.hub.keys.signing())
+    #expect(try reason { _ = try tablet.importBundle(forged) } == "older-revocations")
+    #expect(try tablet.status().current?.state.received == EmissionNumber(2))
+  }
+
+  @Test("freeze: who holds bundles back is seen by the age of the last word, on both sides, and nothing is lost by it")
+  func freeze() throws {
+    let heard = try tablet.status().current?.state.heard
+    try world.write("UPDATE camps SET name = 'held back' WHERE id = 1", in: world.hub.folder)
+    let late = try kept(world.emit(to: tablet), as: "late")
+    try write("kept", on: tablet)
+    let export = try kept(world.export(tablet), as: "export")
+    world.clock.advance(by: 40 * 86_400_000)
+    #expect(try tablet.status().current?.state.heard == heard)
+    #expect(try world.hub.status().devices.first { $0.device.name == "tablet" }?.device.heard == nil)
+    #expect(try world.hub.importBundle(export).verdict == .imported)
+    #expect(try tablet.importBundle(late).verdict == .imported)
+    #expect(try world.hub.status().devices.first { $0.device.name == "tablet" }?.device.heard == world.clock.milliseconds())
+    #expect(try tablet.status().current?.state.heard == world.clock.milliseconds())
+  }
+
+  // MARK: mix and match
+
+  @Test("mix and match: entries, sums and signatures of two bundles of one sender make no third")
+  func mixedEntries() throws {
+    // The first has a snapshot, which later ones have not.
+    try write("zero", on: tablet)
+    _ = try world.export(tablet)
+    try write("one", on: tablet)
+    let one = try kept(world.export(tablet), as: "one")
+    try write("two", on: tablet)
+    let two = try kept(world.export(tablet), as: "two")
+    let folders = try ["one", "two"].map { try world.folder.folder("unpacked-\($0)") }
+    try StockTool.tar("--zstd", "-xf", one, in: folders[0])
+    try StockTool.tar("--zstd", "-xf", two, in: folders[1])
+    let names = try StockTool.tar("--zstd", "-tf", one, in: folders[0]).lines
+    #expect(try StockTool.tar("--zstd", "-tf", two, in: folders[1]).lines == names)
+    for name in names {
+      let mixed = try world.folder.folder("mixed-\(name)")
+      for other in names {
+        try world.platform.files.copy(
+          Paths.join(other == name ? folders[1] : folders[0], other), to: Paths.join(mixed, other), mode: 0o644)
+      }
+      try StockTool.tar(["--format=ustar", "--zstd", "-cf", "mixed.satchel"] + names, in: mixed)
+      let why = try reason { _ = try world.hub.importBundle(Paths.join(mixed, "mixed.satchel")) }
+      #expect(why == "bad-digest" || why == "bad-signature" || why == "bad-entry", "\(name): \(why ?? "taken")")
+    }
+    #expect(try name(in: world.hub.folder) == "Oak")
+  }
+
+  @Test("mix and match: volumes of two bundles make none")
+  func mixedVolumes() throws {
+    var paths: [[String]] = []
+    for round in ["one", "two"] {
+      let noise = world.platform.random.bytes(60 << 10).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      try world.write("UPDATE reviews SET photo = x'\(noise)' WHERE camp = 1", in: tablet.folder)
+      world.clock.advance(by: 1000)
+      paths.append(try tablet.cut(tablet.export(), size: 64 << 10, into: world.folder.folder(round)))
+    }
+    #expect(paths[0].count > 1 && paths[1].count > 1)
+    var last: HubImportReport?
+    for (place, path) in paths[0].enumerated() { last = try world.hub.importBundle(place == 0 ? paths[1][0] : path) }
+    #expect(last?.verdict == .part && last?.waiting?.missing == [1])
+    #expect(try name(in: world.hub.folder) == "Oak")
+  }
+
+  // MARK: wrong ends
+
+  @Test("wrong recipient: what is for another is left alone, also if somebody encrypted it anew for us")
+  func wrongRecipient() throws {
+    try world.write("UPDATE camps SET name = 'for the phone' WHERE id = 1", in: world.hub.folder)
+    let theirs = try kept(world.emit(to: phone), as: "theirs")
+    #expect(try reason { _ = try tablet.importBundle(theirs) } == "not-for-us")
+    try encryptInPlace(theirs, for: [tablet.keys.recipient()], platform: world.platform)
+    #expect(try reason { _ = try tablet.importBundle(theirs) } == "not-for-us")
+    #expect(try name(in: tablet.folder) == "Oak")
+    try encryptInPlace(kept(world.export(tablet), as: "mine"), for: [phone.keys.recipient()], platform: world.platform)
+    #expect(try reason { _ = try world.hub.importBundle(world.folder("mine.satchel")) } == "age-not-for-us")
+  }
+
+  @Test("wrong dataset: a bundle of the right sender for another dataset is refused on both sides")
+  func wrongDataset() throws {
+    let emitted = try kept(world.emit(to: tablet, full: true), as: "real")
+    let toDevice = try forged(
+      scope(emitted, number: 9), dataset: "other", from: office, to: party(tablet), key: world.hub.keys.signing())
+    #expect(try reason { _ = try tablet.importBundle(toDevice) } == "wrong-dataset")
+    try write("x", on: tablet)
+    let exported = try kept(world.export(tablet), as: "export")
+    let toHub = try forged(
+      changes(exported, sequence: 9), dataset: "other", from: party(tablet), to: office, key: tablet.keys.signing())
+    #expect(try reason { _ = try world.hub.importBundle(toHub) } == "wrong-dataset")
+  }
+
+  @Test("another's name: a device that signs what it says is another's is refused")
+  func otherSender() throws {
+    try write("x", on: tablet)
+    let exported = try kept(world.export(tablet), as: "export")
+    let forgery = try forged(changes(exported, sequence: 2), from: party(tablet), to: office, key: phone.keys.signing())
+    #expect(try reason { _ = try world.hub.importBundle(forgery) } == "other-key")
+    let emitted = try kept(world.emit(to: tablet, full: true), as: "emitted")
+    let fromPhone = try forged(scope(emitted, number: 9), from: office, to: party(tablet), key: phone.keys.signing())
+    // It may be that the hub has lost its key: a person has to say so.
+    #expect(try reason { _ = try tablet.importBundle(fromPhone) } == "new-hub-key")
+    let fromItself = try forged(scope(emitted, number: 9), from: office, to: party(tablet), key: tablet.keys.signing())
+    #expect(try reason { _ = try tablet.importBundle(fromItself) } == "other-key")
+  }
+
+  @Test("a stranger: a bundle whose signer is not known is taken by nobody")
+  func stranger() throws {
+    let elsewhere = try World(random: SystemRandom())
+    let theirs = try elsewhere.device("tablet", user: "eve", tier: 1).device
+    _ = try theirs.importBundle(elsewhere.emit(to: theirs))
+    try elsewhere.write("UPDATE camps SET name = 'evil' WHERE id = 1", in: theirs.folder)
+    #expect(try reason { _ = try world.hub.importBundle(elsewhere.export(theirs)) } == "unknown-key")
+    #expect(try reason { _ = try tablet.importBundle(elsewhere.emit(to: theirs, full: true)) } == "not-for-us")
+    #expect(try world.platform.files.list(world.hub.folder.inbox).isEmpty)
+  }
+
+  @Test("fork: of two copies of a device that both go on, the second is refused at the latest with its second bundle")
+  func fork() throws {
+    try StockTool.bash("-c", "cp -a tablet copy", in: world.folder.path)
+    let copy = try DeviceWorkspace.open(world.folder("copy"), platform: world.platform)
+    try write("original", on: tablet)
+    try world.write("UPDATE camps SET name = 'copy' WHERE id = 1", in: copy.folder)
+    #expect(try world.hub.importBundle(kept(world.export(tablet), as: "original")).verdict == .imported)
+    #expect(try reason { _ = try world.hub.importBundle(kept(world.export(copy), as: "copy")) } == "fork")
+    #expect(try name(in: world.hub.folder) == "original")
+    // From now on neither delivers, until somebody has decided.
+    try write("original again", on: tablet)
+    #expect(try reason { _ = try world.hub.importBundle(world.export(tablet)) } == "flagged")
+  }
+
+  @Test("an insider: a device's lines cannot name tables, keys or rights that it does not have")
+  func insider() throws {
+    try world.write("CREATE TABLE satchel_fake (id INTEGER PRIMARY KEY)", in: world.hub.folder)
+    try write("x", on: tablet)
+    let exported = try kept(world.export(tablet), as: "export")
+    for table in ["satchel_devices", "sqlite_schema", "satchel_fake", "reviews; DROP TABLE camps"] {
+      var draft = try BundleDraft(in: world.folder.path, platform: world.platform)
+      try draft.addChanges { line in
+        try line(
+          ChangeLine(
+            table: Name(table), key: RowKey([.integer(1)]), generation: .zero, stamp: .zero,
+            content: .insert([Field(Name("id"), .integer(1))])))
+      }
+      let manifest = Manifest(
+        bundle: BundleID(random: world.platform.random.bytes(16)), dataset: "world", version: 2, from: party(tablet), to: office,
+        user: "ana", created: "2026-01-31T08:05:09Z", stamp: Stamp(milliseconds: world.clock.milliseconds()), changes: 1,
+        body: try changes(exported, sequence: 2))
+      let sealed = try draft.seal(manifest, with: tablet.keys.signing())
+      let path = try kept(draft.write(sealed), as: "insider")
+      #expect(try reason { _ = try world.hub.importBundle(path) } == "bad-line", "\(table)")
+    }
+    #expect(try world.hub.importBundle(exported).verdict == .imported)
+  }
+}

@@ -1,0 +1,149 @@
+#!/usr/bin/python3
+"""Checks what bundles say against the JSON Schemas of their documents.
+
+    validate.py [-i IDENTITIES] [--self-test] SCHEMA_DIR BUNDLE...
+
+Prints a line for each problem and ends with 1, or how many documents are valid and ends with 0; the schemas' examples are some.
+-i names age identities, for encrypted bundles. --self-test spoils each document in many ways, which the schemas must refuse.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+import tempfile
+
+import jsonschema
+
+sys.dont_write_bytecode = True  # or the tests would leave a folder beside their sources
+import reader
+
+SCHEMAS = {f"{name}s.jsonl": name for name in ("change", "resolution", "conflict")} | {"dataset.json": "dataset"}
+
+# The self-test has the format from here and not from the schemas, because they are what it tests.
+OPTIONAL = {"recipient", "rotation", "revoked", "note", "snapshot", "encrypt", "escrow", "attributes"}
+ROWS = {"key", "to", "row", "set", "was", "base_values", "hub_values", "device_values"}
+OPS = {"insert": ["generation", "row"], "update": ["generation", "set", "was"], "delete": ["generation", "was"], "row": ["row"],
+       "gone": [], "rekey": ["to", "number"], "block": ["to", "number"]}
+OF_OPS = {"generation": 1, "row": {"id": 1}, "set": {"id": 1}, "was": {"id": 1}, "to": [1], "number": 1}
+CHAIN = [{"sequence": number, "digest": "0" * 128} for number in range(1, 258)]
+ROTATION, REVOKED = {"key": "RW" + "Q" * 54, "recipient": "age1" + "q" * 58}, {"number": 1, "keys": []}
+WRONG_TEXTS = {**dict.fromkeys(["table", "note", "visible", "write", "parents"], []),
+               **dict.fromkeys(["user", "decided_by"], ["a\n", "\x7f", "a" * 101]),
+               **dict.fromkeys(["dataset", "from", "to"], ["", "Hub", "con", "lpt1", "-a", "a.b", "ä", "a\n", "a" * 41])}
+WRONG_INTEGERS = ["9007199254740991", "09007199254740992", "9007199254740992\n", "9223372036854775808", "-9223372036854775809"]
+WRONG_VALUES = [True, [], {}, "a\0b", 1e400, {"blob": "A"}, {"blob": "AB=="}, {"blob": "AA==\n"}, {"blob": "", "more": ""},
+                {"text": ""}, {"real": "nan"}, *({"integer": digits} for digits in WRONG_INTEGERS)]
+WRONG_RULES = [{}, {"sqlite_a": {}}, {"Satchel_a": {}}, {"a": {"more": 1}}, {"a": {"block": 9}}, {"a": {"block": 100}}]
+WRONG_ATTRIBUTES = [{"user": "text"}, {"1a": "text"}, {"a\n": "text"}, {"satchel_a": "text"}, {"a": "blob"}]
+GONE = object()
+
+
+def load(folder):
+    """A validator for each schema in a folder, by its name."""
+    schemas = {path.name.split(".")[0]: json.loads(path.read_bytes()) for path in pathlib.Path(folder).glob("*.schema.json")}
+    resolver = jsonschema.RefResolver("", {}, {schema["$id"]: schema for schema in schemas.values()})
+    for schema in schemas.values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    return {name: jsonschema.Draft202012Validator(schema, resolver=resolver) for name, schema in schemas.items()}
+
+
+def documents(path, secrets):
+    """Each document in a bundle: where it stands, of which schema it is, and what it says."""
+    with tempfile.TemporaryDirectory(prefix="validate-") as folder:
+        bundle = reader.open_bundle(path, folder, [], secrets)
+        yield f"{path}: manifest.json", "manifest", bundle.manifest
+        for name in [name for name in bundle.names if name in SCHEMAS]:
+            entry = pathlib.Path(folder, name)
+            for number, text in enumerate(reader.lines_of(entry) if name in reader.LINES else [entry.read_bytes()], 1):
+                yield f"{path}: {name}:{number}", SCHEMAS[name], reader.parse(text)
+
+
+def places(item, path=()):
+    """Each part of a document, with the way to it."""
+    for step, part in item.items() if isinstance(item, dict) else enumerate(item) if isinstance(item, list) else ():
+        yield (*path, step), part
+        yield from places(part, (*path, step))
+
+
+def put(document, path, new):
+    """A copy of the document with something else in this place, or nothing."""
+    copy = document.copy()
+    copy[path[0]] = put(copy[path[0]], path[1:], new) if len(path) > 1 else new
+    if copy[path[0]] is GONE:
+        del copy[path[0]]
+    return copy
+
+
+def wrongs(kind, path, item):
+    """What must not stand in this place, whatever else the document says."""
+    name = next(step for step in reversed(path) if isinstance(step, str))
+    if kind in ("change", "conflict") and path[0] in ROWS and len(path) > 1:
+        return WRONG_VALUES if len(path) == 2 else [True, "!"]
+    wrong = [True] + [GONE] * (isinstance(path[-1], str) and (kind == "manifest" if len(path) > 1 else name not in OPTIONAL))
+    if isinstance(item, int):
+        return wrong + ["7", -1, 1.5, 2**53 if name != "snapshot" else 2**63, [], None]
+    if isinstance(item, list):
+        return wrong + ["x", {}, None] + [[]] * (path[0] in ("key", "to"))
+    if not isinstance(item, str):
+        return wrong + ["x", []] + [None] * (item is not None and name != "hub_values")
+    other = [item + "x", item + "\n", ""] + [item.upper()] * (name not in ("key", "keys") and item.upper() != item)
+    rule = "note" if name == "user" and kind != "manifest" else path[0] if name == "name" else name
+    return wrong + [1.5, [], {}, None] + WRONG_TEXTS.get(rule, other)
+
+
+def contradictions(kind, document):
+    """What must not stand in the first of these places because of what stands in others."""
+    if kind == "change":
+        members = OPS[document["op"]]
+        yield from [("op", op) for op in OPS if OPS[op] != members] + [("row", {}), ("set", {}), ("was", {})]
+        yield from [(name, new) for name, new in OF_OPS.items() if name not in members]
+        yield from [("stamp", "0000000000000001")] * (members in (OPS["gone"], OPS["rekey"]))
+    elif kind == "conflict":
+        yield from (("op", op) for op in ("insert", "update", "delete") if op != document["op"])
+        yield from [("state", "open" if document["state"] == "resolved" else "resolved"), ("winners", {"stars": "both"})]
+    elif kind == "dataset":
+        yield from [("more", 1), ("version", 0), ("snapshot", 0), ("escrow", [ROTATION["recipient"]] * 17)]
+        yield from [("tables", new) for new in WRONG_RULES] + [("attributes", new) for new in WRONG_ATTRIBUTES]
+    elif kind == "manifest":
+        kind, entries, counts = document["kind"], document["entries"], document["counts"]
+        spoilt = [entries[::-1], entries * 2] + [[*entries, {"name": name, "bytes": 1}] for name in ("part", "blobs")]
+        yield from [("entries", new) for new in spoilt if new != entries] + [("format", 2), ("critical", ["newer"])]
+        yield from [("counts", {**counts, name: int(not number)}) for name, number in counts.items()]
+        yield from [("kind", other) for other in ("changes", "scope", "enrolment", "volume") if other != kind]
+        yield from [("version", 0), ("created", "2026-02-30T00:00:00Z"), ("critical", ["keys"] * (1 + bool(counts["changes"])))]
+        if kind == "scope":
+            yield from [("after", int(document["after"] == 0)), ("extent", "full" if document["after"] else "delta")]
+        else:
+            yield from [("revoked", REVOKED), ("chain", CHAIN) if kind == "changes" else ("rotation", ROTATION)]
+
+
+def main():
+    options = argparse.ArgumentParser(description="Checks bundles against the JSON Schemas of their documents.")
+    options.add_argument("-i", metavar="IDENTITIES", help="a file with age identities")
+    options.add_argument("--self-test", action="store_true", help="spoil the documents: the schemas must refuse them")
+    options.add_argument("folder", metavar="SCHEMA_DIR", help="where the schemas are")
+    options.add_argument("bundles", metavar="BUNDLE", nargs="+", help="a bundle or volume")
+    given = options.parse_args()
+    validators, problems, tried = load(given.folder), [], 0
+    found = [(name, name, example) for name, of in validators.items() for example in of.schema.get("examples", [])]
+    for path in given.bundles:
+        try:
+            found += documents(path, reader.read_identities(given.i) if given.i else [])
+        except reader.Refused as error:
+            problems.append(f"{path}: refused: {error}")
+    for place, kind, document in found:
+        refusals = [f"{place}: {error.json_path}: {error.message:.200}" for error in validators[kind].iter_errors(document)]
+        problems += refusals
+        if given.self_test and not refusals:
+            spoilt = [(path, new) for path, item in places(document) for new in wrongs(kind, path, item)]
+            spoilt += [((name,), new) for name, new in contradictions(kind, document)]
+            tried += len(spoilt)
+            problems += [f"{place}: taken with {path} {'left out' if new is GONE else f'= {new!r:.80}'}"
+                         for path, new in spoilt if validators[kind].is_valid(put(document, path, new))]
+    print("\n".join(problems) or f"{len(found)} documents are valid{f', {tried} spoilt ones are refused' * given.self_test}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
