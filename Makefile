@@ -4,12 +4,14 @@
 #   ROWS       how many rows each side brings in `make soak` while other processes write (100000)
 #   PROGRAMS   how many random programs of writers in captured databases `make soak` tries (20000)
 #   QUICK      1: `make bench` measures less, in two minutes
+#   SECONDS    for how long `make fuzz` goes on (300)
 #   SEED       the first seed of `make soak`; give the one that a failure printed to see that failure again
 
 SWIFT     ?= swift
 HISTORIES ?= 1000
 PROGRAMS  ?= 20000
 ROWS      ?= 100000
+SECONDS   ?= 300
 SEED      ?=
 FILTER    ?=
 QUICK     ?=
@@ -18,7 +20,7 @@ QUICK     ?=
 PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3 gdal-bin \
   age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrcodegen-dev mtools zbar-tools
 
-.PHONY: build test demo lint format soak bench clean deps
+.PHONY: build test demo lint format soak fuzz bench clean deps
 
 # Both tools: .build/release/satchel and .build/release/satchel-hub.
 build: deps
@@ -47,6 +49,10 @@ soak: deps
 	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
 	  $(SWIFT) test -c release -Xswiftc -enable-testing --filter 'ProtocolTests|CaptureTests.randomPrograms'
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test -c release -Xswiftc -enable-testing --skip-build --filter ConcurrencyTests
+
+# Fuzzes everything that reads what strangers send, guided by coverage, for SECONDS.
+fuzz: deps
+	scripts/fuzz.sh '$(SECONDS)'
 
 # What Satchel costs, measured against what one would do without it, in an optimised build. QUICK=1 measures less, in two minutes.
 bench: deps

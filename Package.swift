@@ -74,11 +74,13 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "SatchelValues", "SatchelPlatform", "SatchelCrypto", "SatchelSQLite", "SatchelBundle", "SatchelWorkspace",
-        "SatchelDevice",
-        "SatchelHub",
+        "SatchelValues", "SatchelPlatform", "SatchelCrypto", "SatchelSQLite", "SatchelDataset", "SatchelBundle",
+        "SatchelWorkspace", "SatchelDevice", "SatchelHub",
       ], path: "Tests/Support", swiftSettings: tests),
     .executableTarget(name: "make-golden", dependencies: ["TestSupport"], path: "Tests/MakeGolden", swiftSettings: tests),
+    .executableTarget(
+      name: "mutate", dependencies: ["TestSupport", "SatchelPlatform"], path: "Tests/Mutate", swiftSettings: tests),
+    .target(name: "SatchelFuzz", dependencies: ["TestSupport"], path: "Tests/Fuzz", swiftSettings: tests),
     .executableTarget(
       name: "bench",
       dependencies: ["SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelDataset", "SatchelCapture", "TestSupport"],

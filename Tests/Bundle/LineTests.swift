@@ -1,4 +1,5 @@
 import SatchelBundle
+import TestSupport
 import Testing
 
 private let stamp = #""stamp":"019c13161a880000""#

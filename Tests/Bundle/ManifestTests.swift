@@ -1,4 +1,5 @@
 import SatchelBundle
+import TestSupport
 import Testing
 
 @Suite("What a manifest may say")

@@ -78,3 +78,11 @@ public func runProgram(at path: String, _ arguments: [String], in folder: String
   process.waitUntilExit()
   return ToolResult(status: process.terminationStatus, output: said, complaint: complained)
 }
+
+/// The path of a program of this package, built beside the tests that run.
+public func builtProgram(_ name: String) -> String {
+  let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0]
+  var folder = URL(filePath: bundle)
+  while folder.path.contains(".xctest") { folder.deleteLastPathComponent() }
+  return folder.appending(path: name).path
+}

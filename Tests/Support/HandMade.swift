@@ -1,25 +1,23 @@
 import SatchelBundle
 import SatchelCrypto
 import SatchelPlatform
-import TestSupport
-import Testing
 
 /// An entry of a tar that is put together by hand, so that exactly one thing can be wrong with it.
-struct HandMadeEntry {
-  var name: [UInt8]
-  var type = UInt8(ascii: "0")
-  var link = ""
-  var prefix = ""
-  var content: [UInt8]
+public struct HandMadeEntry {
+  public var name: [UInt8]
+  public var type = UInt8(ascii: "0")
+  public var link = ""
+  public var prefix = ""
+  public var content: [UInt8]
   /// What the header says, where it lies.
-  var claimedSize: Int?
+  public var claimedSize: Int?
 
-  init(_ name: String, _ content: [UInt8] = []) {
+  public init(_ name: String, _ content: [UInt8] = []) {
     self.name = Array(name.utf8)
     self.content = content
   }
 
-  var bytes: [UInt8] {
+  public var bytes: [UInt8] {
     var block = [UInt8](repeating: 0, count: 512)
     func put(_ text: some Sequence<UInt8>, at offset: Int) { for (i, byte) in text.enumerated() { block[offset + i] = byte } }
     func octal(_ number: Int, _ digits: Int) -> [UInt8] {
@@ -44,12 +42,12 @@ struct HandMadeEntry {
 }
 
 /// The two blocks of zeros that end a tar.
-let tarEnd = [UInt8](repeating: 0, count: 1024)
+public let tarEnd = [UInt8](repeating: 0, count: 1024)
 
-func tar(_ entries: [HandMadeEntry]) -> [UInt8] { entries.flatMap(\.bytes) + tarEnd }
+public func tar(_ entries: [HandMadeEntry]) -> [UInt8] { entries.flatMap(\.bytes) + tarEnd }
 
 /// A zstd frame (RFC 8878) that holds bytes as they are, in raw blocks.
-func zstd(_ bytes: [UInt8]) -> [UInt8] {
+public func zstd(_ bytes: [UInt8]) -> [UInt8] {
   var frame: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]
   var start = 0
   repeat {
@@ -63,27 +61,29 @@ func zstd(_ bytes: [UInt8]) -> [UInt8] {
 }
 
 /// A bundle that is put together by hand and signed: right in everything, until a test changes it.
-struct HandMade {
+public struct HandMade {
   /// Members of the manifest, their values as JSON.
-  var members: KeyValue
-  var entries: [HandMadeEntry]
+  public var members: KeyValue
+  public var entries: [HandMadeEntry]
   /// Which the manifest and B2SUMS list; nil: those that are there.
-  var promised: [(name: String, bytes: Int)]?
-  var signer: UInt8 = 1
-  var seed: UInt8 = 1
-  var comment: String?
+  public var promised: [(name: String, bytes: Int)]?
+  public var signer: UInt8 = 1
+  public var seed: UInt8 = 1
+  public var comment: String?
+  /// In the place of the manifest that the members make.
+  public var rawManifest: [UInt8]?
 
-  typealias KeyValue = [(name: String, json: String)]
+  public typealias KeyValue = [(name: String, json: String)]
 
-  static let bundle = "0d6a9f4e-3c1b-4a52-9a7e-5b0f6c2d1e88"
-  static let device = "6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607"
-  static let hub = "c0ffee00-1234-4abc-8def-0123456789ab"
-  static let digest = String(repeating: "0f", count: 64)
-  static let line =
+  public static let bundle = "0d6a9f4e-3c1b-4a52-9a7e-5b0f6c2d1e88"
+  public static let device = "6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607"
+  public static let hub = "c0ffee00-1234-4abc-8def-0123456789ab"
+  public static let digest = String(repeating: "0f", count: 64)
+  public static let line =
     #"{"table":"t","op":"insert","key":[7],"generation":1,"stamp":"019c13161a880000","row":{"id":7,"a":"x"}}"#
 
   /// A device's bundle with these lines of changes.
-  init(lines: [String] = [line]) {
+  public init(lines: [String] = [line]) {
     entries = lines.isEmpty ? [] : [HandMadeEntry("changes.jsonl", Array(lines.map { $0 + "\n" }.joined().utf8))]
     members = [
       ("format", "1"), ("critical", "[]"), ("kind", #""changes""#), ("bundle", "\"\(Self.bundle)\""), ("dataset", #""d""#),
@@ -95,38 +95,39 @@ struct HandMade {
     ]
   }
 
-  mutating func set(_ name: String, _ json: String?) {
+  public mutating func set(_ name: String, _ json: String?) {
     members = members.compactMap { $0.name == name ? json.map { (name, $0) } : $0 }
     if let json, !members.contains(where: { $0.name == name }) { members.append((name, json)) }
   }
 
-  func setting(_ name: String, _ json: String?) -> HandMade {
+  public func setting(_ name: String, _ json: String?) -> HandMade {
     var copy = self
     copy.set(name, json)
     return copy
   }
 
-  func changing(_ change: (inout HandMade) -> Void) -> HandMade {
+  public func changing(_ change: (inout HandMade) -> Void) -> HandMade {
     var copy = self
     change(&copy)
     return copy
   }
 
-  var manifest: [UInt8] {
+  public var manifest: [UInt8] {
+    if let rawManifest { return rawManifest }
     let list = (promised ?? entries.map { (String(decoding: $0.name, as: UTF8.self), $0.content.count) })
       .map { #"{"name":"\#($0)","bytes":\#($1)}"# }.joined(separator: ",")
     let all = members.contains { $0.name == "entries" } ? members : members + [("entries", "[\(list)]")]
     return Array("{\(all.map { "\"\($0.name)\":\($0.json)" }.joined(separator: ","))}\n".utf8)
   }
 
-  var sums: [UInt8] {
+  public var sums: [UInt8] {
     let listed = entries.filter { entry in promised?.contains { entry.name == Array($0.name.utf8) } ?? true }
     let all = [HandMadeEntry("manifest.json", manifest)] + listed
     return all.flatMap { Array("\(Digest.of($0.content).hexadecimal)  ".utf8) + $0.name + [0x0a] }
   }
 
   /// The whole tar's entries, signed.
-  func signed(sums other: [UInt8]? = nil) throws -> [HandMadeEntry] {
+  public func signed(sums other: [UInt8]? = nil) throws -> [HandMadeEntry] {
     let key = SigningKey.testKey(signer, seed: seed)
     let words =
       comment
@@ -140,25 +141,25 @@ struct HandMade {
     ] + entries
   }
 
-  func file() throws -> [UInt8] { zstd(tar(try signed())) }
+  public func file() throws -> [UInt8] { zstd(tar(try signed())) }
 }
 
 /// What the reader made of a file.
-enum Outcome: Equatable {
+public enum Outcome: Equatable {
   case accepted(Digest)
   case refused(String)
 
-  var reason: String? { if case .refused(let reason) = self { reason } else { nil } }
+  public var reason: String? { if case .refused(let reason) = self { reason } else { nil } }
 }
 
 /// A place to read bundles in, which must be empty after each of them.
-final class ReadingRoom {
-  let folder: TemporaryFolder
-  let staging: String
+public final class ReadingRoom {
+  public let folder: TemporaryFolder
+  public let staging: String
   private let reader: BundleReader
   private let trust: BundleReader.Trust
 
-  init(trust: BundleReader.Trust? = nil, limits: BundleLimits = BundleLimits()) throws {
+  public init(trust: BundleReader.Trust? = nil, limits: BundleLimits = BundleLimits()) throws {
     folder = try TemporaryFolder()
     staging = try folder.folder("staging")
     reader = BundleReader(platform: .still(), limits: limits)
@@ -166,7 +167,7 @@ final class ReadingRoom {
   }
 
   /// Reads a file to its last line.
-  func outcome(of bytes: [UInt8]) throws -> Outcome {
+  public func outcome(of bytes: [UInt8]) throws -> Outcome {
     try folder.write(bytes, to: "f")
     let outcome = try outcome(at: folder("f"))
     let left = try folder.files.list(staging)
@@ -174,8 +175,8 @@ final class ReadingRoom {
     return outcome
   }
 
-  func reason(_ bundle: HandMade) throws -> String? { try outcome(of: bundle.file()).reason }
-  func reason(_ entries: [HandMadeEntry]) throws -> String? { try outcome(of: zstd(tar(entries))).reason }
+  public func reason(_ bundle: HandMade) throws -> String? { try outcome(of: bundle.file()).reason }
+  public func reason(_ entries: [HandMadeEntry]) throws -> String? { try outcome(of: zstd(tar(entries))).reason }
 
   private func outcome(at path: String) throws -> Outcome {
     do {
@@ -193,7 +194,7 @@ final class ReadingRoom {
 
 extension HandMade {
   /// The comment of a hub's bundle with the number 2.
-  var scopeComment: String {
+  public var scopeComment: String {
     let key = SigningKey.testKey(signer, seed: seed)
     return "satchel scope \(Self.bundle) dataset=d from=\(Self.device) to=\(Self.hub) number=2 key=\(key.publicKey.line)"
   }

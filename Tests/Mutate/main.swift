@@ -1,0 +1,53 @@
+import Foundation
+import SatchelPlatform
+import TestSupport
+
+// Reads mutated bundles: `mutate COUNT SEED BUNDLE...`. Prints what became of them, and fails where one took longer than a second, the
+// process more memory than 64 MiB, or anything was left behind. A crash names its seed: each input is printed to a file before it is read.
+
+/// The most memory that the process ever had, in KiB.
+func peakKibibytes() -> Int {
+  var usage = rusage()
+  getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+  return usage.ru_maxrss
+}
+
+let words = Array(CommandLine.arguments.dropFirst())
+func contents(_ paths: some Sequence<String>) throws -> [[UInt8]] {
+  try paths.map { [UInt8](try Data(contentsOf: URL(filePath: $0))) }
+}
+
+// `mutate --seeds FOLDER BUNDLE...` writes what the fuzzer begins with: a byte that says where the rest comes in, and the rest.
+if words.count > 2, words[0] == "--seeds" {
+  for (number, seed) in try FuzzRoom().seeds(bundles: contents(words[2...])).enumerated() {
+    try Data([seed.surface.rawValue] + seed.bytes).write(to: URL(filePath: "\(words[1])/seed-\(number)"))
+  }
+  exit(0)
+}
+guard words.count > 2, let count = Int(words[0]), let seed = UInt64(words[1]) else {
+  FileHandle.standardError.write(Data("usage: mutate COUNT SEED BUNDLE...\n".utf8))
+  exit(2)
+}
+let room = try FuzzRoom()
+let seeds = try room.seeds(bundles: contents(words[2...]))
+let surfaces = FuzzSurface.allCases.map { surface in seeds.filter { $0.surface == surface }.map(\.bytes) }
+let (clock, base) = (ContinuousClock(), peakKibibytes())
+var slowest = Duration.zero
+for number in 0..<count {
+  var mutator = Mutator(seed: seed &+ UInt64(number))
+  let surface = FuzzSurface.allCases[number % FuzzSurface.allCases.count]
+  let known = surfaces[Int(surface.rawValue)]
+  let bytes = mutator.mutate(
+    known[mutator.number(below: known.count)], with: known[mutator.number(below: known.count)])
+  let begin = clock.now
+  do { try room.read(bytes, at: surface) } catch {
+    print("\(surface) of seed \(seed &+ UInt64(number)): \(error)")
+    exit(1)
+  }
+  slowest = max(slowest, clock.now - begin)
+}
+let peak = peakKibibytes()
+print(
+  "\(count) mutated: \(room.taken) taken, \(room.refused) refused; the slowest took \(slowest), at most \(peak >> 10) MiB (\((peak - base) >> 10) MiB for reading)"
+)
+exit(slowest < .seconds(1) && peak < 64 << 10 ? 0 : 1)
