@@ -34,7 +34,7 @@ extension DeviceWorkspace {
     from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
   ) throws -> ImportReport {
     // Opened for its checks alone.
-    _ = try Snapshot.openUnchecked(bundle)
+    _ = try Snapshot.open(bundle, holding: definition.tables.map(\.name))
     guard let snapshot = bundle.path(of: .snapshot) else { throw BundleError.manifest("it is full and has no snapshot.sqlite") }
     let parent = Paths.parent(of: databasePath)
     try platform.files.makeDirectory(parent, mode: 0o755)

@@ -92,7 +92,7 @@ final class DeviceHistory {
   }
 
   private func fill(from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
-    guard let snapshot = try Snapshot.openUnchecked(bundle) else {
+    guard let snapshot = try Snapshot.open(bundle, holding: session.dataset.tables.map(\.name)) else {
       throw ArchivedBundles.incomplete("a full bundle has no snapshot")
     }
     for table in known.tables { try table.fill(from: snapshot) }

@@ -12,7 +12,7 @@ final class Snapshot {
 
   /// nil where the bundle carries none, which a delta may and a full bundle may not.
   static func open(_ bundle: borrowing VerifiedBundle, tables: [TrackedTable]) throws -> Snapshot? {
-    guard let database = try openUnchecked(bundle) else { return nil }
+    guard let database = try open(bundle, holding: tables.map(\.name)) else { return nil }
     for table in tables {
       let info = try database.tableInfo(table.name)
       try table.schema.refuseOtherColumns(info?.schema.columns ?? [])
@@ -27,18 +27,24 @@ final class Snapshot {
     return Snapshot(database: database)
   }
 
-  /// Opens the snapshot and checks that there is nothing in it but tables and indexes.
-  static func openUnchecked(_ bundle: borrowing VerifiedBundle) throws -> Database? {
+  /// Opens the snapshot and checks that there is nothing in it but these tables, their indexes, and the stamps: it may become the device's
+  /// database.
+  static func open(_ bundle: borrowing VerifiedBundle, holding tables: [Name]) throws -> Database? {
     guard case .scope(let scope) = bundle.manifest.body, scope.extent == .full else { return nil }
     guard let path = bundle.path(of: .snapshot) else { throw BundleError.manifest("it is full and has no snapshot.sqlite") }
     let database: Database
     do { database = try Database.untrusted(path: path) } catch {
       throw BundleError.entry("snapshot.sqlite", "is no sound database (\(error.message))")
     }
-    let strange = try database.first("SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index')") {
-      "\($0.text(0)) \($0.text(1))"
+    let known = tables + [Name(SnapshotBuilder.stampTable)]
+    try database.each("SELECT type, name, tbl_name, sql LIKE 'CREATE VIRTUAL%' FROM sqlite_schema") {
+      let (type, name, table) = ($0.text(0), $0.text(1), Name($0.text(2)))
+      // SQLite keeps its own counters and statistics in tables that nobody else can make.
+      if type == "table", name.hasPrefix("sqlite_") { return }
+      guard type == "table" || type == "index", known.contains(where: { $0.isSameInSQL(as: table) }), $0.integer(3) == 0 else {
+        throw BundleError.entry("snapshot.sqlite", "holds what is no part of the dataset: the \(type) \(name)")
+      }
     }
-    if let strange { throw BundleError.entry("snapshot.sqlite", "holds more than tables and indexes: the \(strange)") }
     return database
   }
 

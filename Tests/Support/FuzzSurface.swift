@@ -46,9 +46,9 @@ public final class FuzzRoom {
     } catch let error as any ExplainedError {
       if error.message.isEmpty { throw ToolFailure("an error without words: \(error.reason)") }
       refused += 1
-    } catch is SQLiteError { refused += 1 } catch is AgeError { refused += 1 } catch is KeyError { refused += 1 } catch
-      is SignatureError
-    { refused += 1 }
+    } catch is SQLiteError { refused += 1 } catch is AgeError { refused += 1 } catch is KeyError {
+      refused += 1
+    } catch is SignatureError { refused += 1 }
     let left = try folder.files.list(staging)
     if !left.isEmpty { throw ToolFailure("left behind: \(left)") }
   }

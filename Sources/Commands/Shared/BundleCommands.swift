@@ -34,7 +34,7 @@ enum BundleCommands {
       ["inspect"], summary: "show what a bundle carries",
       discussion: "Verifies a bundle, then shows from whom and for whom it is and what it changes, by table. Imports nothing.",
       arguments: [ArgumentSpec("FILE", help: "the bundle; - for standard input")],
-      options: [OptionSpec("rows", help: "show each change too")],
+      options: [OptionSpec("rows", help: "show each row too: + comes, - goes, ~ changes, = is")],
       examples: [Example("\(tool) inspect --rows survey-tablet-1-hub-3.satchel", "What did tablet-1 change?")]
     ) { command, context in
       try verify(command.argument("FILE"), command, context) { bundle in
@@ -46,7 +46,7 @@ enum BundleCommands {
           .init(
             name: "entries",
             value: .array(bundle.entryList.map { ["name": .string($0.name.rawValue), "bytes": .integer($0.bytes)] })))
-        if command.flag("rows") { answer.members.append(.init(name: "rows", value: .strings(content.rows))) }
+        if command.flag("rows") { answer.members.append(.init(name: "rows", value: .array(content.rowDocuments))) }
         return answer
       }
     }

@@ -61,34 +61,73 @@ struct BundleView {
 struct BundleContent {
   private var tables: [Name] = []
   private var counts: [Name: [String: Int]] = [:]
+  /// What became of each row, a block of lines each, for people; and the same for programs.
   private(set) var rows: [String] = []
+  private(set) var rowDocuments: [JSONValue] = []
   private(set) var conflicts: [String] = []
 
   init(_ bundle: borrowing VerifiedBundle, withRows: Bool) throws {
-    var content = (tables: [Name](), counts: [Name: [String: Int]](), rows: [String]())
+    var content = (tables: [Name](), counts: [Name: [String: Int]](), rows: [String](), documents: [JSONValue]())
     try bundle.eachChange { line in
-      let (word, detail) = Self.words(line)
+      let word = Self.word(line)
       if content.counts[line.table] == nil { content.tables.append(line.table) }
       content.counts[line.table, default: [:]][word, default: 0] += 1
-      if withRows { content.rows.append("\(word) \(line.table) [\(Words.key(line.key))] \(detail)") }
+      if withRows {
+        content.rows.append(Self.difference(line))
+        content.documents.append(Self.document(line, word))
+      }
     }
-    (tables, counts, rows) = content
+    (tables, counts, rows, rowDocuments) = content
     var told: [String] = []
     try bundle.eachConflict { told.append("\($0.id.text.prefix(8)) \($0.kind.rawValue) \($0.table) [\(Words.key($0.key))]") }
     conflicts = told
   }
 
-  private static func words(_ line: ChangeLine) -> (String, String) {
+  private static func word(_ line: ChangeLine) -> String {
     switch line.content {
-    case .insert(let fields): ("insert", Words.fields(fields))
-    case .delete(let was): ("delete", "was " + Words.fields(was))
-    case .update(let set, let was):
-      ("update", zip(set, was).map { "\($0.name): \(Words.value($1.value)) -> \(Words.value($0.value))" }.joined(separator: ", "))
-    case .row(let fields): ("row", Words.fields(fields))
-    case .gone: ("gone", "")
-    case .rekey(let to, _): ("rekey", "is now [\(Words.key(to))]")
-    case .block(let last, _): ("block", "up to [\(Words.key(last))]")
+    case .insert: "insert"
+    case .delete: "delete"
+    case .update: "update"
+    case .row: "row"
+    case .gone: "gone"
+    case .rekey: "rekey"
+    case .block: "block"
     }
+  }
+
+  /// A row as a difference: what comes after `+`, what goes after `-`, and what changes with both.
+  private static func difference(_ line: ChangeLine) -> String {
+    let row = "\(line.table) [\(Words.key(line.key))]"
+    func list(_ sign: String, _ fields: [Field]) -> [String] {
+      fields.map { "  \(sign) \($0.name): \(Words.value($0.value))" }
+    }
+    let lines: [String] =
+      switch line.content {
+      case .insert(let fields): ["+ \(row)"] + list("+", fields)
+      case .row(let fields): ["= \(row)"] + list(" ", fields)
+      case .delete(let was): ["- \(row)"] + list("-", was)
+      case .update(let set, let was): ["~ \(row)"] + zip(was, set).flatMap { list("-", [$0]) + list("+", [$1]) }
+      case .gone: ["- \(row)"]
+      case .rekey(let to, _): ["~ \(row) is now [\(Words.key(to))]"]
+      case .block(let last, _): ["= \(row) to [\(Words.key(last))] are this device's keys to hand out"]
+      }
+    return lines.map { visible($0) + "\n" }.joined()
+  }
+
+  private static func document(_ line: ChangeLine, _ word: String) -> JSONValue {
+    var members: [JSONValue.Member] = [
+      .init(name: "op", value: .string(word)), .init(name: "table", value: .string(line.table.text)),
+      .init(name: "key", value: .key(line.key)),
+    ]
+    switch line.content {
+    case .insert(let fields), .row(let fields): members.append(.init(name: "row", value: .fields(fields)))
+    case .delete(let was): members.append(.init(name: "was", value: .fields(was)))
+    case .update(let set, let was):
+      members += [.init(name: "set", value: .fields(set)), .init(name: "was", value: .fields(was))]
+    case .rekey(let to, _), .block(let to, _): members.append(.init(name: "to", value: .key(to)))
+    case .gone: break
+    }
+    return .object(members)
   }
 
   var text: String {
@@ -105,7 +144,7 @@ struct BundleContent {
       }
       text += "\n" + table.text(width: nil)
     }
-    if !rows.isEmpty { text += "\n" + rows.map { visible($0) + "\n" }.joined() }
+    if !rows.isEmpty { text += "\n" + rows.joined() }
     if !conflicts.isEmpty { text += "\nConflicts\n" + conflicts.map { "  \(visible($0))\n" }.joined() }
     return text
   }
