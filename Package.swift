@@ -61,7 +61,7 @@ let package = Package(
     room("SQLite", ["CSQLite", "Values"], settings: wrapsC),
     room("Dataset", ["Values", "JSON", "Crypto"]),
     room("Bundle", ["CArchive", "CZstd", "Values", "Platform", "JSON", "Crypto"], settings: wrapsC),
-    room("Merge", ["Values", "Dataset"]),
+    room("Merge", ["Values", "JSON", "Dataset"]),
     room("Capture", ["Values", "SQLite", "Dataset"]),
     room("Workspace", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge"]),
     room("Device", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),

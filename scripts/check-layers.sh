@@ -61,8 +61,8 @@ RULES='
     if ((room == "Device" && target == "Hub") || (room == "Hub" && target == "Device"))
       return "Device and Hub do not know each other: what both need stands before them"
     if (place[target] > place[room]) return room " stands before " target " and cannot import it"
-    if (room == "Merge" && target != "Values" && target != "Dataset")
-      return "Merge is values in, values out: it imports only Values and Dataset"
+    if (room == "Merge" && target != "Values" && target != "JSON" && target != "Dataset")
+      return "Merge is values in, values out: it imports only Values, JSON and Dataset"
     if (room == "Bundle" && target == "SQLite") return "Bundle knows no SQLite: readers and inspectors of bundles need none"
     return ""
   }
@@ -135,7 +135,8 @@ self_test() {
   expect JSON 'import SatchelNowhere' 'there is no room'
   expect Device 'import SatchelHub' 'do not know each other'
   expect Hub 'import SatchelDevice' 'do not know each other'
-  expect Merge 'import SatchelJSON' 'values in, values out'
+  expect Merge 'import SatchelSQLite' 'values in, values out'
+  expect Merge 'import SatchelJSON' ''
   expect Merge 'import SatchelDataset' ''
   expect Bundle 'import SatchelSQLite' 'Bundle knows no SQLite'
   expect Bundle 'import CSQLite' 'only SQLite imports'

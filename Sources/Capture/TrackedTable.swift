@@ -41,6 +41,11 @@ public struct TrackedTable: Sendable {
     }
     try check(info, at: place)
     try check(rules.keys, of: info, at: "\(place).keys")
+    if case .soft(let column) = rules.delete {
+      guard let position = info.schema.position(of: column), !info.schema.key.contains(position) else {
+        throw DatasetError("\(place).deleted", "the table has no column \(column) beside its key")
+      }
+    }
     for column in rules.columns.keys.sorted() where info.schema.position(of: column) == nil {
       throw DatasetError("\(place).columns.\(column)", "the table has no such column that is stored")
     }

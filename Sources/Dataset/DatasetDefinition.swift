@@ -72,6 +72,41 @@ public enum Policy: String, Sendable, CaseIterable {
   case hub, device, newest, manual
 }
 
+/// How two values of one column become one in which both sides' parts are.
+public enum Combination: String, Sendable, CaseIterable {
+  /// A counter: both differences count.
+  case sum
+  case max, min
+  /// JSON arrays as sets.
+  case union
+}
+
+/// What becomes of a column that both sides changed.
+public enum ColumnPolicy: Hashable, Sendable {
+  case winner(Policy)
+  case combination(Combination)
+
+  public init?(_ word: String) {
+    if let policy = Policy(rawValue: word) {
+      self = .winner(policy)
+    } else if let combination = Combination(rawValue: word) {
+      self = .combination(combination)
+    } else {
+      return nil
+    }
+  }
+}
+
+/// What a delete by a device means.
+public enum DeleteRule: Hashable, Sendable {
+  /// The row goes.
+  case hard
+  /// The row stays, and this column says that it was deleted: anything in it but NULL and 0.
+  case soft(Name)
+  /// Nobody deletes rows of this table on a device.
+  case never
+}
+
 /// Whether changes of different columns of one row meet.
 public enum MergeGrain: String, Sendable, CaseIterable {
   case column, row
@@ -98,7 +133,8 @@ public struct TableRules: Sendable {
   public let conflict: Policy
   public let merge: MergeGrain
   /// Columns with a policy of their own.
-  public let columns: [Name: Policy]
+  public let columns: [Name: ColumnPolicy]
+  public let delete: DeleteRule
   public let keys: KeyRule
   /// How many keys a replica is given at a time, by `KeyRule.blocks`.
   public let block: Int64
@@ -106,5 +142,5 @@ public struct TableRules: Sendable {
   /// Enough for a season's work, and 2^53 of them are not soon used up.
   public static let defaultBlock: Int64 = 10_000
 
-  public func policy(of column: Name) -> Policy { columns[column] ?? conflict }
+  public func policy(of column: Name) -> ColumnPolicy { columns[column] ?? .winner(conflict) }
 }

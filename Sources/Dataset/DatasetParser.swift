@@ -85,7 +85,7 @@ extension TableRules {
   init(name: Name, definition: JSONValue, at place: String) throws(DatasetError) {
     let members = try Members(
       definition, at: place,
-      known: ["parents", "visible", "write", "conflict", "merge", "columns", "unique", "delete", "keys", "block"])
+      known: ["parents", "visible", "write", "conflict", "merge", "columns", "unique", "delete", "deleted", "keys", "block"])
     self.name = name
     guard !name.text.lowercased().hasPrefix("satchel_"), !name.text.lowercased().hasPrefix("sqlite_") else {
       throw DatasetError(place, "names that begin with satchel_ and sqlite_ belong to Satchel and SQLite")
@@ -105,22 +105,44 @@ extension TableRules {
     }
     conflict = try members.word("conflict", of: Policy.self) ?? .manual
     merge = try members.word("merge", of: MergeGrain.self) ?? .column
-    var policies: [Name: Policy] = [:]
-    for column in try members.members("columns") {
-      guard let word = column.value.stringValue, let policy = Policy(rawValue: word) else {
-        throw DatasetError(members.place("columns.\(column.name)"), "a policy is \(oneOf(Policy.allCases))")
-      }
-      policies[Name(column.name)] = policy
-    }
-    columns = policies
+    columns = try Self.columns(members, merge)
     try members.only("unique", "policy")
-    try members.only("delete", "hard")
+    delete = try Self.delete(members)
     keys = try members.word("keys", of: KeyRule.self) ?? .asIs
     block = try Self.block(members, keys)
   }
 }
 
 extension TableRules {
+  private static func columns(_ members: Members, _ merge: MergeGrain) throws(DatasetError) -> [Name: ColumnPolicy] {
+    var policies: [Name: ColumnPolicy] = [:]
+    for column in try members.members("columns") {
+      let place = members.place("columns.\(column.name)")
+      guard let policy = column.value.stringValue.flatMap({ ColumnPolicy($0) }) else {
+        throw DatasetError(place, "a policy is \(oneOf(Policy.allCases)), \(oneOf(Combination.allCases))")
+      }
+      if case .combination(let how) = policy, merge == .row {
+        throw DatasetError(
+          place, "whole rows win or lose, so that no column can be a \(how.rawValue)", hint: "Leave out \"merge\": \"row\".")
+      }
+      policies[Name(column.name)] = policy
+    }
+    return policies
+  }
+
+  private static func delete(_ members: Members) throws(DatasetError) -> DeleteRule {
+    let column = try members.optionalString("deleted")
+    switch (try members.optionalString("delete"), column) {
+    case (nil, nil), ("hard", nil): return .hard
+    case ("never", nil): return .never
+    case ("soft", let column?): return .soft(Name(column))
+    case ("soft", nil):
+      throw DatasetError(members.place("delete"), "which column says that a row was deleted?", hint: "Name it: \"deleted\": \"COLUMN\"")
+    case (_, .some): throw DatasetError(members.place("deleted"), "it has a meaning beside \"delete\": \"soft\" alone")
+    case (let word?, nil): throw DatasetError(members.place("delete"), "\"\(word)\" is not hard, soft, never")
+    }
+  }
+
   private static func block(_ members: Members, _ keys: KeyRule) throws(DatasetError) -> Int64 {
     if members["block"] == nil { return defaultBlock }
     guard keys == .blocks else {

@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelDataset
 import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
@@ -19,13 +20,42 @@ extension DeviceWorkspace {
 
   /// Decides a conflict on this device: an ordinary change of the row, which travels with the next export. If somebody at the hub
   /// decided first, that stands.
-  public func resolve(_ prefix: String, _ decision: ConflictDecision, note: String?) throws -> StoredConflict {
+  /// - Parameter seen: what is known of the row; where it was changed since, nothing is decided.
+  public func resolve(
+    _ prefix: String, _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
+  ) throws -> StoredConflict {
     try locked {
       let session = try session()
       return try session.database.writeTransaction(ending) {
         let found = try ConflictTable.find(prefix, in: session.database)
-        try session.resolve(found, decision, note: note)
+        try session.resolve(found, decision, note: note, seen: seen)
         return try ConflictTable.find(found.record.id.text, in: session.database)
+      }
+    }
+  }
+}
+
+extension DeviceWorkspace {
+  /// Decides all open conflicts, or those of one table, for one side. A row that was changed since, or that the decision does not fit, is
+  /// left.
+  public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
+    guard policy == .hub || policy == .device else {
+      throw WorkspaceError(
+        "policy", "On a device all conflicts are decided for the hub or for the device: what was written at the hub when, it does not know.")
+    }
+    return try locked {
+      let session = try session()
+      return try session.database.writeTransaction(ending) {
+        var result = ResolvedAll()
+        for conflict in try ConflictTable.list([.open], in: session.database) where table == nil || conflict.record.table == table {
+          do {
+            try session.database.savepoint {
+              try session.resolve(conflict, policy == .hub ? .hub : .device, note: note, seen: .asFound)
+            }
+            result.resolved.append(conflict.record)
+          } catch let error as WorkspaceError { result.left.append((conflict.record, error)) }
+        }
+        return result
       }
     }
   }
@@ -38,7 +68,9 @@ extension DeviceSession {
     return try RowTable(table, in: database).row(record.key).map { table.schema.fields($0) }
   }
 
-  fileprivate func resolve(_ conflict: StoredConflict, _ decision: ConflictDecision, note: String?) throws {
+  fileprivate func resolve(
+    _ conflict: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen
+  ) throws {
     let record = conflict.record
     guard record.state != .resolved else { throw ConflictDecision.decidedAlready(conflict) }
     guard let table = table(record.table) else {
@@ -46,6 +78,7 @@ extension DeviceSession {
     }
     let rows = try RowTable(table, in: database)
     let current = try rows.row(record.key)
+    try record.check(seen, current: current.map { table.schema.fields($0) })
     let target = try decision.row(for: record, current: current, whole: nil, schema: table.schema)
     // An ordinary write: the triggers see it, and it travels as any other.
     try rows.write(target, over: current, key: record.key)

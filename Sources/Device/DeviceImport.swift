@@ -20,6 +20,10 @@ public struct ImportReport: Sendable {
   public let told: Int
   /// Rows of this device's own that got other keys, because somebody else's have theirs.
   public var rekeyed: [RekeyedHere] = []
+  /// What became of the rows.
+  public var tally = RowTally()
+  /// The new disagreements, the first of them.
+  public var found: [ConflictRecord] = []
   /// Of a volume: which others must come before anything can be taken.
   public var waiting: BundleParts.Waiting?
 }
@@ -288,9 +292,12 @@ extension DeviceSession {
     try Ledger.add(
       manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, conflicts: Int64(applier.conflicts),
       in: database)
-    return ImportReport(
+    var report = ImportReport(
       manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed, conflicts: applier.conflicts,
       told: told, rekeyed: rekeyed)
+    report.tally = applier.tally
+    report.found = applier.found
+    return report
   }
 
   /// Makes every row what the whole of the hub's rows says, those that are not among them included.

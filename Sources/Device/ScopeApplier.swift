@@ -15,6 +15,9 @@ final class ScopeApplier {
   /// Rows that another row's UNIQUE value kept out; they are tried again when all others are in.
   private var blocked: [(table: RowTable, key: RowKey, row: Row)] = []
 
+  private(set) var tally = RowTally()
+  /// The new disagreements, the first of them.
+  private(set) var found: [ConflictRecord] = []
   private(set) var written = 0
   private(set) var removed = 0
   private(set) var conflicts = 0
@@ -47,6 +50,7 @@ final class ScopeApplier {
     }
     if target == current { return }
     if target == nil { removed += 1 } else { written += 1 }
+    if let change = Change(from: current, to: target) { tally.add(change, in: rows.schema.name) }
     do { try rows.write(target, over: current, key: key) } catch let error as SQLiteError where error.kind == .unique {
       if let target { blocked.append((rows, key, target)) }
     }
@@ -64,7 +68,9 @@ final class ScopeApplier {
       device: session.state.id, user: session.state.user)
     let isNew = try ConflictTable.add(
       record, bundle: nil, noted: session.platform.clock.milliseconds(), in: session.database)
-    if isNew { conflicts += 1 }
+    if !isNew { return }
+    conflicts += 1
+    if found.count < RowTally.mostShown { found.append(record) }
   }
 
   // MARK: rows that stand in each other's way

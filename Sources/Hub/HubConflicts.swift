@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelDataset
 import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
@@ -20,25 +21,64 @@ extension HubWorkspace {
   }
 
   /// Decides a conflict at the hub: an ordinary change of the row by the hub's operator.
-  public func resolve(_ prefix: String, _ decision: ConflictDecision, note: String?) throws -> StoredConflict {
+  /// - Parameter seen: what is known of the row; where it was changed since, nothing is decided.
+  public func resolve(
+    _ prefix: String, _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
+  ) throws -> StoredConflict {
     try applying { store in
       let found = try ConflictTable.find(prefix, in: store.database)
-      guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
-      try write(decision, for: found, store)
-      let now = platform.clock.milliseconds()
-      _ = try ConflictTable.resolve(found.record.id, decision.word, by: Self.hubUser, at: now, note: note, in: store.database)
-      try ConflictTable.retell(found.record.id, in: store.database)
+      try resolve(found, decision, note: note, seen: seen, store)
       return try ConflictTable.find(found.record.id.text, in: store.database)
     }
   }
 
-  private func write(_ decision: ConflictDecision, for conflict: StoredConflict, _ store: HubStore) throws {
+  private func resolve(
+    _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, _ store: HubStore
+  ) throws {
+    guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
+    try write(decision, for: found, seen, store)
+    let now = platform.clock.milliseconds()
+    _ = try ConflictTable.resolve(found.record.id, decision.word, by: Self.hubUser, at: now, note: note, in: store.database)
+    try ConflictTable.retell(found.record.id, in: store.database)
+  }
+
+  /// Decides all open conflicts, or those of one table, by a policy. A row that was changed since, or that the decision does not fit, is left.
+  public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
+    try applying { store in
+      var result = ResolvedAll()
+      if let table, store.place(of: table) == nil { throw Self.noTable(table.text, store) }
+      for conflict in try ConflictTable.list([.open], in: store.database) where table == nil || conflict.record.table == table {
+        do {
+          let decision = try decision(policy, conflict.record, store)
+          try store.database.savepoint { try resolve(conflict, decision, note: note, seen: .asFound, store) }
+          result.resolved.append(conflict.record)
+        } catch let error as WorkspaceError { result.left.append((conflict.record, error)) }
+      }
+      return result
+    }
+  }
+
+  private func decision(_ policy: Policy, _ record: ConflictRecord, _ store: HubStore) throws -> ConflictDecision {
+    switch policy {
+    case .hub: return .hub
+    case .device: return .device
+    case .newest:
+      guard let place = store.place(of: record.table) else { return .hub }
+      return record.stamp > (try store.past(of: record.key, in: place)?.stamp ?? .zero) ? .device : .hub
+    case .manual: throw WorkspaceError("policy", "By the policy manual nothing is decided.")
+    }
+  }
+
+  private func write(
+    _ decision: ConflictDecision, for conflict: StoredConflict, _ seen: RowSeen, _ store: HubStore
+  ) throws {
     let record = conflict.record
     guard let place = store.place(of: record.table) else {
       throw WorkspaceError("no-table", "The dataset has no table \(record.table) any more.")
     }
     let schema = store.tables[place].schema
     let current = try store.rows[place].row(record.key)
+    try record.check(seen, current: current.map { schema.fields($0) })
     let target = try decision.row(
       for: record, current: current, whole: try store.lastImage(of: record.key, in: place), schema: schema)
     if let target, let missing = try store.missingParent(of: target, in: place) {

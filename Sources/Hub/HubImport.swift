@@ -23,6 +23,10 @@ public struct HubImportReport: Sendable {
   public let rekeyed: [RekeyedRow]
   /// Milliseconds by which the device's clock ran ahead of the hub's; its stamps were set back to the hub's time.
   public let clamped: Int64
+  /// What became of the rows.
+  public var tally = RowTally()
+  /// The new disagreements, the first of them.
+  public var found: [ConflictRecord] = []
   /// Of a volume: which others must come before anything can be taken.
   public var waiting: BundleParts.Waiting?
 }
@@ -281,9 +285,12 @@ private struct HubImport {
     let released = try HeldRows(store, now: now).release()
     try KeyBlocks(store).renewOwn()
     try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)
-    return HubImportReport(
+    var report = HubImportReport(
       manifest: manifest, verdict: .imported, taken: merger.taken, conflicts: merger.conflicts + told, resolved: resolved,
       released: released, rekeyed: keys.given, clamped: clamped)
+    report.tally = merger.tally
+    report.found = merger.found
+    return report
   }
 
   /// A row whose conflict was decided at the hub before the device's decision came.

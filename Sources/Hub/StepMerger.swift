@@ -28,6 +28,9 @@ final class StepMerger {
   /// Whether any change of the device waits from before; nil: nobody has asked yet.
   private var holdsAny: Bool?
 
+  private(set) var tally = RowTally()
+  /// The disagreements that are new, the first of them.
+  private(set) var found: [ConflictRecord] = []
   private(set) var taken = 0
   private(set) var conflicts = 0
 
@@ -124,6 +127,9 @@ final class StepMerger {
     let past = try store.past(of: step.key, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
     if let change = Change(from: hub, to: result.row) {
+      if case .delete = change, store.tables[place].rules.delete == .never {
+        return try forbid(step, met: hub, in: place, "Rows of this table are not deleted.")
+      }
       if hub != nil, try !scope.mayWrite(step.key, in: place) {
         return try forbid(step, met: hub, in: place, "The user may not change this row.")
       }
@@ -198,6 +204,7 @@ final class StepMerger {
     let origin = Origin(
       device: device.id, user: device.user, stamp: min(step.stamp, latest), bundle: bundle, echo: echo, at: now)
     try store.log(change, of: step.key, with: past, in: place, from: origin)
+    tally.add(change, in: store.tables[place].name)
     taken += 1
   }
 
@@ -254,6 +261,7 @@ final class StepMerger {
       if let change = Change(from: after, to: result.row) { steps.append((pending.step, change)) }
       after = result.row
     }
+    if before != nil, after == nil, store.tables[row.place].rules.delete == .never { return nil }
     if before != nil, before != after, try !scope.mayWrite(row.key, in: row.place) { return nil }
     return Move(row: row, before: before, after: after, steps: steps)
   }
@@ -293,7 +301,10 @@ final class StepMerger {
       met: met, device: device.id, user: device.user, note: note)
     record.stamp = min(step.stamp, latest)
     if record.state == .held { holdsAny = true }
-    if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, in: store.database) { conflicts += 1 }
+    if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, in: store.database) {
+      conflicts += 1
+      if found.count < RowTally.mostShown { found.append(record) }
+    }
     // What was not taken exactly as sent, the device must be shown as it is.
     let isAllDevice =
       disagreement.winners.isEmpty ? disagreement.rowWinner == .device : !disagreement.winners.values.contains(.hub)

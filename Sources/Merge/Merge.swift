@@ -22,65 +22,125 @@ public struct MergeResult: Hashable, Sendable {
 ///   - others: what everyone but the device changed since the device saw the row.
 ///   - stamp: when the device made its change.
 public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: OthersChanges, by rules: MergeRules) -> MergeResult {
+  if let result = mergeDelete(change, at: stamp, onto: hub, others: others, by: rules) { return result }
   switch (change, hub) {
   case (.insert(let row), nil):
-    return MergeResult(row: row)
+    // Somebody deleted the row since the device heard of it last: what is gone comes back by a decision alone.
+    return others.presence ? gone(at: stamp, others, by: rules) : MergeResult(row: row)
   case (.insert(let row), let hub?):
-    let differing = hub.values.indices.filter { hub[$0] != row[$0] }
-    let newest = Dictionary(uniqueKeysWithValues: differing.map { ($0, others.columns[$0] ?? others.newest) })
-    return meet(.insertInsert, row.values.enumerated().map { ($0, $1) }, at: stamp, onto: hub, clashing: newest, by: rules)
-  case (.delete, nil):
-    return MergeResult(row: nil)
-  case (.delete, let hub?):
-    if others.isEmpty { return MergeResult(row: nil) }
-    let verdict = decide(rules.table, device: stamp, hub: max(others.newest, others.columns.values.max() ?? .zero))
-    let disagreement = Disagreement(kind: .deleteUpdate, state: verdict.state, rowWinner: verdict.winner)
-    return MergeResult(row: verdict.winner == .device ? nil : hub, disagreement: disagreement)
-  case (.update, nil):
-    // An update never brings a row back: where the policy would have it, somebody has to decide.
-    let verdict = decide(rules.table, device: stamp, hub: others.newest)
-    let state: ConflictState = verdict.winner == .hub ? verdict.state : .open
-    return MergeResult(row: nil, disagreement: Disagreement(kind: .updateDelete, state: state))
+    let meetings = row.values.indices.map { Meeting(column: $0, was: .null, value: row[$0], others: others.columns[$0] ?? others.newest) }
+    return meet(.insertInsert, meetings.filter { $0.value != hub[$0.column] }, at: stamp, onto: hub, by: rules)
+  case (.delete(let was), _):
+    // Of a row that is only marked: nobody else has touched it.
+    guard let hub, rules.deleted != nil else { return MergeResult(row: nil) }
+    return MergeResult(row: isDeleted(hub, by: rules) ? hub : marked(hub, like: was, by: rules))
+  case (.update, nil): return gone(at: stamp, others, by: rules)
   case (.update(let changes), let hub?):
-    let clashing = clashes(of: changes, with: hub, others: others, grain: rules.grain)
-    return meet(.updateUpdate, changes.map { ($0.column, $0.value) }, at: stamp, onto: hub, clashing: clashing, by: rules)
+    let newest = max(others.newest, others.columns.values.max() ?? .zero)
+    let meetings = changes.map { change in
+      let met = rules.grain == .column ? others.columns[change.column] : others.isEmpty ? nil : newest
+      return Meeting(column: change.column, was: change.was, value: change.value, others: met)
+    }
+    return meet(.updateUpdate, meetings, at: stamp, onto: hub, by: rules)
   }
 }
 
-/// The columns that both sides changed to different values, each with the stamp of the others' change.
-private func clashes(
-  of changes: [ColumnChange], with hub: Row, others: OthersChanges, grain: MergeGrain
-) -> [Int: Stamp] {
-  var result: [Int: Stamp] = [:]
-  for change in changes where hub[change.column] != change.value {
-    switch grain {
-    case .column: result[change.column] = others.columns[change.column]
-    case .row: if !others.isEmpty { result[change.column] = max(others.newest, others.columns.values.max() ?? .zero) }
-    }
-  }
-  return result
+/// One column of a device's change, on its way into the hub's row.
+private struct Meeting {
+  let column: Int
+  /// What the device started from.
+  let was: Value
+  let value: Value
+  /// The newest stamp of others' changes that it meets; nil: nobody else has changed it.
+  let others: Stamp?
 }
 
 /// Writes a device's values into the hub's row, but for clashing columns that a policy gives to the hub.
 private func meet(
-  _ kind: ConflictKind, _ values: [(column: Int, value: Value)], at stamp: Stamp, onto hub: Row, clashing: [Int: Stamp],
-  by rules: MergeRules
+  _ kind: ConflictKind, _ meetings: [Meeting], at stamp: Stamp, onto hub: Row, by rules: MergeRules
 ) -> MergeResult {
   var row = hub
   var winners: [Int: Winner] = [:]
   var isOpen = false
-  for (column, value) in values where hub[column] != value {
-    guard let theirs = clashing[column] else {
-      row[column] = value
+  for meeting in meetings {
+    let column = meeting.column
+    guard let others = meeting.others else {
+      row[column] = meeting.value
       continue
     }
-    let verdict = decide(rules.grain == .row ? rules.table : rules.columns[column], device: stamp, hub: theirs)
-    if verdict.winner == .device { row[column] = value }
+    if rules.grain == .column, case .combination(let how) = rules.columns[column] {
+      if let value = combine(how, base: meeting.was, hub: hub[column], device: meeting.value) {
+        row[column] = value
+        // Of a greatest and a least value the other one is lost.
+        if how == .max || how == .min, hub[column] != meeting.value { winners[column] = value == hub[column] ? .hub : .device }
+        continue
+      }
+    }
+    if hub[column] == meeting.value { continue }
+    let verdict = decide(rules.winner(of: column), device: stamp, hub: others)
+    if verdict.winner == .device { row[column] = meeting.value }
     if verdict.state == .open { isOpen = true }
     winners[column] = verdict.winner
   }
   if winners.isEmpty { return MergeResult(row: row) }
   return MergeResult(row: row, disagreement: Disagreement(kind: kind, state: isOpen ? .open : .settled, winners: winners))
+}
+
+// MARK: rows that are deleted
+
+/// Whether a row is there and says of itself that it was deleted: anything but NULL and 0 in the column that the table has for that.
+private func isDeleted(_ row: Row, by rules: MergeRules) -> Bool {
+  guard let column = rules.deleted else { return false }
+  switch row[column] {
+  case .null, .integer(0), .real(0): return false
+  default: return true
+  }
+}
+
+/// What becomes of a change where one side deletes what the other one changes, whether a row that is deleted goes or is marked; nil: nothing
+/// of the kind.
+private func mergeDelete(
+  _ change: Change, at stamp: Stamp, onto hub: Row?, others: OthersChanges, by rules: MergeRules
+) -> MergeResult? {
+  guard let hub, !others.isEmpty else { return nil }
+  let newest = max(others.newest, others.columns.values.max() ?? .zero)
+  let wasDeletedThere = isDeleted(hub, by: rules) && (others.presence || rules.deleted.map { others.columns[$0] != nil } ?? false)
+  switch change {
+  case .delete(let was):
+    if isDeleted(hub, by: rules) { return nil }
+    return deleteMeetsUpdate(rules.deleted == nil ? nil : .some(marked(hub, like: was, by: rules)), newest)
+  case .update(let changes):
+    let deletes = changes.contains { $0.column == rules.deleted } && isDeleted(applying(changes, to: hub), by: rules)
+    if wasDeletedThere { return deletes ? MergeResult(row: hub) : gone(leaving: hub, at: stamp, others, by: rules) }
+    return deletes ? deleteMeetsUpdate(applying(changes, to: hub), newest) : nil
+  case .insert: return wasDeletedThere ? gone(leaving: hub, at: stamp, others, by: rules) : nil
+  }
+
+  func deleteMeetsUpdate(_ deleted: Row?, _ newest: Stamp) -> MergeResult {
+    let verdict = decide(rules.table, device: stamp, hub: newest)
+    return MergeResult(
+      row: verdict.winner == .device ? deleted : hub,
+      disagreement: Disagreement(kind: .deleteUpdate, state: verdict.state, rowWinner: verdict.winner))
+  }
+}
+
+private func marked(_ row: Row, like was: Row, by rules: MergeRules) -> Row {
+  var marked = row
+  if let column = rules.deleted { marked[column] = isDeleted(was, by: rules) ? was[column] : .integer(1) }
+  return marked
+}
+
+private func applying(_ changes: [ColumnChange], to row: Row) -> Row {
+  var row = row
+  for change in changes { row[change.column] = change.value }
+  return row
+}
+
+/// No change of a device brings a deleted row back: where the policy would have it, somebody has to decide.
+private func gone(leaving row: Row? = nil, at stamp: Stamp, _ others: OthersChanges, by rules: MergeRules) -> MergeResult {
+  let verdict = decide(rules.table, device: stamp, hub: others.newest)
+  let state: ConflictState = verdict.winner == .hub ? verdict.state : .open
+  return MergeResult(row: row, disagreement: Disagreement(kind: .updateDelete, state: state))
 }
 
 /// Who wins by policy. With equal stamps the hub does, so that every replica decides alike.

@@ -5,13 +5,16 @@ import SatchelValues
 public struct MergeRules: Sendable {
   /// The policy of the row as a whole: for deletes, and for columns without one of their own.
   public let table: Policy
-  public let columns: [Policy]
+  public let columns: [ColumnPolicy]
   public let grain: MergeGrain
+  /// The column that says that a row was deleted; nil: rows that are deleted go.
+  public let deleted: Int?
 
   public init(_ rules: TableRules, schema: TableSchema) {
     table = rules.conflict
     columns = schema.columns.map { rules.policy(of: $0) }
     grain = rules.merge
+    if case .soft(let column) = rules.delete { deleted = schema.position(of: column) } else { deleted = nil }
   }
 }
 
@@ -36,12 +39,25 @@ public struct OthersChanges: Sendable {
 extension MergeRules {
   /// Rules by which the hub's values stand wherever they differ.
   public static func hubWins(_ schema: TableSchema) -> MergeRules {
-    MergeRules(table: .hub, columns: schema.columns.map { _ in .hub }, grain: .column)
+    MergeRules(table: .hub, columns: schema.columns.map { _ in .winner(.hub) }, grain: .column)
   }
 
-  init(table: Policy, columns: [Policy], grain: MergeGrain) {
+  /// Rules by which somebody decides wherever values differ.
+  public static func manual(_ schema: TableSchema) -> MergeRules {
+    MergeRules(table: .manual, columns: schema.columns.map { _ in .winner(.manual) }, grain: .column)
+  }
+
+  /// Who wins a column that both sides changed and whose values cannot be one: of two that cannot be added up, somebody chooses.
+  func winner(of column: Int) -> Policy {
+    if grain == .row { return table }
+    if case .winner(let policy) = columns[column] { return policy }
+    return .manual
+  }
+
+  init(table: Policy, columns: [ColumnPolicy], grain: MergeGrain, deleted: Int? = nil) {
     self.table = table
     self.columns = columns
     self.grain = grain
+    self.deleted = deleted
   }
 }

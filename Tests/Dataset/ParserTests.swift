@@ -18,7 +18,7 @@ func defaults() throws {
   let rules = try #require(dataset.rules(for: "t"))
   #expect(rules.parents == nil && rules.visible == nil && rules.write == .visible)
   #expect(rules.conflict == .manual && rules.merge == .column && rules.columns.isEmpty)
-  #expect(rules.policy(of: "a") == .manual)
+  #expect(rules.policy(of: "a") == .winner(.manual))
   #expect(dataset.rules(for: "T") == nil && dataset.attribute("x") == nil)
 }
 
@@ -44,7 +44,8 @@ func everything() throws {
   #expect(z.visible == "tier <= :tier" && z.write == .none && z.conflict == .hub)
   let a = try #require(dataset.rules(for: "a"))
   #expect(a.parents == ["z"] && a.write == .expression("author = :user") && a.merge == .row)
-  #expect(a.policy(of: "x") == .device && a.policy(of: "y") == .manual && a.policy(of: "other") == .newest)
+  #expect(a.policy(of: "x") == .winner(.device) && a.policy(of: "y") == .winner(.manual))
+  #expect(a.policy(of: "other") == .winner(.newest))
   #expect(dataset.rules(for: "e\u{301}")?.parents == [])
   #expect(dataset.rules(for: "\u{e9}")?.parents == nil)
 }
@@ -138,7 +139,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   ),
   (
     table(#""colour": 1"#), "tables.t.colour", "knows no such member",
-    "Here may stand: parents, visible, write, conflict, merge, columns, unique, delete, keys, block."
+    "Here may stand: parents, visible, write, conflict, merge, columns, unique, delete, deleted, keys, block."
   ),
   (table(#""parents": "p""#), "tables.t.parents", "it must be a list of tables", nil),
   (table(#""parents": [1]"#), "tables.t.parents", "it must be a list of tables", nil),
@@ -152,7 +153,11 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (table(#""columns": { "a": "most" }"#), "tables.t.columns.a", "a policy is hub, device, newest, manual", nil),
   (table(#""columns": { "a": 1 }"#), "tables.t.columns.a", "a policy is hub, device, newest, manual", nil),
   (table(#""unique": "fold""#), "tables.t.unique", "knows only \"policy\"", nil),
-  (table(#""delete": "soft""#), "tables.t.delete", "knows only \"hard\"", nil),
+  (table(#""delete": "soft""#), "tables.t.delete", "which column says", "Name it: \"deleted\": \"COLUMN\""),
+  (table(#""delete": "later""#), "tables.t.delete", "\"later\" is not hard, soft, never", nil),
+  (table(#""deleted": "d""#), "tables.t.deleted", "beside \"delete\": \"soft\" alone", nil),
+  (table(#""conflict": "sum""#), "tables.t.conflict", "is not hub, device, newest, manual", nil),
+  (table(#""merge": "row", "columns": { "a": "sum" }"#), "tables.t.columns.a", "whole rows win or lose", "Leave out \"merge\": \"row\"."),
   (table(#""keys": "random""#), "tables.t.keys", "\"random\" is not as-is, blocks, rekey", nil),
   (table(#""block": 100"#), "tables.t.block", "beside \"keys\": \"blocks\" alone", nil),
   (table(#""keys": "blocks", "block": 9"#), "tables.t.block", "from 10 to", nil),

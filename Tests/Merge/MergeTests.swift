@@ -106,7 +106,72 @@ import Testing
     Ordering(
       "the device inserts at 20, the hub at 30; the newest wins", .newest, base: nil, hub: r(9, 8), at: 30, mine: r(7, 6),
       at: 20, gives: r(9, 8), (.insertInsert, .settled), "a hub, b hub"),
+    Ordering(
+      "the hub has deleted the row since the device saw it; the device makes it anew, and people decide", .manual, base: nil,
+      hub: nil, presence: true, mine: r(7, 2), gives: nil, (.updateDelete, .open), "row hub"),
+
+    // Columns in which both sides' parts count.
+    Ordering("both add to a counter", .manual, rest: sum, base: r(5, 2), hub: r(7, 2), mine: r(6, 2), gives: r(8, 2)),
+    Ordering("both add the same to a counter", .manual, rest: sum, base: r(5, 2), hub: r(7, 2), mine: r(7, 2), gives: r(9, 2)),
+    Ordering("one takes from a counter, one adds", .manual, rest: sum, base: r(5, 2), hub: r(1, 2), mine: r(6, 2), gives: r(2, 2)),
+    Ordering(
+      "a counter that would be too great is for people", .manual, rest: sum, base: r(0, 2), hub: r(.max, 2), mine: r(1, 2),
+      gives: r(.max, 2), (.updateUpdate, .open), "a hub"),
+    Ordering(
+      "of two the greatest", .manual, rest: #", "columns": { "a": "max" }"#, base: r(5, 2), hub: r(7, 2), mine: r(9, 2),
+      gives: r(9, 2), (.updateUpdate, .settled), "a device"),
+    Ordering(
+      "of two the least", .manual, rest: #", "columns": { "a": "min" }"#, base: r(5, 2), hub: r(7, 2), mine: r(9, 2),
+      gives: r(7, 2), (.updateUpdate, .settled), "a hub"),
+    Ordering(
+      "nobody else changed the greatest: it may fall", .manual, rest: #", "columns": { "a": "max" }"#, base: r(5, 2),
+      hub: r(5, 2), mine: r(3, 2), gives: r(3, 2)),
+
+    // Rows that are marked as deleted: both readings of a delete agree.
+    Ordering("the device deletes; the row is marked", .manual, rest: soft, base: r(1, 0), hub: r(1, 0), mine: nil, gives: r(1, 1)),
+    Ordering("the device marks", .manual, rest: soft, base: r(1, 0), hub: r(1, 0), mine: r(1, 5), gives: r(1, 5)),
+    Ordering("both mark", .manual, rest: soft, base: r(1, 0), hub: r(1, 5), mine: r(1, 6), gives: r(1, 5)),
+    Ordering("the hub marks, the device deletes", .manual, rest: soft, base: r(1, 0), hub: r(1, 5), mine: nil, gives: r(1, 5)),
+    Ordering(
+      "the hub changes a, the device marks; people decide", .manual, rest: soft, base: r(1, 0), hub: r(9, 0), mine: r(1, 1),
+      gives: r(9, 0), (.deleteUpdate, .open), "row hub"),
+    Ordering(
+      "the hub changes a, the device deletes; the device wins, and the row is marked", .device, rest: soft, base: r(1, 0),
+      hub: r(9, 0), mine: nil, gives: r(9, 1), (.deleteUpdate, .settled), "row device"),
+    Ordering(
+      "the hub marks, the device changes a; what is deleted stays deleted", .device, rest: soft, base: r(1, 0), hub: r(1, 1),
+      mine: r(7, 0), gives: r(1, 1), (.updateDelete, .open), "row hub"),
+    Ordering(
+      "the hub marks, the device changes a; the hub wins", .hub, rest: soft, base: r(1, 0), hub: r(1, 1), mine: r(7, 0),
+      gives: r(1, 1), (.updateDelete, .settled), "row hub"),
   ]
+
+  private static let sum = #", "columns": { "a": "sum" }"#
+  private static let soft = #", "delete": "soft", "deleted": "b""#
+
+  @Test(
+    "sets: what either side put in is in, and what either took out is out",
+    arguments: [
+      ("[1,2]", "[1,2,3]", "[1,2,4]", "[1,2,3,4]"), ("[1,2]", "[1]", "[1,2,4]", "[1,4]"), ("[1,2]", "[1,2,3]", "[2]", "[2,3]"),
+      ("[1]", "[2,1]", "[1,2]", "[2,1]"), (#"["a",{"b":1}]"#, #"[{"b":1}]"#, #"["a",{"b":1},null]"#, #"[{"b":1},null]"#),
+    ])
+  func sets(base: String, hub: String, mine: String, expected: String) {
+    func row(_ text: String) -> Row { Row([.string("k"), .string(text), .null]) }
+    let result = merge(
+      .update([ColumnChange(column: 1, was: .string(base), value: .string(mine))]), at: Stamp(20), onto: row(hub),
+      others: OthersChanges(columns: [1: Stamp(10)], newest: Stamp(10)), by: rules(.manual, #", "columns": { "a": "union" }"#))
+    #expect(result == MergeResult(row: row(expected)))
+  }
+
+  @Test("values that cannot be brought together are for people", arguments: ["sum", "union", "max"])
+  func notCombinable(word: String) {
+    func row(_ value: Value) -> Row { Row([.string("k"), value, .null]) }
+    let result = merge(
+      .update([ColumnChange(column: 1, was: .blob([0]), value: .blob([1]))]), at: Stamp(20), onto: row(.blob([2])),
+      others: OthersChanges(columns: [1: Stamp(10)], newest: Stamp(10)),
+      by: rules(.device, ", \"columns\": { \"a\": \"\(word)\" }"))
+    #expect(result.row == row(.blob([2])) && result.disagreement?.state == .open)
+  }
 
   @Test("who wrote what before whom decides what stands", arguments: orderings)
   func ordering(_ ordering: Ordering) throws {

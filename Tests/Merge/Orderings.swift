@@ -28,6 +28,8 @@ struct Ordering: Sendable, CustomTestStringConvertible {
   let base: Row?
   /// The hub's row now; nil: no row.
   let hub: Row?
+  /// Whether the row came or went at the hub meanwhile, where base and hub do not show it.
+  var presence = false
   /// When the hub's row was changed.
   var hubAt: Int64 = 10
   /// What the device made of the row; nil: it deleted it.
@@ -42,8 +44,8 @@ struct Ordering: Sendable, CustomTestStringConvertible {
   var winners = ""
 
   init(
-    _ order: String, _ policy: Policy, rest: String = "", base: Row?, hub: Row?, at hubAt: Int64 = 10, mine: Row?,
-    at mineAt: Int64 = 20, gives row: Row?, _ conflict: (kind: ConflictKind, state: ConflictState)? = nil, _ winners: String = ""
+    _ order: String, _ policy: Policy, rest: String = "", base: Row?, hub: Row?, at hubAt: Int64 = 10,
+    presence: Bool = false, mine: Row?, at mineAt: Int64 = 20, gives row: Row?, _ conflict: (kind: ConflictKind, state: ConflictState)? = nil, _ winners: String = ""
   ) {
     testDescription = order
     self.policy = policy
@@ -51,6 +53,7 @@ struct Ordering: Sendable, CustomTestStringConvertible {
     self.base = base
     self.hub = hub
     self.hubAt = hubAt
+    self.presence = presence
     self.mine = mine
     self.mineAt = mineAt
     self.row = row
@@ -62,7 +65,7 @@ struct Ordering: Sendable, CustomTestStringConvertible {
   var others: OthersChanges {
     let stamp = Stamp(hubAt)
     switch Change(from: base, to: hub) {
-    case nil: return OthersChanges()
+    case nil: return OthersChanges(presence: presence, newest: presence ? stamp : .zero)
     case .update(let changes):
       return OthersChanges(columns: Dictionary(uniqueKeysWithValues: changes.map { ($0.column, stamp) }), newest: stamp)
     case .insert, .delete:

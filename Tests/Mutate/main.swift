@@ -5,11 +5,18 @@ import TestSupport
 // Reads mutated bundles: `mutate COUNT SEED BUNDLE...`. Prints what became of them, and fails where one took longer than a second, the
 // process more memory than 64 MiB, or anything was left behind. A crash names its seed: each input is printed to a file before it is read.
 
-/// The most memory that the process ever had, in KiB.
-func peakKibibytes() -> Int {
+/// The most memory that the program ever had, in KiB: what getrusage says is also of the process that it was started by.
+func peakKibibytes() throws -> Int {
+  let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+  let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+  return line.flatMap { Int($0.filter(\.isNumber)) } ?? .max
+}
+
+/// How long the process has worked, in seconds: what others do meanwhile does not count.
+func worked() -> Double {
   var usage = rusage()
   getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-  return usage.ru_maxrss
+  return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
 }
 
 let words = Array(CommandLine.arguments.dropFirst())
@@ -31,23 +38,23 @@ guard words.count > 2, let count = Int(words[0]), let seed = UInt64(words[1]) el
 let room = try FuzzRoom()
 let seeds = try room.seeds(bundles: contents(words[2...]))
 let surfaces = FuzzSurface.allCases.map { surface in seeds.filter { $0.surface == surface }.map(\.bytes) }
-let (clock, base) = (ContinuousClock(), peakKibibytes())
-var slowest = Duration.zero
+let base = try peakKibibytes()
+var slowest = 0.0
 for number in 0..<count {
   var mutator = Mutator(seed: seed &+ UInt64(number))
   let surface = FuzzSurface.allCases[number % FuzzSurface.allCases.count]
   let known = surfaces[Int(surface.rawValue)]
   let bytes = mutator.mutate(
     known[mutator.number(below: known.count)], with: known[mutator.number(below: known.count)])
-  let begin = clock.now
+  let begin = worked()
   do { try room.read(bytes, at: surface) } catch {
     print("\(surface) of seed \(seed &+ UInt64(number)): \(error)")
     exit(1)
   }
-  slowest = max(slowest, clock.now - begin)
+  slowest = max(slowest, worked() - begin)
 }
-let peak = peakKibibytes()
+let peak = try peakKibibytes()
 print(
-  "\(count) mutated: \(room.taken) taken, \(room.refused) refused; the slowest took \(slowest), at most \(peak >> 10) MiB (\((peak - base) >> 10) MiB for reading)"
+  "\(count) mutated: \(room.taken) taken, \(room.refused) refused; the slowest took \(slowest) s, at most \(peak >> 10) MiB (\((peak - base) >> 10) MiB for reading)"
 )
-exit(slowest < .seconds(1) && peak < 64 << 10 ? 0 : 1)
+exit(slowest < 1 && peak < 64 << 10 ? 0 : 1)

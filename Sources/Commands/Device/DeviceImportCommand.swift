@@ -21,7 +21,10 @@ extension DeviceTool {
         let report = try Streams.with(file, command, context, in: workspace.folder) {
           try workspace.importBundle($0, fingerprint: command.value("fingerprint"))
         }
-        return (text(report), json(report))
+        return (
+          text(report) + (command.dryRun ? Rehearsal.text(report.tally, report.found) : ""),
+          .object((json(report).objectValue ?? []) + Rehearsal.members(report.tally, report.found))
+        )
       }
     }
   }

@@ -43,7 +43,12 @@ enum DeviceTool {
         let (conflict, row) = try workspace.conflict(id)
         return (conflict, row, workspace.configuration.name)
       },
-      resolve: { id, decision, note, command, context in try open(command, context).resolve(id, decision, note: note) })
+      resolve: { id, decision, note, seen, command, context in
+        try open(command, context).resolve(id, decision, note: note, seen: seen)
+      },
+      resolveAll: { policy, table, note, command, context in
+        try open(command, context).resolveAll(policy, table: table, note: note)
+      })
   }
 }
 

@@ -18,7 +18,10 @@ extension HubTool {
       let hub = try open(command, context)
       var answer = try ImportRounds.run(command.arguments("FILE")) { file in
         let report = try Streams.with(file, command, context, in: hub.folder) { try hub.importBundle($0) }
-        return (text(report), json(report))
+        return (
+          text(report) + (command.dryRun ? Rehearsal.text(report.tally, report.found) : ""),
+          .object((json(report).objectValue ?? []) + Rehearsal.members(report.tally, report.found))
+        )
       }
       let open = try hub.conflicts([.open]).count
       if open > 0, !command.dryRun { answer.text += "\(Words.count(open, "conflict")) to be decided: satchel-hub conflicts\n" }

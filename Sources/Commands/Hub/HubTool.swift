@@ -9,7 +9,7 @@ enum HubTool {
   static var spec: ToolSpec<CommandContext> {
     ToolSpec(
       name: name, summary: "merge what devices bring, and give each user's device its rows", version: satchelVersion,
-      commands: [initialize, status] + users + devices + keys + [importBundles, emit] + conflicts.all + [
+      commands: [initialize, status] + users + devices + keys + [importBundles, emit] + conflicts.all + history + [
         LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
         DoctorCommand.doctor(tool: name) { command, context in
           let workspace = try open(command, context)
@@ -34,6 +34,11 @@ enum HubTool {
     ConflictCommands(
       tool: name, list: { states, command, context in try open(command, context).conflicts(states) },
       find: { id, command, context in try open(command, context).conflict(id) },
-      resolve: { id, decision, note, command, context in try open(command, context).resolve(id, decision, note: note) })
+      resolve: { id, decision, note, seen, command, context in
+        try open(command, context).resolve(id, decision, note: note, seen: seen)
+      },
+      resolveAll: { policy, table, note, command, context in
+        try open(command, context).resolveAll(policy, table: table, note: note)
+      })
   }
 }

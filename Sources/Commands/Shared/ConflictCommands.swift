@@ -1,3 +1,4 @@
+import SatchelDataset
 import SatchelJSON
 import SatchelPlatform
 import SatchelValues
@@ -9,9 +10,24 @@ struct ConflictCommands: Sendable {
   let list: @Sendable (_ states: [ConflictState], ParsedCommand, CommandContext) throws -> [StoredConflict]
   let find:
     @Sendable (_ id: String, ParsedCommand, CommandContext) throws -> (conflict: StoredConflict, row: [Field]?, device: String)
-  let resolve: @Sendable (_ id: String, ConflictDecision, _ note: String?, ParsedCommand, CommandContext) throws -> StoredConflict
+  let resolve:
+    @Sendable (_ id: String, ConflictDecision, _ note: String?, RowSeen, ParsedCommand, CommandContext) throws -> StoredConflict
+  let resolveAll: @Sendable (Policy, _ table: Name?, _ note: String?, ParsedCommand, CommandContext) throws -> ResolvedAll
 
-  var all: [Command] { [listing(["conflicts"]), listing(["conflicts", "list"]), show, resolution] }
+  var all: [Command] { [listing(["conflicts"]), listing(["conflicts", "list"]), show, resolution, export] }
+
+  private var export: Command {
+    let list = list
+    return Command(
+      ["conflicts", "export"], summary: "print all conflicts as CSV",
+      discussion: "Prints a line for each column of each conflict (RFC 4180, UTF-8), those that are settled and resolved among them.",
+      examples: [Example("\(tool) conflicts export > conflicts.csv", "For a spreadsheet.")]
+    ) { command, context in
+      let conflicts = try list(ConflictState.allCases, command, context)
+      return Answer(
+        ConflictCSV.text(conflicts), ["conflicts": .array(conflicts.map { ConflictView(conflict: $0).json() })])
+    }
+  }
 
   private func listing(_ path: [String]) -> Command {
     let list = list
@@ -48,15 +64,20 @@ struct ConflictCommands: Sendable {
   }
 
   private var resolution: Command {
-    let resolve = resolve
+    let (resolve, resolveAll) = (resolve, resolveAll)
     return Command(
-      ["conflicts", "resolve"], summary: "decide one conflict",
+      ["conflicts", "resolve"], summary: "decide one conflict, or all of them",
       discussion: """
         Decides what is to stand. The decision is an ordinary change of the row and travels as such. \
-        Of two decisions about one conflict the first to reach the hub stands.
+        Of two decisions about one conflict the first to reach the hub stands. A row that was changed since the conflict was found is \
+        not written over: the answer then shows both, and the mark to give with --row by somebody who has seen it.
         """,
-      arguments: [ArgumentSpec("ID", help: "the conflict's id, or the beginning of it")],
+      arguments: [ArgumentSpec("ID", .optional, help: "the conflict's id, or the beginning of it")],
       options: [
+        OptionSpec("all", short: "a", help: "all that are open, by a policy; rows that were changed since are left"),
+        OptionSpec("policy", kind: .value("POLICY"), help: "with --all: hub, device or newest"),
+        OptionSpec("table", kind: .value("TABLE"), help: "with --all: those of this table"),
+        OptionSpec("row", kind: .value("MARK"), help: "the row's mark, as conflicts show has it"),
         OptionSpec("keep", kind: .value("hub|device"), help: "whose values are to stand"),
         OptionSpec("set", kind: .value("COLUMN=VALUE"), help: "a value of your own; NULL for none", repeatable: true),
         OptionSpec("note", kind: .value("TEXT"), help: "why, for those who look at it later"),
@@ -64,15 +85,45 @@ struct ConflictCommands: Sendable {
       examples: [
         Example("\(tool) conflicts resolve 3f9a --keep device", "The device was right."),
         Example("\(tool) conflicts resolve 3f9a --set rating=4 --note \"asked them\"", "Neither was."),
+        Example("\(tool) conflicts resolve --all --policy newest --table reviews", "The later one, each time."),
       ], changesData: true
     ) { command, context in
+      if command.flag("all") { return try Self.decideAll(command, context, resolveAll) }
+      guard let id = command.optionalArgument("ID") else { throw UsageError("which one? Name a conflict's ID, or --all") }
+      guard command.value("policy") == nil, command.value("table") == nil else {
+        throw UsageError("--policy and --table go with --all")
+      }
       let decision = try Self.decision(command)
-      let conflict = try resolve(command.argument("ID"), decision, command.value("note"), command, context)
+      let seen = command.value("row").map { RowSeen.mark($0) } ?? .asFound
+      let conflict = try resolve(id, decision, command.value("note"), seen, command, context)
       let record = conflict.record
       return Answer(
         "Resolved: \(record.table) [\(Words.key(record.key))], \(conflict.decision?.made.rawValue ?? "").\n",
         ["conflict": ConflictView(conflict: conflict).json()])
     }
+  }
+
+  private static func decideAll(
+    _ command: ParsedCommand, _ context: CommandContext,
+    _ resolveAll: (Policy, Name?, String?, ParsedCommand, CommandContext) throws -> ResolvedAll
+  ) throws -> Answer {
+    guard command.optionalArgument("ID") == nil, command.value("keep") == nil, command.values("set").isEmpty,
+      command.value("row") == nil
+    else { throw UsageError("--all decides by --policy alone") }
+    guard let policy = command.value("policy").flatMap({ Policy(rawValue: $0) }), policy != .manual else {
+      throw UsageError("say by what: --policy hub, --policy device or --policy newest")
+    }
+    let result = try resolveAll(policy, command.value("table").map { Name($0) }, command.value("note"), command, context)
+    var text = "Resolved \(Words.count(result.resolved.count, "conflict")) by the policy \(policy.rawValue).\n"
+    for (record, why) in result.left {
+      text += "Left: \(record.id.text.prefix(8)) \(record.table) [\(Words.key(record.key))]. \(visible(why.message))\n"
+    }
+    return Answer(
+      text,
+      [
+        "resolved": .strings(result.resolved.map(\.id.text)),
+        "left": .array(result.left.map { ["id": .string($0.record.id.text), "reason": .string($0.why.reason)] }),
+      ])
   }
 
   private static func decision(_ command: ParsedCommand) throws -> ConflictDecision {

@@ -42,15 +42,11 @@ struct ConflictView {
     text += "\n" + table.text(width: width)
     if record.hubValues == nil, record.kind != .insertInsert { text += "The hub's row is gone, or not to be seen here.\n" }
     if record.deviceValues == nil { text += "The device deleted the row.\n" }
+    if record.state != .resolved { text += "The row's mark: \(rowMark(row))\n" }
     return text
   }
 
-  /// The columns that the conflict is about; the whole row where it is about that.
-  private func columns(_ row: [Field]?) -> [Name] {
-    if !record.winners.isEmpty { return record.winners.map(\.name) }
-    if record.operation == .update, let values = record.deviceValues { return values.map(\.name) }
-    return (record.deviceValues ?? record.baseValues ?? record.hubValues ?? row ?? []).map(\.name)
-  }
+  private func columns(_ row: [Field]?) -> [Name] { record.columns.isEmpty ? (row ?? []).map(\.name) : record.columns }
 
   private func cell(_ name: Name, _ fields: [Field]?) -> String {
     guard let fields else { return "-" }
@@ -98,7 +94,18 @@ struct ConflictView {
           name: "decision",
           value: ["made": .string(decision.made.rawValue), "by": .string(decision.by), "at": .time(decision.at)]))
     }
-    if case .some(let row) = row { members.append(.init(name: "row", value: .fields(row))) }
+    if case .some(let row) = row {
+      members += [.init(name: "row", value: .fields(row)), .init(name: "row_mark", value: .string(rowMark(row)))]
+    }
     return .object(members)
+  }
+}
+
+extension ConflictRecord {
+  /// The columns that the conflict is about; the whole row's where it is about that.
+  var columns: [Name] {
+    if !winners.isEmpty { return winners.map(\.name) }
+    if operation == .update, let values = deviceValues { return values.map(\.name) }
+    return (deviceValues ?? baseValues ?? hubValues ?? []).map(\.name)
   }
 }

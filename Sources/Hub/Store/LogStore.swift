@@ -84,12 +84,8 @@ extension HubStore {
       try logged.entry.bind(.integer(at.rawValue), at: 1)
       // What was there before the log began is not in it.
       guard try logged.entry.step(), let operation = Operation(rawValue: logged.entry.text(0)) else { return }
-      func fields(_ column: Int) throws -> [Field]? {
-        guard case .text(let bytes) = logged.entry.value(column) else { return nil }
-        return try FieldsCoding.parse(bytes)
-      }
       let entry = LogEntry(
-        operation: operation, set: try fields(1), was: try fields(2), device: logged.entry.optionalText(3),
+        operation: operation, set: try logged.entry.fields(1), was: try logged.entry.fields(2), device: logged.entry.optionalText(3),
         stamp: Stamp(logged.entry.integer(4)))
       next = logged.entry.optionalInteger(5).map { Cursor($0) }
       if try body(entry) == .enough { return }
@@ -98,15 +94,15 @@ extension HubStore {
 
   enum Enough { case enough, more }
 
-  /// What everyone but `device` changed in a row after `cursor`.
+  /// What everyone but `device` changed in a row after `cursor`; nil: what anyone did.
   func changesByOthers(
-    of past: RowNumbers.Entry?, in place: Int, after cursor: Cursor, than device: ReplicaID
+    of past: RowNumbers.Entry?, in place: Int, after cursor: Cursor, than device: ReplicaID?
   ) throws -> OthersChanges {
     var others = OthersChanges()
     let schema = rows[place].schema
     others.newest = past?.stamp ?? .zero
     try eachChange(of: past, after: cursor) { entry in
-      if entry.device == device.text { return .more }
+      if let device, entry.device == device.text { return .more }
       let columns: [Int]
       if entry.operation == .update {
         columns = (entry.set ?? []).compactMap { schema.position(of: $0.name) }
@@ -162,5 +158,13 @@ extension HubStore {
       for (mark, cursor) in marks.enumerated() where at > cursor { result[place].own[mark].insert(row) }
     }
     return result
+  }
+}
+
+extension Statement {
+  /// Values by column, as they stand in the log; nil for NULL.
+  func fields(_ column: Int) throws -> [Field]? {
+    guard case .text(let bytes) = value(column) else { return nil }
+    return try FieldsCoding.parse(bytes)
   }
 }

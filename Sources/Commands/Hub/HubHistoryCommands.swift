@@ -1,0 +1,119 @@
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// Looking back, and taking back.
+extension HubTool {
+  static var history: [Command] { [rowHistory, revert, audit] }
+
+  private static var rowHistory: Command {
+    Command(
+      ["history"], summary: "explain why a row is as it is",
+      discussion: "Shows each change of a row that the hub committed: what, who, on which device, when; and the conflicts that it went through.",
+      arguments: [
+        ArgumentSpec("TABLE", help: "the table's name"),
+        ArgumentSpec("KEY", help: "the row's key; a JSON array where it has several columns"),
+      ],
+      examples: [
+        Example("satchel-hub history reviews r1", "Why does it say so?"),
+        Example("satchel-hub history bookings '[\"12\",\"2026-05-01\"]'", "A key of two columns."),
+      ]
+    ) { command, context in
+      let history = try open(command, context).history(of: command.argument("TABLE"), key: command.argument("KEY"))
+      return Answer(text(history, context.console.traits.width), members(history))
+    }
+  }
+
+  private static func text(_ history: RowHistory, _ width: Int) -> String {
+    var text = "\(history.table) [\(Words.key(history.key))]\n"
+    if history.entries.isEmpty { text += "It was there when the hub began, and nobody has changed it since.\n" }
+    for entry in history.entries {
+      let who = "\(entry.user)\(entry.device.map { " on \($0)" } ?? " at the hub")"
+      text += "\n\(UTCTime.text(milliseconds: entry.stamp.milliseconds)) \(entry.operation.rawValue) by \(visible(who))"
+      text += entry.bundle.map { ", bundle \($0.text.prefix(8))" } ?? ""
+      text += ", taken \(UTCTime.text(milliseconds: entry.at))\n"
+      text += lines(entry).map { "  \(visible($0))\n" }.joined()
+    }
+    if !history.conflicts.isEmpty {
+      text += "\nConflicts\n"
+      for conflict in history.conflicts {
+        let decision = conflict.decision.map { ", \($0.made.rawValue) by \($0.by)" } ?? ""
+        let record = conflict.record
+        text += "  \(record.id.text.prefix(8)) \(record.kind.rawValue), \(record.state.rawValue)\(visible(decision)), change by \(visible(record.user))\n"
+      }
+    }
+    return text + "\nNow\n" + (history.row.map { $0.map { "  \(visible("\($0.name): \(Words.value($0.value))"))\n" }.joined() } ?? "  gone\n")
+  }
+
+  private static func lines(_ entry: RowHistory.Entry) -> [String] {
+    switch entry.operation {
+    case .insert: (entry.set ?? []).map { "+ \($0.name): \(Words.value($0.value))" }
+    case .delete: (entry.was ?? []).map { "- \($0.name): \(Words.value($0.value))" }
+    case .update:
+      zip(entry.was ?? [], entry.set ?? []).map { "\($0.name): \(Words.value($0.value)) -> \(Words.value($1.value))" }
+    }
+  }
+
+  private static func members(_ history: RowHistory) -> KeyValuePairs<String, JSONValue> {
+    [
+      "table": .string(history.table.text), "key": .key(history.key), "row": .fields(history.row),
+      "changes": .array(
+        history.entries.map { entry in
+          [
+            "cursor": .integer(entry.cursor.rawValue), "operation": .string(entry.operation.rawValue), "set": .fields(entry.set),
+            "was": .fields(entry.was), "device": .optional(entry.device), "user": .string(entry.user),
+            "stamp": .string(entry.stamp.hexadecimal), "bundle": .optional(entry.bundle?.text), "at": .time(entry.at),
+          ]
+        }), "conflicts": .array(history.conflicts.map { ConflictView(conflict: $0).json() }),
+    ]
+  }
+
+  private static var revert: Command {
+    Command(
+      ["revert"], summary: "take back what a bundle changed",
+      discussion: """
+        Makes the inverse of a bundle's changes as new changes of the hub's, which travel as any other. Where somebody has changed the same \
+        since, that stands, and what was there before the bundle becomes an open conflict.
+        """,
+      arguments: [ArgumentSpec("BUNDLE", help: "DEVICE/NUMBER, or the bundle's id or its beginning")],
+      examples: [Example("satchel-hub revert tablet-1/3", "The tablet's third bundle was a mistake.")], changesData: true
+    ) { command, context in
+      let report = try open(command, context).revert(command.argument("BUNDLE"))
+      let count = report.rows.reduce(0) { $0 + $1.count }
+      var text = "\(Words.count(count, "row")) as before\(count > 0 ? " (\(Words.tables(report.rows)))" : "").\n"
+      if report.conflicts > 0 {
+        text += "\(Words.count(report.conflicts, "row")) changed since, to be decided: satchel-hub conflicts\n"
+      }
+      return Answer(
+        text,
+        [
+          "bundle": .string(report.bundle.text), "rows": .tables(report.rows), "conflicts": .integer(Int64(report.conflicts)),
+        ])
+    }
+  }
+
+  private static var audit: Command {
+    Command(
+      ["audit"], summary: "verify the archive anew, and that ledger and log agree with it",
+      discussion: """
+        Checks the signature and every digest of each bundle that was imported, that the bundles of each device are of one history, and that \
+        the ledger and the log know them as they are. Changes nothing. Exit code 1: something does not agree.
+        """,
+      examples: [Example("satchel-hub audit", "Is everything still as it was signed?")]
+    ) { command, context in
+      let report = try open(command, context).audit()
+      var text = report.findings.map { finding in
+        visible(finding.message) + "\n" + (finding.hint.map { "  \(visible($0))\n" } ?? "")
+      }.joined()
+      text += "\(Words.count(report.verified, "bundle")) of \(Words.count(report.devices, "device")) verified, \(Words.count(report.findings.count, "finding")).\n"
+      return Answer(
+        text,
+        [
+          "verified": .integer(Int64(report.verified)), "devices": .integer(Int64(report.devices)),
+          "findings": .strings(report.findings.map(\.message)),
+        ], code: report.findings.isEmpty ? .done : .failed)
+    }
+  }
+}

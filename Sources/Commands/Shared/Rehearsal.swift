@@ -1,0 +1,46 @@
+import SatchelJSON
+import SatchelValues
+import SatchelWorkspace
+
+/// What an import would do, in more words than what it did.
+enum Rehearsal {
+  static func text(_ tally: RowTally, _ found: [ConflictRecord]) -> String {
+    var text = ""
+    if !tally.tables.isEmpty {
+      var table = TextTable(["TABLE", .right("INSERTED"), .right("UPDATED"), .right("DELETED")])
+      for (name, counts) in tally.tables {
+        table.add([name.text, String(counts.inserted), String(counts.updated), String(counts.deleted)])
+      }
+      text += table.text(width: nil)
+    }
+    for record in found {
+      text += visible("Conflict: \(record.kind.rawValue) \(record.table) [\(Words.key(record.key))], \(record.state.rawValue)") + "\n"
+    }
+    return text
+  }
+
+  static func members(_ tally: RowTally, _ found: [ConflictRecord]) -> [JSONValue.Member] {
+    [
+      .init(
+        name: "rows",
+        value: .object(
+          tally.tables.map { name, counts in
+            .init(
+              name: name.text,
+              value: [
+                "inserted": .integer(Int64(counts.inserted)), "updated": .integer(Int64(counts.updated)),
+                "deleted": .integer(Int64(counts.deleted)),
+              ])
+          })),
+      .init(
+        name: "found",
+        value: .array(
+          found.map {
+            [
+              "id": .string($0.id.text), "kind": .string($0.kind.rawValue), "state": .string($0.state.rawValue),
+              "table": .string($0.table.text), "key": .key($0.key),
+            ]
+          })),
+    ]
+  }
+}

@@ -1,0 +1,88 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What `audit` found.
+public struct AuditReport: Sendable {
+  /// Bundles of the archive that are whole, rightly signed, and of the one history of their device.
+  public var verified = 0
+  public var devices = 0
+  public var findings: [Finding] = []
+}
+
+extension HubWorkspace {
+  /// Verifies every bundle of the archive anew: its signature and digests, that it is of the history that is known of its device, and that ledger
+  /// and log agree with it. Changes nothing.
+  public func audit() throws -> AuditReport {
+    try folder.locked(platform, .takeBack) {
+      let store = try examined()
+      var report = AuditReport()
+      var seen: Set<BundleID> = []
+      var devices: Set<ReplicaID> = []
+      for name in try platform.files.list(folder.archive) where name.hasSuffix(".satchel") {
+        do {
+          let bundle = try reader.read(
+            Paths.join(folder.archive, name), trust: .keys(trustedKeys(store)), staging: folder.inbox)
+          try bundle.eachChange { _ in }
+          guard case .changes(let changes) = bundle.manifest.body else { continue }
+          seen.insert(bundle.manifest.bundle)
+          devices.insert(bundle.manifest.from.id)
+          if let problem = try store.contradiction(to: bundle.manifest, changes, bundle.digest) {
+            report.findings.append(Finding("audit", "\(name): \(problem)", hint: "Keep the file, and look into it."))
+          } else {
+            report.verified += 1
+          }
+        } catch let error as BundleError {
+          report.findings.append(
+            Finding("audit", "\(name): \(error.message)", hint: "Bring it back from a copy: the device has it in bundles/sent."))
+        }
+      }
+      report.devices = devices.count
+      report.findings += try store.unarchived(seen)
+      return report
+    }
+  }
+}
+
+extension HubStore {
+  /// What the ledger, the chain or the log says otherwise than a bundle of the archive; nil: nothing.
+  fileprivate func contradiction(to manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> String? {
+    if let fork = try fork(manifest, changes, digest) { return fork }
+    let noted = try database.all(
+      "SELECT digest FROM satchel_ledger WHERE direction = 'in' AND bundle = :bundle AND verdict IN ('imported', 'stale')",
+      ["bundle": .string(manifest.bundle.text)]
+    ) { $0.optionalText(0) }
+    if noted.isEmpty { return "the ledger does not know of it." }
+    return noted.contains(digest.hexadecimal) ? nil : "the ledger has another digest for it."
+  }
+
+  /// Bundles that the ledger or the log names and that are not in the archive.
+  fileprivate func unarchived(_ seen: Set<BundleID>) throws -> [Finding] {
+    var findings: [Finding] = []
+    try database.each(
+      "SELECT DISTINCT bundle, peer, number FROM satchel_ledger WHERE direction = 'in' AND kind = 'changes' AND verdict = 'imported'"
+    ) {
+      guard let id = BundleID($0.text(0)), !seen.contains(id) else { return }
+      findings.append(
+        Finding(
+          "audit", "The bundle \($0.optionalInteger(2) ?? 0) of \($0.optionalText(1) ?? "?") was imported, and is not in bundles/archive.",
+          hint: "The device may have it in bundles/sent."))
+    }
+    try database.each(
+      """
+      SELECT bundle, count(*) FROM satchel_log
+      WHERE bundle IS NOT NULL AND bundle NOT IN (SELECT bundle FROM satchel_ledger WHERE bundle IS NOT NULL)
+      GROUP BY bundle
+      """
+    ) {
+      findings.append(
+        Finding(
+          "audit", "\($0.integer(1)) changes of the log came by a bundle \($0.text(0)) that the ledger does not know.",
+          hint: "Somebody has written into satchel_ tables. Keep a copy, and look into it."))
+    }
+    return findings
+  }
+}

@@ -1,0 +1,178 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelMerge
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What `revert` did.
+public struct RevertReport: Sendable {
+  public let bundle: BundleID
+  /// Rows that are as they were before the bundle, by table.
+  public let rows: [(table: Name, count: Int)]
+  /// Rows that somebody has changed since: what they were is kept as conflicts.
+  public let conflicts: Int
+}
+
+extension HubWorkspace {
+  /// Takes back what a bundle changed: the inverse changes, newest first, as new changes of the hub's. Where somebody has changed the same
+  /// since, that stands, and what was before is an open conflict.
+  /// - Parameter name: the bundle's id or its beginning, or `DEVICE/NUMBER`.
+  public func revert(_ name: String) throws -> RevertReport {
+    try applying { store in
+      let bundle = try store.bundle(named: name)
+      let now = platform.clock.milliseconds()
+      let revert = Revert(store: store, bundle: bundle, now: now, stamp: try Capture.tick(now: now, in: store.database))
+      var counts = [Int](repeating: 0, count: store.tables.count)
+      var conflicts = 0
+      for row in try store.rows(changedBy: bundle) {
+        switch try revert.take(row) {
+        case .reverted: counts[row.place] += 1
+        case .conflict: conflicts += 1
+        case .nothing: break
+        }
+      }
+      return RevertReport(
+        bundle: bundle, rows: zip(store.tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }, conflicts: conflicts)
+    }
+  }
+}
+
+/// A row that a bundle changed, and where the log tells of it.
+private struct RevertedRow {
+  let place: Int
+  let key: RowKey
+  /// What the bundle did to it, oldest first.
+  var entries: [LogEntry]
+  let last: Cursor
+}
+
+/// The inverse of one bundle.
+private struct Revert {
+  let store: HubStore
+  let bundle: BundleID
+  let now: Int64
+  let stamp: Stamp
+
+  enum Outcome { case reverted, conflict, nothing }
+
+  func take(_ row: RevertedRow) throws -> Outcome {
+    let rows = store.rows[row.place]
+    let current = try rows.row(row.key)
+    guard let change = try inverse(of: row) else { return .nothing }
+    let past = try store.past(of: row.key, in: row.place)
+    let others = try store.changesByOthers(of: past, in: row.place, after: row.last, than: nil)
+    let result = merge(change, at: stamp, onto: current, others: others, by: .manual(rows.schema))
+    // What nobody else has touched is taken back all the same.
+    if let disagreement = result.disagreement { try note(disagreement, change, row, met: current) }
+    guard let made = Change(from: current, to: result.row) else { return result.disagreement == nil ? .nothing : .conflict }
+    if let obstacle = try obstacle(to: result.row, from: current, in: row.place) {
+      try note(Disagreement(kind: .foreignKey, state: .open), change, row, met: current, because: obstacle)
+      return .conflict
+    }
+    do { try store.database.savepoint { try rows.write(result.row, over: current, key: row.key) } } catch let error as SQLiteError
+      where error.kind == .unique || error.kind == .constraint
+    {
+      let kind: ConflictKind = error.kind == .unique ? .unique : .constraint
+      try note(Disagreement(kind: kind, state: .open), change, row, met: current, because: error.message)
+      return .conflict
+    }
+    try store.log(
+      made, of: row.key, with: past, in: row.place,
+      from: Origin(device: nil, user: HubWorkspace.hubUser, stamp: stamp, bundle: nil, echo: false, at: now))
+    return result.disagreement == nil ? .reverted : .conflict
+  }
+
+  /// What leads from the row as the bundle left it to the row as it was before; nil: the bundle left it as it was.
+  private func inverse(of row: RevertedRow) throws -> Change? {
+    let schema = store.rows[row.place].schema
+    guard let first = row.entries.first, let last = row.entries.last else { return nil }
+    // Only inserts and deletes tell a whole row; between them, columns are followed one by one.
+    var before: [Name: Value] = [:]
+    var after: [Name: Value] = [:]
+    for entry in row.entries {
+      for field in entry.was ?? [] where before[field.name] == nil { before[field.name] = field.value }
+      for field in entry.set ?? [] {
+        if before[field.name] == nil, entry.operation == .insert { before[field.name] = .null }
+        after[field.name] = field.value
+      }
+    }
+    func whole(_ values: [Name: Value]) throws -> Row { try schema.row(values.map { Field($0.key, $0.value) }) }
+    switch (first.operation, last.operation) {
+    case (.insert, .delete): return nil
+    case (.insert, _): return .delete(was: try whole(after))
+    case (_, .delete): return .insert(try whole(before))
+    default:
+      let columns = schema.columns.indices.filter { place in
+        let name = schema.columns[place]
+        return before[name].map { $0 != after[name] } ?? false
+      }
+      let changes = columns.map { ColumnChange(column: $0, was: after[schema.columns[$0]] ?? .null, value: before[schema.columns[$0]] ?? .null) }
+      return changes.isEmpty ? nil : .update(changes)
+    }
+  }
+
+  private func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> String? {
+    if let row {
+      return try store.missingParent(of: row, changedFrom: hub, in: place).map { "The row of \($0.parent) to which it refers is not there." }
+    }
+    return try hub.flatMap { try store.tableWithChildren(of: $0, in: place) }.map { "There are rows of \($0) that refer to it." }
+  }
+
+  private func note(
+    _ disagreement: Disagreement, _ change: Change, _ row: RevertedRow, met: Row?, because words: String? = nil
+  ) throws {
+    let record = ConflictRecord(
+      disagreement, of: change, at: stamp, generation: .zero, key: row.key, in: store.rows[row.place].schema, met: met,
+      device: store.identity.id, user: HubWorkspace.hubUser, note: words ?? "It was to be taken back with the bundle \(bundle).")
+    try ConflictTable.add(record, bundle: bundle, noted: now, told: 0, in: store.database)
+  }
+}
+
+extension HubStore {
+  /// The rows that a bundle changed, those that it changed last first.
+  fileprivate func rows(changedBy bundle: BundleID) throws -> [RevertedRow] {
+    var found: [RevertedRow] = []
+    var places: [String: Int] = [:]
+    try database.each(
+      """
+      SELECT table_name, key, operation, set_values, was_values, device, stamp, cursor FROM satchel_log
+      WHERE bundle = :bundle ORDER BY cursor DESC
+      """, ["bundle": .string(bundle.text)]
+    ) { row in
+      guard let place = place(of: Name(row.text(0))), let operation = Operation(rawValue: row.text(2)) else { return }
+      let entry = LogEntry(
+        operation: operation, set: try row.fields(3), was: try row.fields(4), device: row.optionalText(5), stamp: Stamp(row.integer(6)))
+      let reference = "\(place) \(row.text(1))"
+      if let known = places[reference] {
+        found[known].entries.insert(entry, at: 0)
+      } else {
+        places[reference] = found.count
+        found.append(
+          RevertedRow(
+            place: place, key: try RowKey(canonical: Array(row.text(1).utf8)), entries: [entry], last: Cursor(row.integer(7))))
+      }
+    }
+    return found
+  }
+
+  /// The imported bundle that somebody named.
+  fileprivate func bundle(named name: String) throws -> BundleID {
+    let words = name.split(separator: "/")
+    let condition = words.count == 2 ? "peer = :peer AND number = :number" : "bundle >= :name AND bundle < :name || 'g'"
+    let parameters: KeyValuePairs<String, Value> =
+      words.count == 2
+      ? ["peer": .string(String(words[0])), "number": .integer(Int64(words[1]) ?? -1)] : ["name": .string(name)]
+    let found = try database.all(
+      "SELECT DISTINCT bundle FROM satchel_ledger WHERE direction = 'in' AND verdict = 'imported' AND \(condition) LIMIT 2", parameters
+    ) { BundleID($0.text(0)) }.compactMap(\.self)
+    guard let bundle = found.first, !name.isEmpty else {
+      throw WorkspaceError(
+        "no-bundle", "No bundle \"\(name)\" was imported here.", hint: "Write DEVICE/NUMBER, as satchel-hub log shows them.")
+    }
+    guard found.count == 1 else {
+      throw WorkspaceError("ambiguous", "More than one bundle's id begins with \"\(name)\".", hint: "Write more of it.")
+    }
+    return bundle
+  }
+}

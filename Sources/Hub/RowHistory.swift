@@ -1,0 +1,108 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelJSON
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Why a row is as it is.
+public struct RowHistory: Sendable {
+  /// One change that the hub committed.
+  public struct Entry: Sendable {
+    public let cursor: Cursor
+    /// Milliseconds since 1970 by the hub's clock.
+    public let at: Int64
+    public let operation: Operation
+    /// What columns became; nil for a delete.
+    public let set: [Field]?
+    /// What they were; nil for an insert.
+    public let was: [Field]?
+    /// The device's name; nil: somebody at the hub.
+    public let device: String?
+    public let user: String
+    public let stamp: Stamp
+    public let bundle: BundleID?
+  }
+
+  public let table: Name
+  public let key: RowKey
+  /// The row as it is; nil where it is not there.
+  public let row: [Field]?
+  /// Oldest first. What was there before the hub began is not among them.
+  public let entries: [Entry]
+  public let conflicts: [StoredConflict]
+}
+
+extension HubWorkspace {
+  /// The history of one row.
+  /// - Parameter text: the key as people type it: the value alone, or a JSON array, as for keys of several columns.
+  public func history(of table: String, key text: String) throws -> RowHistory {
+    try changing { store in
+      guard let place = store.place(of: Name(table)) else { throw Self.noTable(table, store) }
+      let key = try store.key(typed: text, in: place)
+      let names = Dictionary(uniqueKeysWithValues: try store.devices().map { ($0.id.text, $0.name) })
+      let entries = try store.entries(of: store.past(of: key, in: place)) { names[$0] ?? $0 }
+      let schema = store.tables[place].schema
+      return RowHistory(
+        table: Name(table), key: key, row: try store.rows[place].row(key).map { schema.fields($0) }, entries: entries,
+        conflicts: try ConflictTable.list(ConflictState.allCases, in: store.database).filter {
+          $0.record.table == Name(table) && $0.record.key == key
+        })
+    }
+  }
+
+  static func noTable(_ table: String, _ store: HubStore) -> WorkspaceError {
+    WorkspaceError(
+      "no-table", "The dataset has no table \(table).",
+      hint: "It has: \(store.tables.map(\.name.text).joined(separator: ", ")).")
+  }
+}
+
+extension HubStore {
+  /// The key that somebody typed: of a row that is or was there.
+  func key(typed text: String, in place: Int) throws -> RowKey {
+    let count = tables[place].schema.key.count
+    var candidates: [RowKey] = []
+    if text.hasPrefix("["), let key = try? RowKey(canonical: JSONValue.parse(Array(text.utf8), limits: JSONLimits()).compactBytes) {
+      candidates.append(key)
+    }
+    if count == 1 {
+      candidates.append(RowKey([.string(text)]))
+      if let number = Int64(text) { candidates.append(RowKey([.integer(number)])) }
+      if let number = Double(text) { candidates.append(RowKey([.real(number)])) }
+    }
+    for key in candidates where key.values.count == count {
+      if try rows[place].row(key) != nil || past(of: key, in: place) != nil { return key }
+    }
+    throw WorkspaceError(
+      "no-row", "There is and was no row [\(text)] in \(tables[place].name).",
+      hint: count == 1 ? nil : "A key of several columns is written as a JSON array, such as [1, \"ann\"].")
+  }
+
+  /// What the log says of a row, oldest first.
+  fileprivate func entries(
+    of past: RowNumbers.Entry?, _ name: (_ device: String) -> String
+  ) throws -> [RowHistory.Entry] {
+    var entries: [RowHistory.Entry] = []
+    var next = past?.cursor
+    while let cursor = next {
+      let found = try database.first(
+        """
+        SELECT operation, set_values, was_values, device, user, stamp, bundle, at, previous FROM satchel_log WHERE cursor = :cursor
+        """, ["cursor": .integer(cursor.rawValue)]
+      ) { row -> (RowHistory.Entry, Int64?) in
+        (
+          RowHistory.Entry(
+            cursor: cursor, at: row.integer(7), operation: Operation(rawValue: row.text(0)) ?? .update, set: try row.fields(1),
+            was: try row.fields(2), device: row.optionalText(3).map(name), user: row.text(4), stamp: Stamp(row.integer(5)),
+            bundle: row.optionalText(6).flatMap { BundleID($0) }),
+          row.optionalInteger(8)
+        )
+      }
+      guard let found else { break }
+      entries.append(found.0)
+      next = found.1.map { Cursor($0) }
+    }
+    return entries.reversed()
+  }
+}

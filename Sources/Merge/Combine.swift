@@ -1,0 +1,85 @@
+import SatchelDataset
+import SatchelJSON
+import SatchelValues
+
+/// Brings two values together that started from one, where a column says how: nobody's part is lost.
+///
+/// - Parameters:
+///   - base: what the device started from; NULL for a row that it made.
+///   - hub: the value that it meets.
+///   - device: what it made of it.
+/// - Returns: nil where these values cannot be brought together so, such as texts that are to be added: then somebody decides.
+func combine(_ how: Combination, base: Value, hub: Value, device: Value) -> Value? {
+  switch how {
+  case .sum: sum(base, hub, device)
+  case .union: union(base, hub, device)
+  case .max: greater(hub, device)
+  case .min: greater(hub, device).map { $0 == hub ? device : hub }
+  }
+}
+
+/// A counter: both differences count. NULL counts as nothing.
+private func sum(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
+  switch (number(base), number(hub), number(device)) {
+  case (.integer(let base), .integer(let hub), .integer(let device)):
+    let (difference, isTooFar) = device.subtractingReportingOverflow(base)
+    let (total, isTooMuch) = hub.addingReportingOverflow(difference)
+    return isTooFar || isTooMuch ? nil : .integer(total)
+  case (let base?, let hub?, let device?):
+    let total = real(hub) + (real(device) - real(base))
+    return total.isFinite ? .real(total) : nil
+  default: return nil
+  }
+}
+
+private enum Number {
+  case integer(Int64)
+  case real(Double)
+}
+
+private func number(_ value: Value) -> Number? {
+  switch value {
+  case .null: .integer(0)
+  case .integer(let number): .integer(number)
+  case .real(let number) where number.isFinite: .real(number)
+  default: nil
+  }
+}
+
+private func real(_ number: Number) -> Double {
+  switch number {
+  case .integer(let whole): Double(whole)
+  case .real(let real): real
+  }
+}
+
+/// The greater one; what is there is greater than NULL. nil for values of which that cannot be said.
+private func greater(_ a: Value, _ b: Value) -> Value? {
+  switch (a, b) {
+  case (.null, _): b
+  case (_, .null): a
+  case (.integer, .integer), (.real, .real), (.integer, .real), (.real, .integer), (.text, .text): a.isBeforeInSQL(b) ? b : a
+  default: nil
+  }
+}
+
+/// Sets, as JSON arrays: what either side took out is out, and what either put in is in. The hub's order stays, the device's new
+/// elements stand behind it.
+private func union(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
+  guard let before = elements(base), let theirs = elements(hub), let ours = elements(device) else { return nil }
+  let left = before.filter { !ours.contains($0) }
+  var merged = theirs.filter { !left.contains($0) }
+  for element in ours where !before.contains(element) && !merged.contains(element) { merged.append(element) }
+  if merged == theirs { return hub }
+  if merged == ours { return device }
+  return .text(JSONValue.array(merged).compactBytes)
+}
+
+/// The elements of a JSON array; NULL has none. nil: it is something else.
+private func elements(_ value: Value) -> [JSONValue]? {
+  switch value {
+  case .null: []
+  case .text(let bytes): (try? JSONValue.parse(bytes, limits: JSONLimits()))?.arrayValue
+  default: nil
+  }
+}

@@ -1,0 +1,59 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelValues
+
+/// What somebody knew of a row when they decided about it.
+public enum RowSeen: Sendable {
+  /// The row as it stood when the disagreement was found.
+  case asFound
+  /// The row that has this mark, as it was shown.
+  case mark(String)
+  /// Nothing: the decision counts whatever the row is.
+  case anyway
+}
+
+/// A short mark of a row's values: whoever saw the row can say that it still is as it was.
+public func rowMark(_ fields: [Field]?) -> String {
+  guard let fields else { return "gone" }
+  return blake2b(FieldsCoding.json(fields), length: 16).prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+}
+
+extension ConflictRecord {
+  /// Throws a `WorkspaceError` where the row is not what the person knows who decides: it was changed since.
+  public func check(_ seen: RowSeen, current: [Field]?) throws {
+    switch seen {
+    case .anyway: return
+    case .asFound: if isAsFound(current) { return }
+    case .mark(let mark): if rowMark(current) == mark { return }
+    }
+    throw WorkspaceError(
+      "row-changed",
+      "The row was changed since this disagreement was found. Then: \(words(found)). Now: \(words(current.map(of(found))))",
+      hint: "Look at it once more (conflicts show \(id.text.prefix(8))); to decide all the same: --row \(rowMark(current))")
+  }
+
+  /// What stood where the sides disagree when that was found; nil: there was no row.
+  private var found: [Field]? {
+    if winners.isEmpty { return rowWinner == .hub ? hubValues : deviceValues }
+    return winners.compactMap { winner in
+      (winner.winner == .hub ? hubValues : deviceValues)?.first { $0.name == winner.name }
+    }
+  }
+
+  private func isAsFound(_ current: [Field]?) -> Bool {
+    guard let found else { return current == nil }
+    guard let current else { return false }
+    return found.allSatisfy { current.contains($0) }
+  }
+
+  private func of(_ found: [Field]?) -> ([Field]) -> [Field] {
+    { fields in
+      guard let found, !found.isEmpty else { return fields }
+      return fields.filter { field in found.contains { $0.name == field.name } }
+    }
+  }
+
+  private func words(_ fields: [Field]?) -> String {
+    fields.map { String(decoding: FieldsCoding.json($0), as: UTF8.self) } ?? "no row"
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import SatchelCommands
+import SatchelJSON
+import SatchelPlatform
+import TestSupport
+import Testing
+
+/// Looking back, taking back, and deciding with open eyes, by the commands that people give.
+@Suite("History and decisions")
+struct HistoryTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+  }
+
+  /// Both sides change the words of a review; the device's come to the hub.
+  private func disagree() throws -> String {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    return try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+  }
+
+  @Test("history tells who changed a row on which device, and the conflicts that it went through")
+  func history() throws {
+    let id = try disagree()
+    camp.hub("conflicts", "resolve", id, "--keep", "device", "--note", "she was there")
+    let shown = camp.hub("history", "reviews", "r1").out
+    for word in ["words: quiet -> winter", "words: winter -> frogs", "by hub at the hub", "update/update, resolved, device by hub", "words: frogs"] {
+      #expect(shown.contains(word), "\(word) in \(shown)")
+    }
+    let changes = try #require(try camp.hub("history", "reviews", "r1", "--json").json["changes"]?.arrayValue)
+    #expect(changes.count == 2 && changes[0]["was"]?["words"]?.stringValue == "quiet")
+    #expect(camp.hub("history", "reviews", "nowhere").error.contains("There is and was no row"))
+    #expect(camp.hub("history", "rooms", "r1").error.contains("The dataset has no table rooms"))
+  }
+
+  @Test("a decision is refused where the row was changed since, with both values and the way on")
+  func changedSince() throws {
+    let id = try disagree()
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'summer' WHERE id = 'r1'")
+    let refused = camp.hub("conflicts", "resolve", id, "--keep", "device")
+    #expect(refused.code == 1 && refused.error.contains("winter") && refused.error.contains("summer"))
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "summer")
+    let mark = try #require(try camp.hub("conflicts", "show", id, "--json").json["conflict"]?["row_mark"]?.stringValue)
+    #expect(refused.error.contains("--row \(mark)") && camp.hub("conflicts", "show", id).out.contains(mark))
+    #expect(camp.hub("conflicts", "resolve", id, "--keep", "device", "--row", "00000000").code == 1)
+    #expect(camp.hub("conflicts", "resolve", id, "--keep", "device", "--row", mark).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "frogs")
+  }
+
+  @Test("many are decided at once by a policy, and those whose row was changed since are left")
+  func all() throws {
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('a', 'lake', 'ann', 1, 'x'), ('b', 'lake', 'ann', 1, 'x')")
+    camp.deliver("tablet", 1)
+    camp.answer("tablet", 2)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine'")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'theirs'")
+    camp.deliver("tablet", 2)
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'b'")
+    let decided = camp.hub("conflicts", "resolve", "--all", "--policy", "device", "--table", "reviews", "--json")
+    #expect(try decided.json["resolved"]?.arrayValue?.count == 2)
+    #expect(try decided.json["left"]?.arrayValue?.first?["reason"]?.stringValue == "row-changed")
+    #expect(try camp.rows("office.sqlite", "SELECT id, words FROM reviews WHERE author = 'ann' ORDER BY id") == "a|mine\nb|later\nr1|mine")
+    for words in [["--all"], ["--all", "--policy", "manual"], ["--policy", "hub"], [], ["--all", "--policy", "hub", "--keep", "hub"]] {
+      #expect(camp.hubAnywhere(["-C", camp.path("hub"), "conflicts", "resolve"] + words).code == 2, "\(words)")
+    }
+    camp.answer("tablet", 3)
+    #expect(camp.device("tablet", "conflicts", "resolve", "--all", "--policy", "newest").code == 1)
+  }
+
+  @Test("newest decides by the stamps")
+  func newest() throws {
+    _ = try disagree()
+    #expect(camp.hub("conflicts", "resolve", "--all", "--policy", "newest").out.contains("Resolved 1 conflict"))
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "winter")
+  }
+
+  @Test("conflicts as CSV, in which nothing is a formula")
+  func csv() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = '=HYPERLINK(\"x\"), y' WHERE id = 'r1'")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    let lines = camp.hub("conflicts", "export").out.components(separatedBy: "\r\n")
+    #expect(lines.count == 3 && lines[0].hasPrefix("conflict,state,kind,"))
+    #expect(lines[1].contains(",reviews,r1,words,quiet,winter,\"'=HYPERLINK(\"\"x\"\"), y\",hub,"))
+  }
+
+  @Test("a bundle is taken back: its rows are as before, and what was changed since is a conflict")
+  func revert() throws {
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      UPDATE reviews SET words = 'frogs', stars = 1 WHERE id = 'r1';
+      INSERT INTO reviews VALUES ('new', 'lake', 'ann', 1, 'x');
+      """)
+    camp.deliver("tablet", 1)
+    try camp.sql("office.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
+    let before = try camp.everything()
+    #expect(camp.hub("revert", "tablet/1", "--dry-run").code == 0)
+    #expect(try camp.everything() == before)
+    let reverted = camp.hub("revert", "tablet/1")
+    #expect(reverted.out.contains("1 row as before (reviews 1)") && reverted.out.contains("1 row changed since"))
+    #expect(try camp.rows("office.sqlite", "SELECT words, stars FROM reviews WHERE id = 'r1'") == "quiet|2")
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews WHERE id = 'new'") == "0")
+    camp.answer("tablet", 2)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT id, words, stars FROM reviews") == "r1|quiet|2")
+    #expect(camp.hub("revert", "tablet/9").error.contains("No bundle"))
+    #expect(camp.hub("revert", "").code == 1)
+  }
+
+  @Test("audit verifies the archive, and finds a file that is gone, changed, or not in the ledger")
+  func audit() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    #expect(camp.hub("audit").out.contains("1 bundle of 1 device verified, 0 findings"))
+    let archive = camp.path("hub/bundles/archive")
+    let name = try #require(try HostFileSystem().list(archive).first { $0.hasPrefix("camp-tablet-") })
+    let path = Paths.join(archive, name)
+    let good = try Data(contentsOf: URL(filePath: path))
+    var bad = good
+    bad[bad.count / 2] ^= 1
+    try bad.write(to: URL(filePath: path))
+    let damaged = camp.hub("audit")
+    #expect(damaged.code == 1 && damaged.out.contains(name) && damaged.out.contains("is not in bundles/archive"))
+    try good.write(to: URL(filePath: path))
+    try camp.sql("office.sqlite", "DELETE FROM satchel_ledger WHERE direction = 'in'")
+    #expect(camp.hub("audit").out.contains("the ledger does not know"))
+  }
+
+  @Test("a rehearsed import says what would change and which conflicts would arise, and changes nothing")
+  func rehearsal() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'; INSERT INTO reviews VALUES ('n', 'lake', 'ann', 1, 'x')")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    let file = camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")
+    let before = try camp.everything()
+    let shown = camp.hub("import", "--dry-run", file)
+    #expect(shown.out.contains("reviews") && shown.out.contains("Conflict: update/update reviews [r1], open"))
+    let json = try camp.hub("import", "--dry-run", "--json", file).json["bundles"]?.arrayValue?.first
+    #expect(json?["rows"]?["reviews"]?["inserted"]?.integerValue == 1 && json?["found"]?.arrayValue?.count == 1)
+    #expect(try camp.everything() == before)
+  }
+}
