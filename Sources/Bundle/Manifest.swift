@@ -217,6 +217,13 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
+  /// Whether it says anything but that its sender has heard of the other side: only what does needs an answer.
+  public var saysAnything: Bool {
+    if changes + conflicts + resolutions > 0 || rotation != nil { return true }
+    if case .scope(let scope) = body { return scope.extent == .full }
+    return false
+  }
+
   /// The number of the bundle that this is, or is a piece of.
   public var wholeNumber: Int64 {
     if case .volume(let volume) = body { return volume.number }

@@ -122,6 +122,11 @@ public struct TrackedTable: Sendable {
     }
   }
 
+  /// The foreign keys along which the table is a tree of its own rows, where visibility goes down it.
+  public var treeKeys: [ForeignKey] {
+    schema.foreignKeys.filter { $0.parent == name && (rules.parents?.contains(name) ?? true) }
+  }
+
   /// Orders tables so that each stands behind all that it refers to; a circle of references keeps the definition's order.
   static func parentsFirst(_ tables: [TrackedTable]) throws -> [TrackedTable] {
     var rest = tables

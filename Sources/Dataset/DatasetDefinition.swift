@@ -107,6 +107,11 @@ public enum DeleteRule: Hashable, Sendable {
   case never
 }
 
+/// With how many of its parents a row is seen.
+public enum ParentsMatch: String, Sendable, CaseIterable {
+  case all, any
+}
+
 /// Whether changes of different columns of one row meet.
 public enum MergeGrain: String, Sendable, CaseIterable {
   case column, row
@@ -127,6 +132,8 @@ public struct TableRules: Sendable {
   public let name: Name
   /// Tables along whose foreign keys visibility is inherited; nil: every table of the dataset that this one refers to.
   public let parents: [Name]?
+  /// Whether a row that refers to several parents is seen with any of them, or only with all.
+  public let parentsMatch: ParentsMatch
   /// An SQL expression; nil: everything that the parents allow.
   public let visible: String?
   public let write: WriteRule

@@ -90,13 +90,7 @@ extension TableRules {
     guard !name.text.lowercased().hasPrefix("satchel_"), !name.text.lowercased().hasPrefix("sqlite_") else {
       throw DatasetError(place, "names that begin with satchel_ and sqlite_ belong to Satchel and SQLite")
     }
-    parents = try members["parents"].map { value throws(DatasetError) in
-      guard let list = value.arrayValue else { throw DatasetError(members.place("parents"), "it must be a list of tables") }
-      return try list.map { item throws(DatasetError) in
-        guard let parent = item.stringValue else { throw DatasetError(members.place("parents"), "it must be a list of tables") }
-        return Name(parent)
-      }
-    }
+    (parents, parentsMatch) = try Self.parents(members)
     visible = try members.optionalString("visible")
     switch try members.optionalString("write") {
     case nil: write = .visible
@@ -114,6 +108,21 @@ extension TableRules {
 }
 
 extension TableRules {
+  /// `["a", "b"]`, of which all must be seen, or `{ "any": ["a", "b"] }`.
+  private static func parents(_ members: Members) throws(DatasetError) -> ([Name]?, ParentsMatch) {
+    guard let value = members["parents"] else { return (nil, .all) }
+    let place = members.place("parents")
+    var (list, match) = (value.arrayValue, ParentsMatch.all)
+    if let object = value.objectValue, object.count == 1, let word = ParentsMatch(rawValue: object[0].name) {
+      (list, match) = (object[0].value.arrayValue, word)
+    }
+    let names = list?.compactMap(\.stringValue) ?? []
+    guard let list, names.count == list.count else {
+      throw DatasetError(place, "it must be a list of tables, or { \"any\": [...] }")
+    }
+    return (names.map { Name($0) }, match)
+  }
+
   private static func columns(_ members: Members, _ merge: MergeGrain) throws(DatasetError) -> [Name: ColumnPolicy] {
     var policies: [Name: ColumnPolicy] = [:]
     for column in try members.members("columns") {
@@ -137,7 +146,8 @@ extension TableRules {
     case ("never", nil): return .never
     case ("soft", let column?): return .soft(Name(column))
     case ("soft", nil):
-      throw DatasetError(members.place("delete"), "which column says that a row was deleted?", hint: "Name it: \"deleted\": \"COLUMN\"")
+      throw DatasetError(
+        members.place("delete"), "which column says that a row was deleted?", hint: "Name it: \"deleted\": \"COLUMN\"")
     case (_, .some): throw DatasetError(members.place("deleted"), "it has a meaning beside \"delete\": \"soft\" alone")
     case (let word?, nil): throw DatasetError(members.place("delete"), "\"\(word)\" is not hard, soft, never")
     }

@@ -41,13 +41,16 @@ extension DeviceWorkspace {
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     guard policy == .hub || policy == .device else {
       throw WorkspaceError(
-        "policy", "On a device all conflicts are decided for the hub or for the device: what was written at the hub when, it does not know.")
+        "policy",
+        "On a device all conflicts are decided for the hub or for the device: what was written at the hub when, it does not know."
+      )
     }
     return try locked {
       let session = try session()
       return try session.database.writeTransaction(ending) {
         var result = ResolvedAll()
-        for conflict in try ConflictTable.list([.open], in: session.database) where table == nil || conflict.record.table == table {
+        for conflict in try ConflictTable.list([.open], in: session.database) where table == nil || conflict.record.table == table
+        {
           do {
             try session.database.savepoint {
               try session.resolve(conflict, policy == .hub ? .hub : .device, note: note, seen: .asFound)

@@ -88,7 +88,7 @@ extension DeviceSession {
 
   /// Whether the last export says already all that this one would say.
   fileprivate func isNothingNew(since last: ExportRecord) throws -> Bool {
-    guard last.isWritten, last.received == state.received else { return false }
+    guard last.isWritten, try !hasHeardAnything(since: last.received) else { return false }
     if try workspace.keys.nextKey() != nil, state.toldKey == nil { return false }
     guard try ConflictTable.countUntold(of: state.id, in: database) == 0 else { return false }
     let generation = Generation(last.sequence.rawValue)
@@ -97,6 +97,19 @@ extension DeviceSession {
     ) { $0.integer(0) }
     guard decided == 0 else { return false }
     return try !PreImageStore.hasSteps(tables, since: generation, in: database)
+  }
+
+  /// Whether the hub said anything that it has to know was heard. Else both would answer each other's answers for ever.
+  private func hasHeardAnything(since number: EmissionNumber) throws -> Bool {
+    for heard in stride(from: number.rawValue + 1, through: state.received.rawValue, by: 1) {
+      let path = archive.path(incomingPrefix, heard)
+      if try platform.files.kind(path) != .file { continue }
+      let manifest = try? workspace.reader.manifest(of: path, trust: .keys(workspace.hubKeys()))
+      if manifest?.saysAnything ?? true { return true }
+    }
+    // What is not in the archive was in a full bundle that is, or is not known any more.
+    let newest = archive.path(incomingPrefix, state.received.rawValue)
+    return try state.received != number && platform.files.kind(newest) != .file
   }
 
   fileprivate func countSteps() throws -> [(table: Name, count: Int)] {

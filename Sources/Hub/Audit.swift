@@ -68,7 +68,8 @@ extension HubStore {
       guard let id = BundleID($0.text(0)), !seen.contains(id) else { return }
       findings.append(
         Finding(
-          "audit", "The bundle \($0.optionalInteger(2) ?? 0) of \($0.optionalText(1) ?? "?") was imported, and is not in bundles/archive.",
+          "audit",
+          "The bundle \($0.optionalInteger(2) ?? 0) of \($0.optionalText(1) ?? "?") was imported, and is not in bundles/archive.",
           hint: "The device may have it in bundles/sent."))
     }
     try database.each(

@@ -22,8 +22,13 @@ struct EmissionPlan {
   let carriesDefinition: Bool
   let isNothingNew: Bool
 
-  /// - Parameter mustTellKey: the hub has a next key of which its devices must hear.
-  init(_ store: HubStore, device: EnrolledDevice, user: User, full: Bool, mustTellKey: Bool) throws {
+  /// - Parameters:
+  ///   - mustTellKey: the hub has a next key of which its devices must hear.
+  ///   - saidAnything: whether what the device delivered after this sequence has to be acknowledged.
+  init(
+    _ store: HubStore, device: EnrolledDevice, user: User, full: Bool, mustTellKey: Bool,
+    saidAnything: (_ after: SequenceNumber) throws -> Bool
+  ) throws {
     self.device = device
     self.user = user
     emissions = try store.emissions(of: device.id)
@@ -65,8 +70,9 @@ struct EmissionPlan {
     let isChanged = zip(visible, since).contains { !$0.intersection($1.news).isEmpty }
     let untold = try ConflictTable.countUntold(of: device.id, in: store.database)
     let revocations = try store.revocations()?.number ?? 0
+    let mustAcknowledge = try last.acknowledged != device.merged && saidAnything(last.acknowledged)
     isNothingNew =
-      !isChanged && last.sets == visible && !owed.isNew && last.acknowledged == device.merged && untold == 0
+      !isChanged && last.sets == visible && !owed.isNew && !mustAcknowledge && untold == 0
       && last.version == store.dataset.version && Name(last.user) == Name(user.name)
       && last.revocations == revocations && (!mustTellKey || device.toldKey != nil)
   }

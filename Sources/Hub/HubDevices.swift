@@ -94,6 +94,20 @@ extension HubWorkspace {
     return try setState(.active, of: name)
   }
 
+  /// Changes what a device may do, and until when.
+  /// - Parameters:
+  ///   - expires: in milliseconds since 1970; nil: as it is; `.some(nil)`: never.
+  ///   - readOnly: whether nothing that it changed is taken; nil: as it is.
+  public func setDevice(_ name: String, expires: Int64?? = nil, readOnly: Bool? = nil) throws -> EnrolledDevice {
+    try changing { store in
+      guard var device = try store.device(named: name) else { throw Self.noDevice(name) }
+      device.expires = expires ?? device.expires
+      device.isReadOnly = readOnly ?? device.isReadOnly
+      try store.save(device)
+      return device
+    }
+  }
+
   public func device(_ name: String) throws -> EnrolledDevice {
     guard let device = try store().device(named: name) else { throw Self.noDevice(name) }
     return device

@@ -38,6 +38,7 @@ extension HubWorkspace {
           hint: device.state == .flagged ? "When only one copy of it works: satchel-hub device unflag \(name)" : nil)
       }
       guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
+      try Self.refuseExpired(device, user, now: platform.clock.milliseconds())
       let key = try signing(for: device)
       let rotation = try rotation(for: device)
       let recipients = try encryption.recipients(device.recipient, name: device.name, store.dataset, keys)
@@ -48,7 +49,9 @@ extension HubWorkspace {
         try store.absorb(user: Self.hubUser, at: now)
         // What somebody wrote at the hub may be what a device's row waits for.
         _ = try HeldRows(store, now: now).release()
-        let plan = try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: rotation != nil)
+        let plan = try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: rotation != nil) {
+          try saidAnything(device, after: $0, store)
+        }
         return try (plan: plan, sealed: plan.isNothingNew ? nil : write(plan, into: &draft, store, key, rotation))
       }
       // As with a device's export: who writes at the hub does not wait for the file.
@@ -63,6 +66,21 @@ extension HubWorkspace {
       }
       return made.plan.report(file: path, isNew: made.sealed != nil)
     }
+  }
+
+  /// Whether the device delivered anything after an export that it has to know came. Else both would answer each other's answers for ever.
+  private func saidAnything(_ device: EnrolledDevice, after sequence: SequenceNumber, _ store: HubStore) throws -> Bool {
+    let prefix = "\(store.dataset.name)-\(device.name)-"
+    var said = Set<Int64>()
+    for name in try platform.files.list(folder.archive) where name.hasPrefix(prefix) {
+      guard let number = name.dropFirst(prefix.utf8.count).split(separator: "-").first.flatMap({ Int64($0) }),
+        number > sequence.rawValue
+      else { continue }
+      let manifest = try? reader.manifest(of: Paths.join(folder.archive, name), trust: .keys(trustedKeys(store)))
+      if manifest?.saysAnything ?? true { return true }
+      said.insert(number)
+    }
+    return !said.contains(device.merged.rawValue)
   }
 
   private func write(

@@ -159,6 +159,15 @@ extension HubWorkspace {
           "Let the copy go on whose bundles the hub has taken: satchel-hub device unflag \(device.name). Provision the other one anew.",
         keeping: .quarantine)
     }
+    // What it wrote before it expired may still be on its way.
+    if let expires = [device.expires, try store.user(device.user)?.expires].compactMap(\.self).min(),
+      manifest.stamp.milliseconds > expires
+    {
+      throw Refusal(
+        "expired",
+        "The device \(device.name), or its user \(device.user), was to deliver until \(UTCTime.text(milliseconds: expires)).",
+        hint: "If it may go on: satchel-hub device set \(device.name) --expires DATE, or user set; then import it again.")
+    }
     // What a volume is a piece of, is checked when it is whole.
     guard case .changes(let changes) = manifest.body else { return }
     guard changes.epoch == store.identity.epoch else {

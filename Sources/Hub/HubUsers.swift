@@ -1,4 +1,5 @@
 import SatchelDataset
+import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
@@ -22,12 +23,68 @@ extension HubWorkspace {
   }
 
   /// Changes some attributes of a user; the others stay.
-  public func setUser(_ name: String, attributes: [(name: String, value: String)]) throws -> User {
+  /// - Parameter expires: from when on nothing is made for the user, in milliseconds since 1970; nil: as it is; `.some(nil)`: never.
+  public func setUser(
+    _ name: String, attributes: [(name: String, value: String)], expires: Int64?? = nil
+  ) throws -> User {
     try changing { store in
       guard let user = try store.user(name) else { throw Self.noUser(name) }
-      let changed = User(name: name, attributes: try Self.merge(user.attributes, attributes, store.dataset))
+      let changed = User(
+        name: name, attributes: try Self.merge(user.attributes, attributes, store.dataset), expires: expires ?? user.expires)
       try store.save(changed)
       return changed
+    }
+  }
+
+  /// Adds the users of a table, and changes those who are there. All or none.
+  /// - Parameter rows: of the header, which begins with the user's name, and of the users.
+  public func importUsers(_ rows: [[String]]) throws -> (added: Int, changed: Int) {
+    try changing { store in
+      guard let header = rows.first, header.count > 0 else { throw Self.badTable(1, "it has no header") }
+      var (added, changed) = (0, 0)
+      for (number, row) in rows.enumerated().dropFirst() {
+        guard row.count == header.count else {
+          throw Self.badTable(number + 1, "it has \(row.count) fields, the header \(header.count)")
+        }
+        guard !row[0].isEmpty, isUserName(row[0]) else { throw Self.badTable(number + 1, "\"\(row[0])\" is no user's name") }
+        let known = try store.user(row[0])
+        // What is left empty stays as it is.
+        let typed = zip(header, row).dropFirst().filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
+        do {
+          let attributes = try Self.merge(known?.attributes ?? [], Array(typed), store.dataset)
+          try store.save(User(name: row[0], attributes: attributes, expires: known?.expires))
+        } catch let error as WorkspaceError { throw Self.badTable(number + 1, error.message) }
+        if known == nil { added += 1 } else { changed += 1 }
+      }
+      return (added, changed)
+    }
+  }
+
+  private static func badTable(_ line: Int, _ words: String) -> WorkspaceError {
+    WorkspaceError(
+      "bad-csv", "Line \(line): \(words)",
+      hint: "The first line names the columns: user, then attributes. Nobody was added or changed.")
+  }
+
+  /// The active devices for which nothing is made any more, because they or their users have expired.
+  public func expiredDevices() throws -> [String] {
+    let store = try store()
+    let now = platform.clock.milliseconds()
+    return try store.devices().filter { device in
+      let ends = try [device.expires, store.user(device.user)?.expires].compactMap(\.self)
+      return device.state == .active && ends.contains { $0 <= now }
+    }.map(\.name)
+  }
+
+  static func refuseExpired(_ device: EnrolledDevice, _ user: User, now: Int64) throws {
+    for (what, expires, command) in [
+      ("device \(device.name)", device.expires, "device set \(device.name)"),
+      ("user \(user.name)", user.expires, "user set \(user.name)"),
+    ] {
+      guard let expires, expires <= now else { continue }
+      throw WorkspaceError(
+        "expired", "The \(what) expired on \(UTCTime.text(milliseconds: expires)): nothing is made for it.",
+        hint: "To let it go on: satchel-hub \(command) --expires DATE, or --expires never")
     }
   }
 

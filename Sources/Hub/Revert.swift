@@ -107,14 +107,18 @@ private struct Revert {
         let name = schema.columns[place]
         return before[name].map { $0 != after[name] } ?? false
       }
-      let changes = columns.map { ColumnChange(column: $0, was: after[schema.columns[$0]] ?? .null, value: before[schema.columns[$0]] ?? .null) }
+      let changes = columns.map {
+        ColumnChange(column: $0, was: after[schema.columns[$0]] ?? .null, value: before[schema.columns[$0]] ?? .null)
+      }
       return changes.isEmpty ? nil : .update(changes)
     }
   }
 
   private func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> String? {
     if let row {
-      return try store.missingParent(of: row, changedFrom: hub, in: place).map { "The row of \($0.parent) to which it refers is not there." }
+      return try store.missingParent(of: row, changedFrom: hub, in: place).map {
+        "The row of \($0.parent) to which it refers is not there."
+      }
     }
     return try hub.flatMap { try store.tableWithChildren(of: $0, in: place) }.map { "There are rows of \($0) that refer to it." }
   }
@@ -142,7 +146,8 @@ extension HubStore {
     ) { row in
       guard let place = place(of: Name(row.text(0))), let operation = Operation(rawValue: row.text(2)) else { return }
       let entry = LogEntry(
-        operation: operation, set: try row.fields(3), was: try row.fields(4), device: row.optionalText(5), stamp: Stamp(row.integer(6)))
+        operation: operation, set: try row.fields(3), was: try row.fields(4), device: row.optionalText(5),
+        stamp: Stamp(row.integer(6)))
       let reference = "\(place) \(row.text(1))"
       if let known = places[reference] {
         found[known].entries.insert(entry, at: 0)
@@ -164,7 +169,8 @@ extension HubStore {
       words.count == 2
       ? ["peer": .string(String(words[0])), "number": .integer(Int64(words[1]) ?? -1)] : ["name": .string(name)]
     let found = try database.all(
-      "SELECT DISTINCT bundle FROM satchel_ledger WHERE direction = 'in' AND verdict = 'imported' AND \(condition) LIMIT 2", parameters
+      "SELECT DISTINCT bundle FROM satchel_ledger WHERE direction = 'in' AND verdict = 'imported' AND \(condition) LIMIT 2",
+      parameters
     ) { BundleID($0.text(0)) }.compactMap(\.self)
     guard let bundle = found.first, !name.isEmpty else {
       throw WorkspaceError(

@@ -63,7 +63,8 @@ extension HubStore {
   func key(typed text: String, in place: Int) throws -> RowKey {
     let count = tables[place].schema.key.count
     var candidates: [RowKey] = []
-    if text.hasPrefix("["), let key = try? RowKey(canonical: JSONValue.parse(Array(text.utf8), limits: JSONLimits()).compactBytes) {
+    if text.hasPrefix("["), let key = try? RowKey(canonical: JSONValue.parse(Array(text.utf8), limits: JSONLimits()).compactBytes)
+    {
       candidates.append(key)
     }
     if count == 1 {

@@ -127,6 +127,7 @@ final class StepMerger {
     let past = try store.past(of: step.key, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
     if let change = Change(from: hub, to: result.row) {
+      if device.isReadOnly { return try forbid(step, met: hub, in: place, "The device may change nothing.") }
       if case .delete = change, store.tables[place].rules.delete == .never {
         return try forbid(step, met: hub, in: place, "Rows of this table are not deleted.")
       }
@@ -145,7 +146,12 @@ final class StepMerger {
       }
       try log(change, step, with: past, in: place)
     }
-    if let disagreement = result.disagreement { try note(disagreement, step, met: hub, in: place) }
+    if let disagreement = result.disagreement {
+      try note(disagreement, step, met: hub, in: place)
+    } else if case .delete = step.change, result.row != nil {
+      // The row is only marked: the device, where it is gone, must be shown it.
+      try store.owe(step.key, in: place, to: device.id)
+    }
     return nil
   }
 
@@ -261,6 +267,7 @@ final class StepMerger {
       if let change = Change(from: after, to: result.row) { steps.append((pending.step, change)) }
       after = result.row
     }
+    if device.isReadOnly { return nil }
     if before != nil, after == nil, store.tables[row.place].rules.delete == .never { return nil }
     if before != nil, before != after, try !scope.mayWrite(row.key, in: row.place) { return nil }
     return Move(row: row, before: before, after: after, steps: steps)

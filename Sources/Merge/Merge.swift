@@ -28,7 +28,9 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
     // Somebody deleted the row since the device heard of it last: what is gone comes back by a decision alone.
     return others.presence ? gone(at: stamp, others, by: rules) : MergeResult(row: row)
   case (.insert(let row), let hub?):
-    let meetings = row.values.indices.map { Meeting(column: $0, was: .null, value: row[$0], others: others.columns[$0] ?? others.newest) }
+    let meetings = row.values.indices.map {
+      Meeting(column: $0, was: .null, value: row[$0], others: others.columns[$0] ?? others.newest)
+    }
     return meet(.insertInsert, meetings.filter { $0.value != hub[$0.column] }, at: stamp, onto: hub, by: rules)
   case (.delete(let was), _):
     // Of a row that is only marked: nobody else has touched it.

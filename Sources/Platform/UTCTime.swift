@@ -15,6 +15,19 @@ public enum UTCTime {
     return "\(t.year)\(t.month)\(t.day)T\(t.hour)\(t.minute)\(t.second)Z"
   }
 
+  /// Milliseconds since 1970 at the end of a day, `2026-01-31`, in UTC; nil for what is no day.
+  public static func endOfDay(_ text: String) -> Int64? {
+    guard isText(text + "T00:00:00Z") else { return nil }
+    let numbers = text.split(separator: "-").compactMap { Int64($0) }
+    // The days of a date, by the inverse of `civil`: `days_from_civil` of the same page.
+    let year = numbers[1] <= 2 ? numbers[0] - 1 : numbers[0]
+    let era = floorDivide(year, by: 400)
+    let yearOfEra = year - era * 400
+    let dayOfYear = (153 * (numbers[1] + (numbers[1] > 2 ? -3 : 9)) + 2) / 5 + numbers[2] - 1
+    let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    return (days + 1) * 86_400_000
+  }
+
   /// Whether a text is a time in the form that people read.
   public static func isText(_ text: String) -> Bool {
     let form = Array("0000-00-00T00:00:00Z".utf8)

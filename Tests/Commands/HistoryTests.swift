@@ -28,7 +28,10 @@ struct HistoryTests {
     let id = try disagree()
     camp.hub("conflicts", "resolve", id, "--keep", "device", "--note", "she was there")
     let shown = camp.hub("history", "reviews", "r1").out
-    for word in ["words: quiet -> winter", "words: winter -> frogs", "by hub at the hub", "update/update, resolved, device by hub", "words: frogs"] {
+    for word in [
+      "words: quiet -> winter", "words: winter -> frogs", "by hub at the hub", "update/update, resolved, device by hub",
+      "words: frogs",
+    ] {
       #expect(shown.contains(word), "\(word) in \(shown)")
     }
     let changes = try #require(try camp.hub("history", "reviews", "r1", "--json").json["changes"]?.arrayValue)
@@ -63,8 +66,12 @@ struct HistoryTests {
     let decided = camp.hub("conflicts", "resolve", "--all", "--policy", "device", "--table", "reviews", "--json")
     #expect(try decided.json["resolved"]?.arrayValue?.count == 2)
     #expect(try decided.json["left"]?.arrayValue?.first?["reason"]?.stringValue == "row-changed")
-    #expect(try camp.rows("office.sqlite", "SELECT id, words FROM reviews WHERE author = 'ann' ORDER BY id") == "a|mine\nb|later\nr1|mine")
-    for words in [["--all"], ["--all", "--policy", "manual"], ["--policy", "hub"], [], ["--all", "--policy", "hub", "--keep", "hub"]] {
+    #expect(
+      try camp.rows("office.sqlite", "SELECT id, words FROM reviews WHERE author = 'ann' ORDER BY id")
+        == "a|mine\nb|later\nr1|mine")
+    for words in [
+      ["--all"], ["--all", "--policy", "manual"], ["--policy", "hub"], [], ["--all", "--policy", "hub", "--keep", "hub"],
+    ] {
       #expect(camp.hubAnywhere(["-C", camp.path("hub"), "conflicts", "resolve"] + words).code == 2, "\(words)")
     }
     camp.answer("tablet", 3)
@@ -132,7 +139,9 @@ struct HistoryTests {
 
   @Test("a rehearsed import says what would change and which conflicts would arise, and changes nothing")
   func rehearsal() throws {
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'; INSERT INTO reviews VALUES ('n', 'lake', 'ann', 1, 'x')")
+    try camp.sql(
+      "tablet/data.sqlite",
+      "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'; INSERT INTO reviews VALUES ('n', 'lake', 'ann', 1, 'x')")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
     camp.device("tablet", "export")
     let file = camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")

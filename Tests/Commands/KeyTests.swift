@@ -117,6 +117,7 @@ struct KeyTests {
     camp.answer("tablet", 2)
     camp.deliver("tablet", 1)
     #expect(try camp.hub("keys", "show", "--json").json["unaware"]?.arrayValue == ["phone"])
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
     camp.hub("emit", "--all")
     func signer(_ name: String, _ number: Int) throws -> String? {
       try camp.hub("verify", incoming(name, number), "--json").json["signer"]?.stringValue
@@ -126,6 +127,7 @@ struct KeyTests {
     #expect(camp.device("tablet", "import", incoming("tablet", 3)).code == 0)
     #expect(camp.device("phone", "import", incoming("phone", 2)).code == 0)
     camp.deliver("phone", 1)
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Bay' WHERE id = 'lake'")
     camp.hub("emit", "--all")
     #expect(try hubKey == made)
     #expect(try camp.hub("keys", "show", "--json").json["next"] == .null)

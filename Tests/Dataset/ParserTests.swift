@@ -157,7 +157,10 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (table(#""delete": "later""#), "tables.t.delete", "\"later\" is not hard, soft, never", nil),
   (table(#""deleted": "d""#), "tables.t.deleted", "beside \"delete\": \"soft\" alone", nil),
   (table(#""conflict": "sum""#), "tables.t.conflict", "is not hub, device, newest, manual", nil),
-  (table(#""merge": "row", "columns": { "a": "sum" }"#), "tables.t.columns.a", "whole rows win or lose", "Leave out \"merge\": \"row\"."),
+  (
+    table(#""merge": "row", "columns": { "a": "sum" }"#), "tables.t.columns.a", "whole rows win or lose",
+    "Leave out \"merge\": \"row\"."
+  ),
   (table(#""keys": "random""#), "tables.t.keys", "\"random\" is not as-is, blocks, rekey", nil),
   (table(#""block": 100"#), "tables.t.block", "beside \"keys\": \"blocks\" alone", nil),
   (table(#""keys": "blocks", "block": 9"#), "tables.t.block", "from 10 to", nil),

@@ -113,7 +113,8 @@ import Testing
     // Columns in which both sides' parts count.
     Ordering("both add to a counter", .manual, rest: sum, base: r(5, 2), hub: r(7, 2), mine: r(6, 2), gives: r(8, 2)),
     Ordering("both add the same to a counter", .manual, rest: sum, base: r(5, 2), hub: r(7, 2), mine: r(7, 2), gives: r(9, 2)),
-    Ordering("one takes from a counter, one adds", .manual, rest: sum, base: r(5, 2), hub: r(1, 2), mine: r(6, 2), gives: r(2, 2)),
+    Ordering(
+      "one takes from a counter, one adds", .manual, rest: sum, base: r(5, 2), hub: r(1, 2), mine: r(6, 2), gives: r(2, 2)),
     Ordering(
       "a counter that would be too great is for people", .manual, rest: sum, base: r(0, 2), hub: r(.max, 2), mine: r(1, 2),
       gives: r(.max, 2), (.updateUpdate, .open), "a hub"),
@@ -128,7 +129,8 @@ import Testing
       hub: r(5, 2), mine: r(3, 2), gives: r(3, 2)),
 
     // Rows that are marked as deleted: both readings of a delete agree.
-    Ordering("the device deletes; the row is marked", .manual, rest: soft, base: r(1, 0), hub: r(1, 0), mine: nil, gives: r(1, 1)),
+    Ordering(
+      "the device deletes; the row is marked", .manual, rest: soft, base: r(1, 0), hub: r(1, 0), mine: nil, gives: r(1, 1)),
     Ordering("the device marks", .manual, rest: soft, base: r(1, 0), hub: r(1, 0), mine: r(1, 5), gives: r(1, 5)),
     Ordering("both mark", .manual, rest: soft, base: r(1, 0), hub: r(1, 5), mine: r(1, 6), gives: r(1, 5)),
     Ordering("the hub marks, the device deletes", .manual, rest: soft, base: r(1, 0), hub: r(1, 5), mine: nil, gives: r(1, 5)),
@@ -213,5 +215,55 @@ import Testing
     let verdict = decide(policy, device: Stamp(device), hub: Stamp(hub))
     #expect(verdict.winner == winner)
     #expect(verdict.state == state)
+  }
+}
+
+/// What must hold of any merge, tried on random rows and changes.
+@Suite struct MergeProperties {
+  private static func value(_ random: inout SystemRandomNumberGenerator) -> Value {
+    switch Int.random(in: 0..<5, using: &random) {
+    case 0: .null
+    case 1: .string(["x", "y"].randomElement(using: &random) ?? "x")
+    default: .integer(Int64.random(in: 0..<3, using: &random))
+    }
+  }
+
+  private static func row(_ random: inout SystemRandomNumberGenerator) -> Row? {
+    Int.random(in: 0..<5, using: &random) == 0 ? nil : Row([.string("k"), value(&random), value(&random)])
+  }
+
+  @Test(
+    "identical changes and changes of different columns never disagree; every value was written by somebody; the loser is in the record",
+    arguments: Policy.allCases, [#""merge": "column""#, #""merge": "row""#, #""columns": { "a": "max", "b": "min" }"#])
+  func properties(policy: Policy, rest: String) {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<2000 {
+      let (base, hub, mine) = (Self.row(&random), Self.row(&random), Self.row(&random))
+      guard let change = Change(from: base, to: mine) else { continue }
+      let theirs = Change(from: base, to: hub)
+      let stamp = Stamp(Int64.random(in: 5..<15, using: &random))
+      let ordering = Ordering("", policy, base: base, hub: hub, mine: mine, gives: nil)
+      let result = merge(change, at: stamp, onto: hub, others: ordering.others, by: rules(policy, ", \(rest)"))
+      if theirs == change { #expect(result.disagreement == nil && result.row == hub) }
+      if theirs == nil { #expect(result.disagreement == nil && result.row == mine) }
+      if case .update(let ours)? = Change(from: base, to: mine), case .update(let others)? = theirs, !rest.contains("row"),
+        Set(ours.map(\.column)).isDisjoint(with: others.map(\.column))
+      {
+        #expect(result.disagreement == nil)
+      }
+      for column in 1...2 {
+        if let made = result.row?[column] { #expect([base, hub, mine].contains { $0?[column] == made }) }
+        // What neither stands nor was taken is named by the disagreement.
+        if let mine, let base, let made = result.row, mine[column] != base[column], made[column] != mine[column] {
+          let winners = result.disagreement?.winners
+          #expect(winners?[column] == .hub || winners?.isEmpty == true, "\(base) \(hub as Any) \(mine)")
+        }
+      }
+      // The same change once more, now that it is in, changes nothing.
+      if result.disagreement == nil, let row = result.row {
+        let again = merge(change, at: stamp, onto: row, others: OthersChanges(newest: stamp), by: rules(policy, ", \(rest)"))
+        if case .update = change { #expect(again.row == row && again.disagreement == nil) }
+      }
+    }
   }
 }

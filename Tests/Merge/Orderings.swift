@@ -45,7 +45,8 @@ struct Ordering: Sendable, CustomTestStringConvertible {
 
   init(
     _ order: String, _ policy: Policy, rest: String = "", base: Row?, hub: Row?, at hubAt: Int64 = 10,
-    presence: Bool = false, mine: Row?, at mineAt: Int64 = 20, gives row: Row?, _ conflict: (kind: ConflictKind, state: ConflictState)? = nil, _ winners: String = ""
+    presence: Bool = false, mine: Row?, at mineAt: Int64 = 20, gives row: Row?,
+    _ conflict: (kind: ConflictKind, state: ConflictState)? = nil, _ winners: String = ""
   ) {
     testDescription = order
     self.policy = policy

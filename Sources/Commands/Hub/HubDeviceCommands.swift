@@ -5,7 +5,29 @@ import SatchelPlatform
 import SatchelWorkspace
 
 extension HubTool {
-  static var devices: [Command] { [provision, enrol, revoke(["device", "revoke"]), unflag, listDevices] }
+  static var devices: [Command] { [provision, enrol, setDevice, revoke(["device", "revoke"]), unflag, listDevices] }
+
+  private static var setDevice: Command {
+    Command(
+      ["device", "set"], summary: "say what a device may do, and until when",
+      discussion:
+        "A device that may not edit is sent its user's rows, and nothing that it changes is taken: each change becomes a conflict.",
+      arguments: [ArgumentSpec("NAME", help: "the device's name")],
+      options: [expiry, OptionSpec("edits", kind: .value("yes|no"), help: "whether its changes are taken")],
+      examples: [
+        Example("satchel-hub device set screen-1 --edits no", "A screen on the wall."),
+        Example("satchel-hub device set tablet-1 --expires 2026-12-31", "It goes back at the end of the year."),
+      ], changesData: true
+    ) { command, context in
+      let edits = command.value("edits")
+      guard edits == nil || edits == "yes" || edits == "no" else { throw UsageError("--edits takes yes or no") }
+      let expires = try command.expiry()
+      guard edits != nil || expires != nil else { throw UsageError("say what to change: --expires DATE or --edits yes|no") }
+      let device = try open(command, context).setDevice(
+        command.argument("NAME"), expires: expires, readOnly: edits.map { $0 == "no" })
+      return Answer("Changed the device \(device.name).\n", ["device": json(device)])
+    }
+  }
 
   private static let userOption = OptionSpec("user", short: "u", kind: .value("USER"), help: "for whom it works", required: true)
 
@@ -158,6 +180,7 @@ extension HubTool {
       "state": .string(device.state.rawValue), "revoked_from": .optional(device.revokedFrom?.rawValue),
       "merged": .integer(device.merged.rawValue), "proved": .integer(device.proved.rawValue), "enrolled": .time(device.enrolled),
       "heard": .time(device.heard), "clock_ahead_ms": .integer(device.skew), "fingerprint": .string(device.key.fingerprint),
+      "expires": .time(device.expires), "edits": .bool(!device.isReadOnly),
     ]
   }
 }

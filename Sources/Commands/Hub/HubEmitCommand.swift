@@ -32,7 +32,10 @@ extension HubTool {
         throw WorkspaceError("no-folder", "There is no folder \(folder).", hint: "Is the stick mounted?")
       }
       var reports: [(report: EmitReport, delivered: Volumes.Delivered)] = []
-      let names = try chosen(command, hub)
+      var names = try chosen(command, hub)
+      // For one who is named it is an error; for everybody else the work goes on.
+      let expired = command.values("device").isEmpty ? try hub.expiredDevices() : []
+      names.removeAll { expired.contains($0) }
       let isStreamed = command.value("to") == Streams.word
       if isStreamed, names.count != 1 {
         throw UsageError("--to - is for one bundle, and this would make \(names.count): name one --device")
@@ -41,7 +44,8 @@ extension HubTool {
         let report = try hub.emit(to: name, full: command.flag("full"), encryption: command.encryption)
         reports.append((report, try command.deliver(report.file, context) { try hub.cut(report, size: $0, into: $1) }))
       }
-      let words = reports.map { text($0.report, $0.delivered) }.joined()
+      let left = names.isEmpty && expired.isEmpty ? "" : expired.map { "\($0): expired, nothing was made\n" }.joined()
+      let words = reports.map { text($0.report, $0.delivered) }.joined() + left
       var answer = Answer(
         words.isEmpty ? "There is no active device.\n" : words,
         ["emissions": .array(reports.map { json($0.report, $0.delivered) })])

@@ -11,7 +11,8 @@ extension HubTool {
   private static var rowHistory: Command {
     Command(
       ["history"], summary: "explain why a row is as it is",
-      discussion: "Shows each change of a row that the hub committed: what, who, on which device, when; and the conflicts that it went through.",
+      discussion:
+        "Shows each change of a row that the hub committed: what, who, on which device, when; and the conflicts that it went through.",
       arguments: [
         ArgumentSpec("TABLE", help: "the table's name"),
         ArgumentSpec("KEY", help: "the row's key; a JSON array where it has several columns"),
@@ -41,10 +42,12 @@ extension HubTool {
       for conflict in history.conflicts {
         let decision = conflict.decision.map { ", \($0.made.rawValue) by \($0.by)" } ?? ""
         let record = conflict.record
-        text += "  \(record.id.text.prefix(8)) \(record.kind.rawValue), \(record.state.rawValue)\(visible(decision)), change by \(visible(record.user))\n"
+        text +=
+          "  \(record.id.text.prefix(8)) \(record.kind.rawValue), \(record.state.rawValue)\(visible(decision)), change by \(visible(record.user))\n"
       }
     }
-    return text + "\nNow\n" + (history.row.map { $0.map { "  \(visible("\($0.name): \(Words.value($0.value))"))\n" }.joined() } ?? "  gone\n")
+    return text + "\nNow\n"
+      + (history.row.map { $0.map { "  \(visible("\($0.name): \(Words.value($0.value))"))\n" }.joined() } ?? "  gone\n")
   }
 
   private static func lines(_ entry: RowHistory.Entry) -> [String] {
@@ -107,7 +110,8 @@ extension HubTool {
       var text = report.findings.map { finding in
         visible(finding.message) + "\n" + (finding.hint.map { "  \(visible($0))\n" } ?? "")
       }.joined()
-      text += "\(Words.count(report.verified, "bundle")) of \(Words.count(report.devices, "device")) verified, \(Words.count(report.findings.count, "finding")).\n"
+      text +=
+        "\(Words.count(report.verified, "bundle")) of \(Words.count(report.devices, "device")) verified, \(Words.count(report.findings.count, "finding")).\n"
       return Answer(
         text,
         [

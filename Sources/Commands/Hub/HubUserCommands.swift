@@ -2,9 +2,10 @@ import SatchelHub
 import SatchelJSON
 import SatchelPlatform
 import SatchelValues
+import SatchelWorkspace
 
 extension HubTool {
-  static var users: [Command] { [add, set, remove, list] }
+  static var users: [Command] { [add, set, importTable, remove, list] }
 
   private static let attributesArgument = ArgumentSpec(
     "ATTRIBUTE=VALUE", .zeroOrMore, help: "what rules ask of the user; the dataset says which there are")
@@ -27,10 +28,41 @@ extension HubTool {
       discussion:
         "Changes the attributes that are named; the others stay. What that grants or takes away goes out with the next emit.",
       arguments: [ArgumentSpec("NAME", help: "the user's name"), attributesArgument],
-      examples: [Example("satchel-hub user set ann region=south", "Ann moves to the south.")], changesData: true
+      options: [expiry],
+      examples: [
+        Example("satchel-hub user set ann region=south", "Ann moves to the south."),
+        Example("satchel-hub user set ann --expires 2026-12-31", "Her contract ends."),
+      ], changesData: true
     ) { command, context in
-      let user = try open(command, context).setUser(command.argument("NAME"), attributes: try attributes(command))
+      let user = try open(command, context).setUser(
+        command.argument("NAME"), attributes: try attributes(command), expires: command.expiry())
       return Answer("The user is now \(words(user)).\n", ["user": json(user)])
+    }
+  }
+
+  static let expiry = OptionSpec(
+    "expires", kind: .value("DATE"),
+    help: "the last day, such as 2026-12-31: nothing is made or taken after it; never: no last day")
+
+  private static var importTable: Command {
+    Command(
+      ["user", "import"], summary: "add and change users by a table",
+      discussion: """
+        Reads comma-separated values, as spreadsheets write them: a first line with the names of the columns, of which the first holds the user's \
+        name and the others attributes, then a line for each user. A field that is left empty changes nothing. All users are taken, or none.
+        """,
+      arguments: [ArgumentSpec("FILE", help: "the table")],
+      examples: [Example("satchel-hub user import team.csv", "user,region / ann,north / ben,south")], changesData: true
+    ) { command, context in
+      let path = command.path(command.argument("FILE"))
+      let bytes = try context.platform.files.read(path, limit: 64 << 20)
+      guard let rows = CSV.rows(String(decoding: bytes, as: UTF8.self)) else {
+        throw WorkspaceError("bad-csv", "In \(path) a quote is not closed.", hint: "Save it as CSV once more.")
+      }
+      let (added, changed) = try open(command, context).importUsers(rows)
+      return Answer(
+        "Added \(Words.count(added, "user")), changed \(changed).\n",
+        ["added": .integer(Int64(added)), "changed": .integer(Int64(changed))])
     }
   }
 
@@ -53,8 +85,10 @@ extension HubTool {
       examples: [Example("satchel-hub user list", "Who is there?")]
     ) { command, context in
       let users = try open(command, context).users()
-      var table = TextTable(["USER", "ATTRIBUTES"])
-      for user in users { table.add([user.name, Words.fields(user.attributes)]) }
+      var table = TextTable(["USER", "ATTRIBUTES", "UNTIL"])
+      for user in users {
+        table.add([user.name, Words.fields(user.attributes), user.expires.map { UTCTime.text(milliseconds: $0) } ?? ""])
+      }
       let text = users.isEmpty ? "There is no user yet: satchel-hub user add NAME\n" : table.text(width: nil)
       return Answer(text, ["users": .array(users.map(json))])
     }
@@ -71,5 +105,17 @@ extension HubTool {
     user.attributes.isEmpty ? user.name : "\(user.name) (\(Words.fields(user.attributes)))"
   }
 
-  private static func json(_ user: User) -> JSONValue { ["name": .string(user.name), "attributes": .fields(user.attributes)] }
+  private static func json(_ user: User) -> JSONValue {
+    ["name": .string(user.name), "attributes": .fields(user.attributes), "expires": .time(user.expires)]
+  }
+}
+
+extension ParsedCommand {
+  /// What `--expires` says; nil: nothing; `.some(nil)`: never.
+  func expiry() throws -> Int64?? {
+    guard let text = value(HubTool.expiry.long) else { return nil }
+    if text == "never" { return .some(nil) }
+    guard let time = UTCTime.endOfDay(text) else { throw UsageError("--expires takes a day such as 2026-12-31, or never") }
+    return .some(time)
+  }
 }

@@ -20,7 +20,8 @@ struct ConflictCommands: Sendable {
     let list = list
     return Command(
       ["conflicts", "export"], summary: "print all conflicts as CSV",
-      discussion: "Prints a line for each column of each conflict (RFC 4180, UTF-8), those that are settled and resolved among them.",
+      discussion:
+        "Prints a line for each column of each conflict (RFC 4180, UTF-8), those that are settled and resolved among them.",
       examples: [Example("\(tool) conflicts export > conflicts.csv", "For a spreadsheet.")]
     ) { command, context in
       let conflicts = try list(ConflictState.allCases, command, context)

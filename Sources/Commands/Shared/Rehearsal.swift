@@ -14,7 +14,8 @@ enum Rehearsal {
       text += table.text(width: nil)
     }
     for record in found {
-      text += visible("Conflict: \(record.kind.rawValue) \(record.table) [\(Words.key(record.key))], \(record.state.rawValue)") + "\n"
+      text +=
+        visible("Conflict: \(record.kind.rawValue) \(record.table) [\(Words.key(record.key))], \(record.state.rawValue)") + "\n"
     }
     return text
   }

@@ -24,6 +24,10 @@ public struct EnrolledDevice: Sendable {
   var toldKey: EmissionNumber?
   /// The first sequence that is refused, where the device is revoked.
   public var revokedFrom: SequenceNumber?
+  /// Milliseconds since 1970, from when on it is no device of ours; nil: never.
+  public var expires: Int64?
+  /// Whether nothing that it changed is taken.
+  public var isReadOnly = false
   public let incarnation: Incarnation
   public var state: State
   public var merged: SequenceNumber
@@ -39,7 +43,7 @@ public struct EnrolledDevice: Sendable {
 
 extension HubStore {
   private static let deviceColumns =
-    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from"
+    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only"
 
   func devices() throws -> [EnrolledDevice] {
     try database.all("SELECT \(Self.deviceColumns) FROM satchel_devices ORDER BY name") { try device($0) }
@@ -62,7 +66,7 @@ extension HubStore {
       """
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
-        :next_key, :recipient, :told_key, :revoked_from)
+        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -74,6 +78,7 @@ extension HubStore {
         "recipient": device.recipient.map { .string($0.text) } ?? .null,
         "told_key": device.toldKey.map { .integer($0.rawValue) } ?? .null,
         "revoked_from": device.revokedFrom.map { .integer($0.rawValue) } ?? .null,
+        "expires": device.expires.map { .integer($0) } ?? .null, "read_only": .integer(device.isReadOnly ? 1 : 0),
       ])
   }
 
@@ -87,6 +92,7 @@ extension HubStore {
       recipient: row.optionalText(12).flatMap { AgeRecipient($0) },
       toldKey: row.optionalInteger(13).map { EmissionNumber($0) },
       revokedFrom: row.optionalInteger(14).map { SequenceNumber($0) },
+      expires: row.optionalInteger(15), isReadOnly: row.integer(16) != 0,
       incarnation: Incarnation(unchecked: row.text(4)), state: state, merged: SequenceNumber(row.integer(6)),
       proved: EmissionNumber(row.integer(7)), enrolled: row.integer(8), heard: row.optionalInteger(9), skew: row.integer(10))
   }

@@ -32,7 +32,8 @@ enum HubSchema {
   private static let users = """
     CREATE TABLE satchel_users (
       name TEXT PRIMARY KEY,
-      attributes TEXT NOT NULL  -- JSON object
+      attributes TEXT NOT NULL, -- JSON object
+      expires INTEGER           -- milliseconds since 1970, from when on nothing is made for the user; NULL: never
     ) WITHOUT ROWID
     """
 
@@ -46,6 +47,8 @@ enum HubSchema {
       recipient TEXT,                -- for whom bundles for it are encrypted, in age's form
       told_key INTEGER,              -- the emission that first told it of the hub's next key; NULL: none yet
       revoked_from INTEGER,          -- the first sequence that is refused, where it is revoked
+      expires INTEGER,               -- milliseconds since 1970, from when on it is no device of ours; NULL: never
+      read_only INTEGER NOT NULL DEFAULT 0, -- 1: it may change nothing
       incarnation TEXT NOT NULL,
       state TEXT NOT NULL,           -- active, flagged, revoked
       merged INTEGER NOT NULL,       -- the highest sequence merged

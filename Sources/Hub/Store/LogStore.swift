@@ -85,7 +85,8 @@ extension HubStore {
       // What was there before the log began is not in it.
       guard try logged.entry.step(), let operation = Operation(rawValue: logged.entry.text(0)) else { return }
       let entry = LogEntry(
-        operation: operation, set: try logged.entry.fields(1), was: try logged.entry.fields(2), device: logged.entry.optionalText(3),
+        operation: operation, set: try logged.entry.fields(1), was: try logged.entry.fields(2),
+        device: logged.entry.optionalText(3),
         stamp: Stamp(logged.entry.integer(4)))
       next = logged.entry.optionalInteger(5).map { Cursor($0) }
       if try body(entry) == .enough { return }

@@ -70,6 +70,7 @@ struct ScopeRules {
   /// Whether every user may change every row, whatever is in it.
   func letsWriteAll(_ table: TrackedTable) -> Bool {
     table.rules.write == .visible && table.rules.visible == nil && table.parentKeys(in: dataset).isEmpty
+      && table.treeKeys.isEmpty
   }
 
   /// Whether a user may see or change the row with the key `:satchel_1`, `:satchel_2`, ...
@@ -87,18 +88,66 @@ struct ScopeRules {
 
   /// The table's own rule and its parents', at any depth. A rule stands alone in its parentheses, with the table's columns nearest,
   /// so that it can only narrow what the parents allow.
-  private func visible(_ table: TrackedTable) -> String {
-    ([table.rules.visible.map { "(\($0)\n)" } ?? "1"] + parentConditions(table)).joined(separator: " AND ")
+  func visible(_ table: TrackedTable) -> String {
+    ([ownCondition(table)] + parentConditions(table)).joined(separator: " AND ")
   }
 
-  /// A condition for each parent: that the user may see it, or that there is none.
+  func ownCondition(_ table: TrackedTable) -> String { table.rules.visible.map { "(\($0)\n)" } ?? "1" }
+
+  /// What the parents ask: with each the user must see it, or there is none; or, as the rule says, with one of them.
   private func parentConditions(_ table: TrackedTable) -> [String] {
+    let parents = namedParentConditions(table)
+    let trees = treeConditions(table)
+    guard table.rules.parentsMatch == .any, parents.count > 1 else { return parents.map(\.sql) + trees }
+    let any = parents.map { "(NOT (\($0.refersToNone)) AND \($0.sql))" }
+    let none = parents.map { "(\($0.refersToNone))" }.joined(separator: " AND ")
+    return ["(\((any + [none]).joined(separator: " OR ")))"] + trees
+  }
+
+  struct ParentCondition {
+    let parent: Name
+    let columns: [Name]
+    /// That the row names no such parent.
+    let refersToNone: String
+    /// That it names none, or one that the user may see.
+    let sql: String
+  }
+
+  /// A condition for each foreign key along which visibility is inherited from another table.
+  func namedParentConditions(_ table: TrackedTable) -> [ParentCondition] {
     table.parentKeys(in: dataset).compactMap { key in
       guard let parent = self.table(key.parent) else { return nil }
       let own = key.columns.map { "\(quoted(table.name)).\(quoted(table.schema.columns[$0]))" }
       let matches = zip(own, key.parentColumns).map { "\(quoted(parent.name)).\(quoted($1)) = \($0)" }.joined(separator: " AND ")
       let refersToNone = own.map { "\($0) IS NULL" }.joined(separator: " OR ")
-      return "(\(refersToNone) OR EXISTS (SELECT 1 FROM \(quoted(parent.name)) WHERE \(matches) AND \(visible(parent))))"
+      return ParentCondition(
+        parent: parent.name, columns: key.columns.map { table.schema.columns[$0] }, refersToNone: refersToNone,
+        sql: "(\(refersToNone) OR EXISTS (SELECT 1 FROM \(quoted(parent.name)) WHERE \(matches) AND \(visible(parent))))")
+    }
+  }
+
+  /// For a table that is a tree of its own rows: that no row above this one is hidden. It goes up from the row, so that it costs the depth;
+  /// a circle of rows ends where it began.
+  func treeConditions(_ table: TrackedTable) -> [String] {
+    let itself = ([ownCondition(table)] + namedParentConditions(table).map(\.sql)).joined(separator: " AND ")
+    return table.treeKeys.map { key in
+      let own = key.columns.map { quoted(table.schema.columns[$0]) }
+      let parents = key.parentColumns.map { quoted($0) }
+      let names = own.indices.map { "satchel_\($0 + 1)" }
+      let name = quoted(table.name)
+      func all(_ parts: [String]) -> String { parts.joined(separator: " AND ") }
+      return """
+        NOT EXISTS (
+          WITH RECURSIVE satchel_above (\(names.joined(separator: ", "))) AS (
+            SELECT \(own.map { "\(name).\($0)" }.joined(separator: ", ")) WHERE \(all(own.map { "\(name).\($0) IS NOT NULL" }))
+            UNION
+            SELECT \(own.map { "satchel_next.\($0)" }.joined(separator: ", "))
+            FROM satchel_above JOIN \(name) AS satchel_next ON \(all(zip(parents, names).map { "satchel_next.\($0) = satchel_above.\($1)" }))
+            WHERE \(all(own.map { "satchel_next.\($0) IS NOT NULL" }))
+          )
+          SELECT 1 FROM satchel_above WHERE NOT EXISTS (
+            SELECT 1 FROM \(name) WHERE \(all(zip(parents, names).map { "\(name).\($0) = satchel_above.\($1)" })) AND \(itself)))
+        """
     }
   }
 }

@@ -5,7 +5,7 @@ import SatchelValues
 
 /// Answers what one user may see and change, for the length of one command.
 final class ScopeStore {
-  private let store: HubStore
+  let store: HubStore
   private let user: User
   private var checks: [Int: WriteCheck] = [:]
 
@@ -32,7 +32,7 @@ final class ScopeStore {
     open = Set(store.tables.indices.filter { rules.letsWriteAll(store.tables[$0]) })
   }
 
-  private let rules: ScopeRules
+  let rules: ScopeRules
   /// The tables in which the user may change every row.
   private let open: Set<Int>
 
@@ -77,7 +77,7 @@ final class ScopeStore {
 
   /// Prepares SQL made of rules under the eyes of the authorizer, and binds what is known of the user; an attribute that was never
   /// set is NULL.
-  private func prepare(_ sql: String) throws -> (statement: KeptStatement, authorizer: ReadAuthorizer) {
+  func prepare(_ sql: String) throws -> (statement: KeptStatement, authorizer: ReadAuthorizer) {
     let ours = store.tables.map { "satchel_rows_\($0.name)" }
     let authorizer = ReadAuthorizer(tables: store.tables.map(\.name.text) + ours)
     let statement = try store.database.authorized(by: authorizer) { try store.database.prepare(sql) }

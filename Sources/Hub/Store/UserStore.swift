@@ -7,21 +7,28 @@ public struct User: Sendable {
   public let name: String
   /// In the order of the dataset's attributes; one that was never set is missing.
   public let attributes: [Field]
+  /// Milliseconds since 1970, from when on nothing is made for the user; nil: never.
+  public var expires: Int64?
 }
 
 extension HubStore {
   func users() throws -> [User] {
-    try database.all("SELECT name, attributes FROM satchel_users ORDER BY name") { try user($0) }
+    try database.all("SELECT name, attributes, expires FROM satchel_users ORDER BY name") { try user($0) }
   }
 
   func user(_ name: String) throws -> User? {
-    try database.first("SELECT name, attributes FROM satchel_users WHERE name = :name", ["name": .string(name)]) { try user($0) }
+    try database.first("SELECT name, attributes, expires FROM satchel_users WHERE name = :name", ["name": .string(name)]) {
+      try user($0)
+    }
   }
 
   func save(_ user: User) throws {
     try database.run(
-      "INSERT OR REPLACE INTO satchel_users (name, attributes) VALUES (:name, :attributes)",
-      ["name": .string(user.name), "attributes": .text(FieldsCoding.json(user.attributes))])
+      "INSERT OR REPLACE INTO satchel_users (name, attributes, expires) VALUES (:name, :attributes, :expires)",
+      [
+        "name": .string(user.name), "attributes": .text(FieldsCoding.json(user.attributes)),
+        "expires": user.expires.map { .integer($0) } ?? .null,
+      ])
   }
 
   func removeUser(_ name: String) throws {
@@ -29,7 +36,9 @@ extension HubStore {
   }
 
   private func user(_ row: borrowing Statement) throws -> User {
-    guard case .text(let bytes) = row.value(1) else { return User(name: row.text(0), attributes: []) }
-    return User(name: row.text(0), attributes: try FieldsCoding.parse(bytes))
+    guard case .text(let bytes) = row.value(1) else {
+      return User(name: row.text(0), attributes: [], expires: row.optionalInteger(2))
+    }
+    return User(name: row.text(0), attributes: try FieldsCoding.parse(bytes), expires: row.optionalInteger(2))
   }
 }

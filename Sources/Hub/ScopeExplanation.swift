@@ -1,0 +1,87 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// How many rows a user may see.
+public struct ScopeSummary: Sendable {
+  public let user: User
+  public let tables: [(table: Name, visible: Int, all: Int64)]
+}
+
+/// Why a user sees a row, or does not.
+public struct ScopeExplanation: Sendable {
+  /// One thing that the rules ask of the row.
+  public struct Condition: Sendable {
+    public let words: String
+    public let holds: Bool
+  }
+
+  public let table: Name
+  public let key: RowKey
+  public let conditions: [Condition]
+  public let isVisible: Bool
+  public let mayWrite: Bool
+}
+
+extension HubWorkspace {
+  /// Counts what a user may see now, by table.
+  public func scope(of name: String) throws -> ScopeSummary {
+    try changing { store in
+      guard let user = try store.user(name) else { throw Self.noUser(name) }
+      let visible = try ScopeStore(store, user: user).visible()
+      return ScopeSummary(
+        user: user, tables: try zip(store.tables, visible).map { ($0.name, $1.count, try $0.count(in: store.database)) })
+    }
+  }
+
+  /// Says which rule lets a row in or keeps it out.
+  /// - Parameter text: the row's key as people type it.
+  public func explainScope(of name: String, table: String, key text: String) throws -> ScopeExplanation {
+    try changing { store in
+      guard let user = try store.user(name) else { throw Self.noUser(name) }
+      guard let place = store.place(of: Name(table)) else { throw Self.noTable(table, store) }
+      let key = try store.key(typed: text, in: place)
+      guard try store.rows[place].row(key) != nil else {
+        return ScopeExplanation(
+          table: Name(table), key: key, conditions: [.init(words: "the row is there", holds: false)], isVisible: false,
+          mayWrite: false)
+      }
+      let scope = ScopeStore(store, user: user)
+      let conditions = try scope.conditions(of: key, in: place)
+      return ScopeExplanation(
+        table: Name(table), key: key, conditions: conditions, isVisible: try scope.sees(key, in: place),
+        mayWrite: try scope.mayWrite(key, in: place))
+    }
+  }
+}
+
+extension ScopeStore {
+  /// Whether the user may see the row with this key.
+  fileprivate func sees(_ key: RowKey, in place: Int) throws -> Bool {
+    try holds(rules.visible(store.tables[place]), key, in: place)
+  }
+
+  /// Each condition that the rules make, and whether the row meets it.
+  fileprivate func conditions(of key: RowKey, in place: Int) throws -> [ScopeExplanation.Condition] {
+    let table = store.tables[place]
+    var conditions: [(words: String, sql: String)] = [
+      (table.rules.visible.map { "visible: \($0)" } ?? "visible: every row", rules.ownCondition(table))
+    ]
+    for parent in rules.namedParentConditions(table) {
+      let columns = parent.columns.map(\.text).joined(separator: ", ")
+      conditions.append(("the row of \(parent.parent) that \(columns) names is to be seen, or there is none", parent.sql))
+    }
+    for sql in rules.treeConditions(table) { conditions.append(("every row of \(table.name) above it is to be seen", sql)) }
+    return try conditions.map { .init(words: $0.words, holds: try holds($0.sql, key, in: place)) }
+  }
+
+  private func holds(_ condition: String, _ key: RowKey, in place: Int) throws -> Bool {
+    let table = store.tables[place]
+    let name = quoted(table.name)
+    let isRow = table.schema.key.enumerated().map { "\(name).\(quoted(table.schema.columns[$1])) = :satchel_\($0 + 1)" }
+    let (kept, _) = try prepare("SELECT 1 FROM \(name) WHERE \(isRow.joined(separator: " AND ")) AND (\(condition))")
+    for (number, value) in key.values.enumerated() { try kept.statement.bind(value, to: "satchel_\(number + 1)") }
+    return try kept.statement.step()
+  }
+}
