@@ -22,6 +22,8 @@ public protocol FileSystem: Sendable {
   /// The names in a folder, sorted by their bytes, without `.` and `..`. A name that is not UTF-8 comes mended, and nothing is
   /// found under it.
   func list(_ directory: String) throws(PlatformError) -> [String]
+  /// How many bytes can still be written to the file system that a path lies on.
+  func freeBytes(_ path: String) throws(PlatformError) -> Int64
   /// The process's folder, absolute.
   func currentDirectory() throws(PlatformError) -> String
 

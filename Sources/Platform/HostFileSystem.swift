@@ -18,6 +18,12 @@ public struct HostFileSystem: FileSystem {
 
   public func permissions(_ path: String) throws(PlatformError) -> UInt32 { try status(path).st_mode & 0o7777 }
 
+  public func freeBytes(_ path: String) throws(PlatformError) -> Int64 {
+    var info = statvfs()
+    try systemCall("statvfs", path) { unsafe statvfs(path, &info) }
+    return Int64(info.f_bavail) * Int64(info.f_frsize)
+  }
+
   func status(_ path: String) throws(PlatformError) -> stat {
     var info = stat()
     try systemCall("stat", path) { unsafe stat(path, &info) }

@@ -17,16 +17,47 @@ extension DeviceTool {
       examples: [Example("satchel import /media/stick/survey-hub-tablet-1-4.satchel", "What the hub sent.")], changesData: true
     ) { command, context in
       let workspace = try open(command, context)
-      return try ImportRounds.run(command.arguments("FILE")) { file in
-        let report = try Streams.with(file, command, context, in: workspace.folder) {
-          try workspace.importBundle($0, fingerprint: command.value("fingerprint"))
-        }
-        return (
-          text(report) + (command.dryRun ? Rehearsal.text(report.tally, report.found) : ""),
-          .object((json(report).objectValue ?? []) + Rehearsal.members(report.tally, report.found))
-        )
+      return try take(command.arguments("FILE"), into: workspace, command) { file, body in
+        try Streams.with(file, command, context, in: workspace.folder, body)
       }
     }
+  }
+
+  /// Imports bundles. - Parameter open: gives the path of what was named.
+  private static func take(
+    _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand,
+    open: (_ name: String, _ body: (String) throws -> ImportReport) throws -> ImportReport
+  ) throws -> Answer {
+    try ImportRounds.run(names) { name in
+      let report = try open(name) { try workspace.importBundle($0, fingerprint: command.value("fingerprint")) }
+      return (
+        text(report) + (command.dryRun ? Rehearsal.text(report.tally, report.found) : ""),
+        .object((json(report).objectValue ?? []) + Rehearsal.members(report.tally, report.found))
+      )
+    }
+  }
+
+  static var sync: Command {
+    Syncing.command(tool: name) { command, context in
+      let workspace = try open(command, context)
+      return try Syncing.run(
+        command, context, name: workspace.configuration.name,
+        take: { try take($0, into: workspace, command) { try $1($0) } }, make: { try due(workspace, command) })
+    }
+  }
+
+  /// The export that the hub is not known to have.
+  private static func due(_ workspace: DeviceWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
+    guard let before = try workspace.status().current else {
+      return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]
+    }
+    let report = try workspace.export(encryption: command.encryption)
+    let hub = before.state.hubName
+    guard report.isNew || report.sequence > before.state.acknowledged else {
+      return [.init(to: hub, file: nil, words: "nothing, it has everything.")]
+    }
+    let total = report.changes.reduce(0) { $0 + $1.count }
+    return [.init(to: hub, file: report.file, words: "bundle \(report.sequence), \(Words.count(total, "change")).")]
   }
 
   private static func text(_ report: ImportReport) -> String {

@@ -16,16 +16,52 @@ extension HubTool {
       examples: [Example("satchel-hub import /media/stick/*.satchel", "Everything on the stick.")], changesData: true
     ) { command, context in
       let hub = try open(command, context)
-      var answer = try ImportRounds.run(command.arguments("FILE")) { file in
-        let report = try Streams.with(file, command, context, in: hub.folder) { try hub.importBundle($0) }
-        return (
-          text(report) + (command.dryRun ? Rehearsal.text(report.tally, report.found) : ""),
-          .object((json(report).objectValue ?? []) + Rehearsal.members(report.tally, report.found))
-        )
+      return try take(command.arguments("FILE"), into: hub, command) { file, body in
+        try Streams.with(file, command, context, in: hub.folder, body)
       }
-      let open = try hub.conflicts([.open]).count
-      if open > 0, !command.dryRun { answer.text += "\(Words.count(open, "conflict")) to be decided: satchel-hub conflicts\n" }
-      return answer
+    }
+  }
+
+  /// Imports bundles. - Parameter open: gives the path of what was named.
+  private static func take(
+    _ names: [String], into hub: HubWorkspace, _ command: ParsedCommand,
+    open: (_ name: String, _ body: (String) throws -> HubImportReport) throws -> HubImportReport
+  ) throws -> Answer {
+    var answer = try ImportRounds.run(names) { name in
+      let report = try open(name) { try hub.importBundle($0) }
+      return (
+        text(report) + (command.dryRun ? Rehearsal.text(report.tally, report.found) : ""),
+        .object((json(report).objectValue ?? []) + Rehearsal.members(report.tally, report.found))
+      )
+    }
+    let open = try hub.conflicts([.open]).count
+    if open > 0, !command.dryRun { answer.text += "\(Words.count(open, "conflict")) to be decided: satchel-hub conflicts\n" }
+    return answer
+  }
+
+  static var sync: Command {
+    Syncing.command(tool: name) { command, context in
+      let hub = try open(command, context)
+      return try Syncing.run(
+        command, context, name: hub.configuration.name, take: { try take($0, into: hub, command) { try $1($0) } },
+        make: { try due(hub, command) })
+    }
+  }
+
+  /// For each device the emission that it is not known to have. That one cannot be made is no reason to leave the others without.
+  private static func due(_ hub: HubWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
+    try hub.devices().filter { $0.state == .active }.map { device in
+      do {
+        let report = try hub.emit(to: device.name, encryption: command.encryption)
+        guard report.isNew || report.number > device.proved else {
+          return .init(to: device.name, file: nil, words: "nothing, it has everything.")
+        }
+        return .init(
+          to: device.name, file: report.file,
+          words: "bundle \(report.number), \(Words.count(report.rows, "row")), \(report.gone) gone.")
+      } catch let error as WorkspaceError {
+        return .init(to: device.name, file: nil, words: "nothing was made.", failure: Failure(error))
+      }
     }
   }
 

@@ -9,7 +9,7 @@ enum HubTool {
   static var spec: ToolSpec<CommandContext> {
     ToolSpec(
       name: name, summary: "merge what devices bring, and give each user's device its rows", version: satchelVersion,
-      commands: [initialize, status] + users + devices + keys + [importBundles, emit] + conflicts.all + history + scopes + [
+      commands: [initialize, status] + users + devices + keys + [sync, importBundles, emit] + conflicts.all + history + scopes + [
         LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
         DoctorCommand.doctor(tool: name) { command, context in
           let workspace = try open(command, context)

@@ -1,0 +1,97 @@
+import SatchelPlatform
+import SatchelWorkspace
+
+/// A stick, or any folder that is carried: bundles lie in `SATCHEL/<to>/<from>/`, so that it serves many and each takes only its own.
+struct Stick {
+  let root: String
+  let platform: Platform
+
+  private var files: any FileSystem { platform.files }
+
+  /// - Parameter folder: where the stick is mounted.
+  init(_ folder: String, _ platform: Platform) throws {
+    guard try platform.isFolder(folder) else {
+      throw WorkspaceError("no-folder", "There is no folder \(folder).", hint: "Is the stick mounted?")
+    }
+    root = Paths.join(folder, "SATCHEL")
+    self.platform = platform
+  }
+
+  private func place(to: String, from: String) -> String { Paths.join(Paths.join(root, to), from) }
+
+  /// The bundles for `name`, those of one sender in the order of their numbers.
+  func bundles(for name: String) throws -> [String] {
+    let mine = Paths.join(root, name)
+    guard try files.kind(mine) == .directory else { return [] }
+    return try files.list(mine).flatMap { sender in try bundles(in: Paths.join(mine, sender)) }
+  }
+
+  private func bundles(in folder: String) throws -> [String] {
+    guard try files.kind(folder) == .directory else { return [] }
+    // A number with more digits is a greater one.
+    return try files.list(folder).filter { $0.hasSuffix(".satchel") && !$0.hasPrefix(HostFileSystem.temporaryPrefix) }
+      .sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map { Paths.join(folder, $0) }
+  }
+
+  /// How many bundles there are that are for others.
+  func count(notFor name: String) throws -> Int {
+    guard try files.kind(root) == .directory else { return 0 }
+    return try files.list(root).filter { $0 != name }.reduce(0) { count, other in
+      let folder = Paths.join(root, other)
+      guard try files.kind(folder) == .directory else { return count }
+      return try count + files.list(folder).reduce(0) { try $0 + bundles(in: Paths.join(folder, $1)).count }
+    }
+  }
+
+  /// Puts a bundle on the stick, unless it is there, in the place of older ones of the same sender for the same receiver: what they say is in
+  /// it too. Returns whether it was put there.
+  @discardableResult
+  func put(_ bundle: String, to: String, from: String) throws -> Bool {
+    let folder = place(to: to, from: from)
+    let target = Paths.join(folder, Paths.name(of: bundle))
+    let isNew = try files.kind(target) != .file || files.size(target) != files.size(bundle)
+    if isNew {
+      let (needed, free) = (try files.size(bundle), try files.freeBytes(Paths.parent(of: root)))
+      guard needed + 1 << 20 <= free else {
+        throw WorkspaceError(
+          "stick-full", "The bundle has \(needed >> 10) KiB, and the stick has \(free >> 10) KiB free.",
+          hint: "Take what is not needed off the stick; or: export --volume-size, onto several.")
+      }
+      try files.makeDirectory(folder, mode: 0o755)
+      try files.copy(bundle, to: target, mode: 0o644)
+    }
+    for older in try bundles(in: folder) where older != target { try files.remove(older) }
+    return isNew
+  }
+
+  /// Takes a bundle off the stick that has come where it was to go.
+  func take(_ path: String) throws { try files.remove(path) }
+
+  /// Takes away what was put here for somebody who has it.
+  func clear(to: String, from: String) throws {
+    for path in try bundles(in: place(to: to, from: from)) { try files.remove(path) }
+  }
+
+  /// Says in plain words what the folder is, for whoever finds the stick.
+  func explain() throws {
+    let path = Paths.join(root, "README.txt")
+    if try files.kind(path) == .file { return }
+    try files.makeDirectory(root, mode: 0o755)
+    try files.replace(path, mode: 0o644, contents: Array(Self.words.utf8))
+  }
+
+  /// Says that all of it is on the medium.
+  func sync() throws {
+    if try files.kind(root) == .directory { try files.syncDirectory(root) }
+  }
+
+  private static let words = """
+    This folder carries data between people who have no network.\r
+    \r
+    Each file that ends in .satchel is a sealed parcel: SATCHEL/<to whom>/<from whom>/.\r
+    Please do not open, rename or delete them. If you have found this stick, give it back\r
+    to the people whose names the folders have. Nothing is lost if you cannot: they still\r
+    have everything, and can make the parcels again.\r
+
+    """
+}

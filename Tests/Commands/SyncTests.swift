@@ -1,0 +1,109 @@
+import Foundation
+import SatchelCommands
+import SatchelJSON
+import SatchelPlatform
+import TestSupport
+import Testing
+
+@Suite("One command a stick")
+struct SyncTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+    try FileManager.default.createDirectory(atPath: camp.path("stick"), withIntermediateDirectories: true)
+  }
+
+  private var stick: String { camp.path("stick") }
+
+  /// The bundles on the stick, as `to/from/name`.
+  private var carried: [String] {
+    get throws {
+      try camp.everything().keys.filter { $0.hasPrefix("stick/SATCHEL/") && $0.hasSuffix(".satchel") }
+        .map { String($0.dropFirst("stick/SATCHEL/".count)) }.sorted()
+    }
+  }
+
+  @Test("a stick goes around: what each has to say arrives, and what has arrived is taken off it")
+  func around() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try camp.sql("phone/data.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'r2'")
+    let first = camp.device("tablet", "sync", stick)
+    #expect(first.code == 0 && first.out.contains("For hub: bundle 1, 1 change.") && first.out.hasSuffix("safe to remove.\n"))
+    let second = camp.device("phone", "sync", stick)
+    #expect(second.out.contains("1 bundle for others stay as they are"))
+    #expect(try carried == ["hub/phone/camp-phone-hub-1.satchel", "hub/tablet/camp-tablet-hub-1.satchel"])
+    let hub = camp.hub("sync", stick)
+    #expect(hub.code == 0 && hub.out.contains("Bundle 1 of tablet: 1 change taken"))
+    #expect(try camp.rows("office.sqlite", "SELECT group_concat(stars) FROM (SELECT stars FROM reviews ORDER BY id)") == "1,2")
+    #expect(try carried == ["phone/hub/camp-hub-phone-2.satchel", "tablet/hub/camp-hub-tablet-2.satchel"])
+    camp.device("tablet", "sync", stick)
+    camp.device("phone", "sync", stick)
+    #expect(camp.hub("sync", stick).code == 0)
+    for name in ["tablet", "phone"] { camp.device(name, "sync", stick) }
+    #expect(try camp.rows("phone/data.sqlite", "SELECT count(*) FROM reviews") == "2")
+    #expect(try String(contentsOfFile: camp.path("stick/SATCHEL/README.txt"), encoding: .utf8).contains("give it back"))
+    #expect(try camp.device("tablet", "status", "--json").json["pending"] == .object([]))
+  }
+
+  @Test("a lost stick costs nothing, and an older bundle on a stick is replaced by the newer one")
+  func lost() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.device("tablet", "sync", stick)
+    try FileManager.default.removeItem(atPath: camp.path("stick/SATCHEL"))
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")
+    camp.device("tablet", "sync", stick)
+    #expect(try carried == ["hub/tablet/camp-tablet-hub-2.satchel"])
+    // Nothing is new, but the hub is not known to have it: it goes on another stick too.
+    try FileManager.default.removeItem(atPath: camp.path("stick/SATCHEL"))
+    camp.device("tablet", "sync", stick)
+    #expect(try carried == ["hub/tablet/camp-tablet-hub-2.satchel"])
+    #expect(camp.device("tablet", "sync", stick).out.contains("It is on the stick already"))
+  }
+
+  @Test("a rehearsal says what would be done, and changes nothing on either side")
+  func rehearsal() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    let before = try camp.everything()
+    let outcome = camp.device("tablet", "sync", "--dry-run", stick)
+    #expect(outcome.code == 0 && outcome.out.contains("A rehearsal") && outcome.out.contains("bundle 1, 1 change"))
+    #expect(try camp.everything() == before)
+  }
+
+  @Test("a damaged bundle stays on the stick and is named, and all the rest is done")
+  func damaged() throws {
+    for name in ["tablet", "phone"] {
+      try camp.sql("\(name)/data.sqlite", "UPDATE reviews SET stars = 3")
+      camp.device(name, "sync", stick)
+    }
+    let path = camp.path("stick/SATCHEL/hub/tablet/camp-tablet-hub-1.satchel")
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    bytes[bytes.count / 2] ^= 1
+    try bytes.write(to: URL(filePath: path))
+    let outcome = camp.hub("sync", stick)
+    #expect(outcome.code == 3 && outcome.error.contains("camp-tablet-hub-1.satchel"))
+    #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r2'") == "3")
+    #expect(try carried.contains("hub/tablet/camp-tablet-hub-1.satchel"))
+    #expect(try carried.contains("phone/hub/camp-hub-phone-2.satchel"))
+  }
+
+  @Test("no stick, and one that is full or read-only, are said in plain words")
+  func trouble() throws {
+    #expect(camp.device("tablet", "sync", camp.path("nowhere")).error.contains("Is the stick mounted?"))
+    #expect(camp.device("tablet", "sync").code == 2)
+    let json = try camp.device("tablet", "sync", "--json", stick).json
+    #expect(json["ok"]?.boolValue == true && json["outgoing"]?.arrayValue?.count == 1)
+  }
+
+  @Test("a device that has no data yet takes its first bundle from a stick")
+  func firstBundle() throws {
+    camp.deviceAnywhere("init", camp.path("radio"), "--dataset", "camp", "--name", "radio", "--request", camp.path("radio.satchel"))
+    let print = try #require(try camp.device("radio", "status", "--json").json["fingerprint"]?.stringValue)
+    camp.hub("device", "enrol", camp.path("radio.satchel"), "--user", "ben", "--fingerprint", print)
+    camp.hub("sync", stick)
+    let hub = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
+    #expect(camp.device("radio", "sync", stick, "--fingerprint", hub).code == 0)
+    #expect(try camp.rows("radio/data.sqlite", "SELECT count(*) FROM reviews") == "2")
+  }
+}
