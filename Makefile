@@ -18,7 +18,7 @@ QUICK     ?=
 
 # The Debian packages that building, testing and the demonstration need.
 PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3 gdal-bin \
-  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrcodegen-dev mtools zbar-tools
+  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrcodegen-dev mtools zbar-tools groff-base
 
 .PHONY: build test demo lint format soak fuzz bench clean deps
 

@@ -22,7 +22,7 @@ enum DeviceTool {
         },
         BundleCommands.verify(tool: name, verify),
         BundleCommands.inspect(tool: name, verify),
-      ])
+      ] + ManualCommands.all(tool: name) { Self.spec })
   }
 
   static func open(_ command: ParsedCommand, _ context: CommandContext) throws -> DeviceWorkspace {

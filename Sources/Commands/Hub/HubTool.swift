@@ -17,7 +17,7 @@ enum HubTool {
         },
         BundleCommands.verify(tool: name, verify),
         BundleCommands.inspect(tool: name, verify),
-      ])
+      ] + ManualCommands.all(tool: name) { Self.spec })
   }
 
   static func open(_ command: ParsedCommand, _ context: CommandContext) throws -> HubWorkspace {
