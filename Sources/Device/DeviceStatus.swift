@@ -12,6 +12,8 @@ public struct DeviceStatus: Sendable {
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
   public let quarantined: Int
+  /// Bundles that are verified and wait to be applied.
+  public let staged: [String]
   /// Bundles of which some volumes came, and others did not.
   public let volumes: [BundleParts.Waiting]
   /// nil: no bundle from the hub was imported yet.
@@ -51,7 +53,7 @@ extension DeviceWorkspace {
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       quarantined: try Quarantine.count(folder, files: platform.files),
-      volumes: try BundleParts(folder, platform: platform).waiting(), current: try isInitial() ? nil : examined().status(),
+      staged: try staged(), volumes: try BundleParts(folder, platform: platform).waiting(), current: try isInitial() ? nil : examined().status(),
       isReplaced: try hasForeignFile() && BundleArchive(folder, platform.files).hasAny())
   }
 

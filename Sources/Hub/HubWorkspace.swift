@@ -158,9 +158,3 @@ public struct HubWorkspace: Sendable {
     }
   }
 }
-
-extension FileSystem {
-  func removeIfThere(_ path: String) throws {
-    if try kind(path) != nil { try remove(path) }
-  }
-}

@@ -65,4 +65,9 @@ extension FileSystem {
     }
     try remove(path)
   }
+
+  /// Removes a file, if there is one.
+  public func removeIfThere(_ path: String) throws(PlatformError) {
+    if try kind(path) != nil { try remove(path) }
+  }
 }

@@ -16,6 +16,8 @@ public struct WorkspaceFolder: Sendable {
   public var sent: String { path("bundles/sent") }
   /// Dropped here, to be imported.
   public var inbox: String { path("bundles/inbox") }
+  /// Verified, and waiting to be applied.
+  public var staged: String { path("bundles/staged") }
   /// Refused, with a reason beside each.
   public var quarantine: String { path("bundles/quarantine") }
   /// What was imported here, and what a device sent: what was known last can be put together from it.
@@ -70,7 +72,7 @@ public struct WorkspaceFolder: Sendable {
 
   /// What a command that was killed left lying half done.
   func leftovers(_ files: any FileSystem) throws -> [String] {
-    try [root, keys, outbox, sent, inbox, quarantine, archive].flatMap { place in
+    try [root, keys, outbox, sent, inbox, staged, quarantine, archive].flatMap { place in
       try files.kind(place) == .directory
         ? files.list(place).filter { $0.hasPrefix(HostFileSystem.temporaryPrefix) }
           .map { Paths.join(place, $0) }.filter { try !ArrivingFile.isHeld($0, files) } : []

@@ -13,13 +13,52 @@ extension DeviceTool {
         as the hub's operator reads it out.
         """,
       arguments: [ArgumentSpec("FILE", .many, help: "bundles from the hub; - for standard input")],
-      options: [OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key; for the first bundle only")],
+      options: [
+        fingerprint, OptionSpec("stage", help: "verify and park it; satchel apply brings it in, when it suits the app"),
+      ],
       examples: [Example("satchel import /media/stick/survey-hub-tablet-1-4.satchel", "What the hub sent.")], changesData: true
     ) { command, context in
       let workspace = try open(command, context)
+      if command.flag("stage") { return try stage(command, context, workspace) }
       return try take(command.arguments("FILE"), into: workspace, command) { file, body in
         try Streams.with(file, command, context, in: workspace.folder, body)
       }
+    }
+  }
+
+  private static let fingerprint = OptionSpec(
+    "fingerprint", kind: .value("WORDS"), help: "of the hub's key; for the first bundle only")
+
+  private static func stage(
+    _ command: ParsedCommand, _ context: CommandContext, _ workspace: DeviceWorkspace
+  ) throws -> Answer {
+    try ImportRounds.run(command.arguments("FILE")) { name in
+      let manifest = try Streams.with(name, command, context, in: workspace.folder) {
+        try workspace.stage($0, fingerprint: command.value("fingerprint"))
+      }
+      return (
+        "Bundle \(manifest.number) of the hub is verified, and waits: satchel apply\n",
+        ["verdict": "staged", "number": .integer(manifest.number)]
+      )
+    }
+  }
+
+  static var apply: Command {
+    Command(
+      ["apply"], summary: "bring in the bundles that were staged",
+      discussion: "Imports what import --stage verified and parked, in the order of the bundles' numbers. Where nothing waits, nothing is done.",
+      options: [fingerprint], examples: [Example("satchel apply", "Now, while the app is idle.")], changesData: true
+    ) { command, context in
+      let workspace = try open(command, context)
+      let waiting = try workspace.staged()
+      if waiting.isEmpty { return Answer("Nothing is staged.\n", ["bundles": .array([])]) }
+      let answer = try take(waiting, into: workspace, command) { try $1($0) }
+      for bundle in answer.members.first(where: { $0.name == "bundles" })?.value.arrayValue ?? [] {
+        // What was refused is in quarantine by now; what waits for another one stays.
+        if bundle["error"]?["reason"]?.stringValue == "gap" { continue }
+        if let file = bundle["file"]?.stringValue { try workspace.unstage(file) }
+      }
+      return answer
     }
   }
 

@@ -30,7 +30,7 @@ extension DeviceTool {
       return """
         Device \(configuration.name) of the dataset \(configuration.dataset): it has no data yet.
         Its key's fingerprint is \(status.fingerprint).
-        Next: import the hub's first bundle: satchel import FILE
+        Next: \(status.staged.isEmpty ? "import the hub's first bundle: satchel import FILE" : "satchel apply")
 
         """ + status.volumes.map { "Of \($0.whole), \(Volumes.missing($0.missing, of: $0.parts)).\n" }.joined()
     }
@@ -50,6 +50,7 @@ extension DeviceTool {
       table.add(["Conflicts", "\(current.openConflicts) open, \(current.heldConflicts) held at the hub"])
     }
     if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
+    if !status.staged.isEmpty { table.add(["Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied"]) }
     Volumes.add(status.volumes, to: &table)
     for damage in current.damage { table.add(["Warning", "\(damage.words): writes may have gone by unseen"]) }
     if let highest = current.unknownExport {
@@ -79,6 +80,7 @@ extension DeviceTool {
     if !current.damage.isEmpty || current.unknownExport != nil {
       return "satchel doctor, which says what went by unseen; then satchel doctor --repair"
     }
+    if !status.staged.isEmpty { return "satchel apply" }
     if current.notExported > 0 { return "satchel export" }
     if current.openConflicts > 0 { return "satchel conflicts" }
     if let file = status.outbox.last { return "carry bundles/outbox/\(file) to the hub." }
@@ -97,7 +99,8 @@ extension DeviceTool {
     }
     let state = current.state
     return [
-      "state": "current", "device": .string(configuration.name), "id": .string(configuration.id.text),
+      "state": status.staged.isEmpty ? "current" : "pending", "staged": .strings(status.staged),
+      "device": .string(configuration.name), "id": .string(configuration.id.text),
       "dataset": .string(configuration.dataset), "version": .integer(current.version), "user": .string(state.user),
       "hub": .string(state.hubName), "received": .integer(state.received.rawValue), "heard": .time(state.heard),
       "sequence": .integer(state.sequence.rawValue), "acknowledged": .integer(state.acknowledged.rawValue),

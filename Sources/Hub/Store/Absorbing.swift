@@ -13,6 +13,8 @@ extension HubStore {
   @discardableResult func absorb(user: String, at now: Int64, limit: Int = .max) throws -> Bool {
     try Capture.settle(tables, in: database)
     var rest = limit
+    // Of what is taken alone: the newest of all that waits would have to be looked for anew each time.
+    var newest = Stamp.zero
     for (place, table) in tables.enumerated() {
       var done: [RowKey] = []
       do {
@@ -20,6 +22,7 @@ extension HubStore {
           if rest == 0 { throw IsEnough() }
           rest -= 1
           if limit < .max { done.append(key) }
+          newest = max(newest, images.last?.stamp ?? .zero)
           for (image, change) in SatchelValues.changes(from: images, to: current) {
             try log(
               change, of: key, in: place,
@@ -27,22 +30,25 @@ extension HubStore {
           }
         }
       } catch is IsEnough {
-        try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
+        try Capture.witness(newest, in: database)
         for table in tables[..<place] { try PreImageStore.forget(before: Generation(Int64.max), [table], in: database) }
         for key in done { try PreImageStore.replace([], of: key, in: table, database: database) }
         return false
       }
     }
-    try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
+    try Capture.witness(newest, in: database)
     try PreImageStore.forget(before: Generation(Int64.max), tables, in: database)
     return true
   }
 
-  /// The same in transactions of their own, of so many rows each, with time between them in which others come to write: SQLite lets
+  /// So many rows take about a second, which is well below the time for which apps wait.
+  private static let portion = 30_000
+
+  /// The same in transactions of their own, of a portion of rows each, with time between them in which others come to write: SQLite lets
   /// nobody queue, and who waits looks again after up to a tenth of a second. So the work that follows begins with little left to take.
   func absorbAhead(user: String, clock: any WallClock) throws {
     func absorbSome() throws -> Bool {
-      try writeTransaction(.keep) { try absorb(user: user, at: clock.milliseconds(), limit: 10_000) }
+      try writeTransaction(.keep) { try absorb(user: user, at: clock.milliseconds(), limit: Self.portion) }
     }
     while try !absorbSome() { clock.pause(milliseconds: 150) }
   }
