@@ -20,7 +20,12 @@ QUICK     ?=
 PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3 gdal-bin \
   age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrcodegen-dev mtools zbar-tools groff-base
 
-.PHONY: build test demo lint format soak fuzz bench clean deps
+# What a static build needs besides.
+STATIC_PACKAGES := libacl1-dev liblz4-dev libbz2-dev libxml2-dev nettle-dev liblzma-dev zlib1g-dev libicu-dev file
+
+PREFIX ?= /usr/local
+
+.PHONY: static install build test demo lint format soak fuzz bench clean deps
 
 # Both tools: .build/release/satchel and .build/release/satchel-hub.
 build: deps
@@ -29,6 +34,15 @@ build: deps
 test: deps
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build $(if $(FILTER),--filter '$(FILTER)')
+
+# .build/static/bin/satchel and satchel-hub: single files that need nothing else on the machine.
+static: deps
+	@scripts/install-packages.sh $(STATIC_PACKAGES)
+	scripts/static.sh
+
+# The tools with manual pages and completion, below PREFIX.
+install: build
+	scripts/install.sh .build/release '$(DESTDIR)$(PREFIX)'
 
 # A hub, two devices and a stick, played through in a folder of its own.
 demo: build

@@ -1,10 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// Regular expressions and what goes with them would be a fifth of a static program, and nothing here needs them.
+let small: SwiftSetting = .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
+
 /// Rules that every target of ours obeys: a warning stops the build, and a raw C call outside the rooms that own
 /// pointers is a warning.
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
+  small,
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
 ]
@@ -12,6 +16,7 @@ let strict: [SwiftSetting] = [
 /// The rooms where pointers live: they wrap a C library and hand out values.
 let wrapsC: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
+  small,
   .treatAllWarnings(as: .error),
 ]
 

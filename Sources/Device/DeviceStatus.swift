@@ -53,7 +53,8 @@ extension DeviceWorkspace {
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       quarantined: try Quarantine.count(folder, files: platform.files),
-      staged: try staged(), volumes: try BundleParts(folder, platform: platform).waiting(), current: try isInitial() ? nil : examined().status(),
+      staged: try staged(), volumes: try BundleParts(folder, platform: platform).waiting(),
+      current: try isInitial() ? nil : examined().status(),
       isReplaced: try hasForeignFile() && BundleArchive(folder, platform.files).hasAny())
   }
 

@@ -49,7 +49,7 @@ extension Database {
   /// An error of a write that set triggers off is told with their names: it may be theirs.
   private func explained(_ error: any Error, _ triggers: [KeepingTrigger]) -> any Error {
     guard let error = error as? SQLiteError, let sql = error.sql, error.mayBeOfTrigger else { return error }
-    let culprits = triggers.filter { sql.contains(" \(quoted($0.table)) ") }
+    let culprits = triggers.filter { sql.utf8.holds(" \(quoted($0.table)) ".utf8) }
     guard let table = culprits.first?.table else { return error }
     let names = culprits.map(\.name.text).joined(separator: ", ")
     return TriggerError(
@@ -67,5 +67,13 @@ extension SQLiteError {
     case .corrupt: code == SQLITE_CORRUPT | 1 << 8
     default: false
     }
+  }
+}
+
+extension Collection where Element: Equatable {
+  /// Whether these elements stand somewhere in a row. The standard library has it in a module that a static program would carry for this alone.
+  fileprivate func holds(_ part: some Collection<Element>) -> Bool {
+    if part.isEmpty { return true }
+    return indices.contains { self[$0...].starts(with: part) }
   }
 }

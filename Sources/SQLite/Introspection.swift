@@ -135,8 +135,14 @@ extension Database {
 func defaultExpression(_ declared: String) -> String? {
   var bytes = Array(declared.utf8)
   if bytes.first == UInt8(ascii: "\""), bytes.count > 1 {
-    let inside = String(decoding: bytes[1..<bytes.count - 1], as: UTF8.self)
-    return quotedText(inside.replacing("\"\"", with: "\""))
+    var inside = bytes[1..<bytes.count - 1]
+    var plain: [UInt8] = []
+    while let byte = inside.popFirst() {
+      plain.append(byte)
+      // A quote is written twice.
+      if byte == UInt8(ascii: "\""), inside.first == byte { inside.removeFirst() }
+    }
+    return quotedText(String(decoding: plain, as: UTF8.self))
   }
   bytes = bytes.asciiLowercased
   if bytes == Array("null".utf8) { return nil }

@@ -45,12 +45,15 @@ struct ManualTests {
   func man() throws {
     let folder = try TemporaryFolder()
     for (name, page) in [
-      ("satchel", run({ runDeviceTool($0, console: $1) }, ["man"])), ("satchel-hub", run({ runHubTool($0, console: $1) }, ["man"])),
+      ("satchel", run({ runDeviceTool($0, console: $1) }, ["man"])),
+      ("satchel-hub", run({ runHubTool($0, console: $1) }, ["man"])),
     ] {
       try folder.write(Array(page.utf8), to: "page.1")
       let result = try runProgram(at: "/usr/bin/groff", ["-man", "-Tascii", "-ww", "page.1"], in: folder.path)
       #expect(result.status == 0 && result.complaint.isEmpty, "\(result.complaint)")
-      for word in ["\(name) sync", "EXIT STATUS", "conflicts resolve"] { #expect(result.text.contains(word) || page.contains(word.split(separator: " ")[0]), "\(word)") }
+      for word in ["\(name) sync", "EXIT STATUS", "conflicts resolve"] {
+        #expect(result.text.contains(word) || page.contains(word.split(separator: " ")[0]), "\(word)")
+      }
     }
   }
 }

@@ -46,13 +46,16 @@ struct StagingTests {
     try bytes.write(to: URL(filePath: file))
     #expect(camp.device("tablet", "import", "--stage", file).code == 3)
     #expect(try state == "current")
-    #expect(camp.device("tablet", "import", "--stage", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"), "--dry-run").code == 0)
+    #expect(
+      camp.device("tablet", "import", "--stage", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"), "--dry-run").code == 0
+    )
     #expect(try state == "current")
   }
 
   @Test("a device that has no data yet: initial, pending, current")
   func threeStates() throws {
-    camp.deviceAnywhere("init", camp.path("radio"), "--dataset", "camp", "--name", "radio", "--request", camp.path("radio.satchel"))
+    camp.deviceAnywhere(
+      "init", camp.path("radio"), "--dataset", "camp", "--name", "radio", "--request", camp.path("radio.satchel"))
     let status = try camp.device("radio", "status", "--json").json
     #expect(status["state"]?.stringValue == "initial")
     let print = try #require(status["fingerprint"]?.stringValue)

@@ -98,7 +98,8 @@ struct SyncTests {
 
   @Test("a device that has no data yet takes its first bundle from a stick")
   func firstBundle() throws {
-    camp.deviceAnywhere("init", camp.path("radio"), "--dataset", "camp", "--name", "radio", "--request", camp.path("radio.satchel"))
+    camp.deviceAnywhere(
+      "init", camp.path("radio"), "--dataset", "camp", "--name", "radio", "--request", camp.path("radio.satchel"))
     let print = try #require(try camp.device("radio", "status", "--json").json["fingerprint"]?.stringValue)
     camp.hub("device", "enrol", camp.path("radio.satchel"), "--user", "ben", "--fingerprint", print)
     camp.hub("sync", stick)

@@ -85,9 +85,8 @@ final class ZstdSource: ByteSource {
   }
 
   private static func failure(_ status: Int) -> BundleError {
-    let words = String(cString: ZSTD_getErrorName(status))
-    return words.contains("too much memory")
+    ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge
       ? .tooLarge("The memory that unpacking it asks for", limit: 1 << Int64(windowLog))
-      : .notABundle("unpacking failed: \(words)")
+      : .notABundle("unpacking failed: \(String(cString: ZSTD_getErrorName(status)))")
   }
 }

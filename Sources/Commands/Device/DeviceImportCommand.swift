@@ -46,7 +46,8 @@ extension DeviceTool {
   static var apply: Command {
     Command(
       ["apply"], summary: "bring in the bundles that were staged",
-      discussion: "Imports what import --stage verified and parked, in the order of the bundles' numbers. Where nothing waits, nothing is done.",
+      discussion:
+        "Imports what import --stage verified and parked, in the order of the bundles' numbers. Where nothing waits, nothing is done.",
       options: [fingerprint], examples: [Example("satchel apply", "Now, while the app is idle.")], changesData: true
     ) { command, context in
       let workspace = try open(command, context)

@@ -43,7 +43,8 @@ extension ToolSpec {
             *) case "$path ${COMP_WORDS[i]}" in
 
       """
-    let prefixes = unique(commands.flatMap { command in (1...command.path.count).map { command.path.prefix($0).joined(separator: " ") } })
+    let prefixes = unique(
+      commands.flatMap { command in (1...command.path.count).map { command.path.prefix($0).joined(separator: " ") } })
     text += prefixes.map { "      ' \($0)') path=' \($0)' ;;\n" }.joined()
     text += "      esac ;;\n    esac\n  done\n  case $path in\n"
     for entry in followers {
@@ -79,15 +80,19 @@ extension ToolSpec {
       let condition = command.path.map { "__fish_seen_subcommand_from \($0)" }.joined(separator: "; and ")
       for option in command.options + (command.changesData ? [.dryRun] : []) {
         let short = option.short.map { " -s \($0)" } ?? ""
-        text += "complete -c \(name) -n '\(condition)'\(short) -l \(option.long)\(option.placeholder == nil ? "" : " -r") -d '\(quoted(option.help))'\n"
+        text +=
+          "complete -c \(name) -n '\(condition)'\(short) -l \(option.long)\(option.placeholder == nil ? "" : " -r") -d '\(quoted(option.help))'\n"
       }
     }
     for option in OptionSpec.common {
       let short = option.short.map { " -s \($0)" } ?? ""
-      text += "complete -c \(name)\(short) -l \(option.long)\(option.placeholder == nil ? "" : " -r") -d '\(quoted(option.help))'\n"
+      text +=
+        "complete -c \(name)\(short) -l \(option.long)\(option.placeholder == nil ? "" : " -r") -d '\(quoted(option.help))'\n"
     }
     return text
   }
 
-  private func quoted(_ text: String) -> String { text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "\\'") }
+  private func quoted(_ text: String) -> String {
+    text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "\\'")
+  }
 }

@@ -20,7 +20,9 @@ extension ToolSpec {
     for paragraph in refill(command.discussion, width: 1000) where !paragraph.isEmpty { text += ".PP\n\(roff(paragraph))\n" }
     for argument in command.arguments { text += ".TP\n.I \(roff(argument.name))\n\(roff(argument.help))\n" }
     text += (command.options + (command.changesData ? [.dryRun] : [])).map(item).joined()
-    for example in command.examples { text += ".PP\n\(roff(example.explanation))\n.PP\n.RS\n.nf\n\(roff(example.command))\n.fi\n.RE\n" }
+    for example in command.examples {
+      text += ".PP\n\(roff(example.explanation))\n.PP\n.RS\n.nf\n\(roff(example.command))\n.fi\n.RE\n"
+    }
     return text
   }
 

@@ -75,7 +75,8 @@ enum Syncing {
         """,
       arguments: [ArgumentSpec("DIR", help: "where the stick is")],
       options: [
-        OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key; for a device's first bundle only"), Encrypting.option,
+        OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key; for a device's first bundle only"),
+        Encrypting.option,
       ],
       examples: [Example("\(tool) sync /media/stick", "Both directions.")], changesData: true, answer: answer)
   }

@@ -1,0 +1,34 @@
+#!/bin/bash
+# Builds both tools as static programs, into .build/static/bin, and sees to it that they are: no shared library, below 12 MB (the hub's 12 MiB), at work in an
+# empty folder that has nothing but /proc.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+place=.build/static
+libraries=()
+for library in nettle acl attr xml2 icuuc icudata lzma zstd lz4 bz2 z m; do libraries+=(-Xlinker "-l$library"); done
+for tool in satchel satchel-hub; do
+  swift build -q -c release --scratch-path "$place" --static-swift-stdlib -Xswiftc -static-executable -Xswiftc -Osize \
+    -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --no-eh-frame-hdr "${libraries[@]}" --product "$tool" 2> >(grep -v -e dlopen -e getpwnam -e 'warning: Using' >&2)
+  mkdir -p "$place/bin"
+  strip -o "$place/bin/$tool" "$place/release/$tool"
+  file "$place/bin/$tool" | grep -q 'statically linked' || { echo "$tool is not static" >&2; exit 1; }
+  size=$(stat -c %s "$place/bin/$tool")
+  limit=12000000
+  [ "$tool" = satchel ] || limit=$((12 << 20))
+  [ "$size" -lt "$limit" ] || { echo "$tool has $size bytes, which is more than $limit" >&2; exit 1; }
+  root=$(mktemp -d)
+  mkdir "$root/proc" "$root/tmp"
+  cp "$place/bin/$tool" "$root/"
+  # Whatever happens: nothing stays mounted.
+  trap 'umount -q "$root/proc" || true; rm -rf "$root"' EXIT
+  if [ "$(id -u)" -eq 0 ] && mount -t proc proc "$root/proc" 2>/dev/null; then
+    chroot "$root" "/$tool" --version
+    umount "$root/proc"
+  else
+    echo "$tool: not tried in an empty folder, which takes root" >&2
+    "$place/bin/$tool" --version
+  fi
+  rm -rf "$root"
+  trap - EXIT
+  echo "$place/bin/$tool: $size bytes"
+done
