@@ -18,14 +18,14 @@ QUICK     ?=
 
 # The Debian packages that building, testing and the demonstration need.
 PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3 gdal-bin \
-  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrcodegen-dev mtools zbar-tools groff-base
+  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrcodegen-dev mtools zbar-tools groff-base strace
 
 # What a static build needs besides.
 STATIC_PACKAGES := libacl1-dev liblz4-dev libbz2-dev libxml2-dev nettle-dev liblzma-dev zlib1g-dev libicu-dev file
 
 PREFIX ?= /usr/local
 
-.PHONY: static install build test demo lint format soak fuzz bench clean deps
+.PHONY: static install crash build test demo lint format soak fuzz bench clean deps
 
 # Both tools: .build/release/satchel and .build/release/satchel-hub.
 build: deps
@@ -63,6 +63,11 @@ soak: deps
 	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
 	  $(SWIFT) test -c release -Xswiftc -enable-testing --filter 'ProtocolTests|CaptureTests.randomPrograms'
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test -c release -Xswiftc -enable-testing --skip-build --filter ConcurrencyTests
+
+# Kills the tools before every call that changes a file, and fails every such call, one run each: minutes.
+crash: deps
+	$(SWIFT) build --build-tests
+	SATCHEL_CRASHES=1000000 $(SWIFT) test --skip-build --filter CrashTests
 
 # Fuzzes everything that reads what strangers send, guided by coverage, for SECONDS.
 fuzz: deps

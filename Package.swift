@@ -103,6 +103,7 @@ let package = Package(
     check("Golden", ["Platform", "Crypto", "Bundle", "TestSupport"]),
     check("Commands", ["Values", "Platform", "JSON", "SQLite", "QRCode", "Commands", "TestSupport"]),
     check("Concurrency", ["Platform", "TestSupport"]),
+    check("Crash", ["Platform", "TestSupport"]),
     check("GeoPackage", ["Values", "Platform", "JSON", "SQLite", "Commands", "TestSupport"]),
     check("Merge", ["Values", "Dataset", "Merge"]),
     check("Hub", ["Hub"]),

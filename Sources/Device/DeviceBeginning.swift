@@ -11,7 +11,8 @@ extension DeviceWorkspace {
   /// Whether no bundle from the hub was ever imported here.
   public func isInitial() throws -> Bool {
     guard try platform.files.kind(databasePath) != nil else { return true }
-    return try !Database(path: databasePath, mode: .readOnly).hasTable("satchel_device")
+    // Not read-only: after a crash the journal of whoever wrote has to be rolled back first.
+    return try !Database(path: databasePath, mode: .readWrite).hasTable("satchel_device")
   }
 
   func begin(with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String) throws -> ImportReport {

@@ -133,7 +133,7 @@ extension DeviceWorkspace {
   /// Whether there is a database, and it is not one that Satchel set up.
   func hasForeignFile() throws -> Bool {
     guard try platform.files.kind(databasePath) == .file else { return false }
-    let database = try Database(path: databasePath, mode: .readOnly)
+    let database = try Database(path: databasePath, mode: .readWrite)
     return try !database.hasTable("satchel_device")
   }
 }

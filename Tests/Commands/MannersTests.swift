@@ -30,7 +30,8 @@ struct MannersTests {
   @Test("--json prints exactly one document, on failure too, for every command")
   func oneDocument() throws {
     for tool in Self.tools {
-      for command in tool.commands {
+      // The manual page needs nothing that could be missing.
+      for command in tool.commands where command.path != ["man"] {
         let console = CollectingConsole()
         var context = CommandContext(platform: .real, console: console)
         let words = command.path + ["--json", "-C", "/nowhere"] + command.arguments.map { _ in "x" }

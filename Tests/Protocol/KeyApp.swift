@@ -81,11 +81,18 @@ final class KeyApp {
   /// The rows of a table as text; those alone that hang on trees of this height.
   func all(_ table: String, height: Int = 1) throws -> [String] {
     let low = "SELECT id FROM trees WHERE height <= \(height)"
-    let nests = "SELECT id FROM nests WHERE tree IN (\(low))"
+    // Not near a nest that is hidden, nor near one that is near such a one.
+    let seen = """
+      tree IN (\(low)) AND NOT EXISTS (
+        WITH RECURSIVE up (nest) AS (
+          SELECT nests.near UNION SELECT other.near FROM nests AS other JOIN up ON other.id = up.nest)
+        SELECT 1 FROM up WHERE nest IS NOT NULL AND nest NOT IN (SELECT id FROM nests AS shown WHERE tree IN (\(low))))
+      """
+    let nests = "SELECT id FROM nests WHERE \(seen)"
     let condition =
       switch table {
       case "trees": "height <= \(height)"
-      case "nests": "tree IN (\(low))"
+      case "nests": seen
       case "eggs": "nest IN (\(nests))"
       default: "tree IN (\(low)) AND nest IN (\(nests))"
       }

@@ -18,7 +18,8 @@ public struct ToolFailure: Error, CustomStringConvertible {
 
 /// A tool that everybody has, or can have from Debian.
 public enum StockTool: String, Sendable {
-  case tar, zstd, b2sum, minisign, jq, sqlite3, python3, ogrinfo, ogr2ogr, bash, sha256sum, age, zbarimg, mformat, mcopy, mdir
+  case tar, zstd, b2sum, minisign, jq, sqlite3, python3, ogrinfo, ogr2ogr, bash, sha256sum, age, zbarimg, mformat, mcopy, mdir,
+    strace
   case ageKeygen = "age-keygen"
 
   private var package: String {
@@ -28,7 +29,7 @@ public enum StockTool: String, Sendable {
     case .ageKeygen: "age"
     case .zbarimg: "zbar-tools"
     case .mformat, .mcopy, .mdir: "mtools"
-    case .tar, .zstd, .minisign, .jq, .sqlite3, .python3, .bash, .age: rawValue
+    case .tar, .zstd, .minisign, .jq, .sqlite3, .python3, .bash, .age, .strace: rawValue
     }
   }
 

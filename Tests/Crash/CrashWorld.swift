@@ -1,0 +1,126 @@
+import Foundation
+import SatchelPlatform
+import TestSupport
+import Testing
+
+/// A hub, a device and a stick in a folder, worked by the real programs, one of which is killed at a system call of its choice.
+final class CrashWorld {
+  let folder: TemporaryFolder
+
+  /// What changes files: a process that dies before one of these has left all that came before it.
+  static let calls = ["write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "rmdir", "mkdir", "ftruncate"]
+
+  private static let definition = """
+    { "dataset": "camp", "version": 1, "tables": { "sites": {}, "reviews": { "conflict": "device" } } }
+    """
+
+  /// Both sides have changed rows that the other does not know of; one of them is the same.
+  init() throws {
+    folder = try TemporaryFolder()
+    try folder.write(Array(Self.definition.utf8), to: "camp.json")
+    try sql(
+      "office.sqlite",
+      """
+      CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT);
+      CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), words TEXT);
+      INSERT INTO sites VALUES ('lake', 'Lake'), ('hill', 'Hill');
+      INSERT INTO reviews VALUES ('r1', 'lake', 'quiet'), ('r2', 'hill', 'steep');
+      """)
+    try run("satchel-hub", "init", "hub", "--dataset", "camp.json", "--database", "office.sqlite")
+    try run("satchel-hub", "-C", "hub", "user", "add", "ann")
+    try run("satchel-hub", "-C", "hub", "device", "provision", "tablet", "--user", "ann", "--into", folder("tablet"))
+    _ = try folder.folder("stick")
+    try sql(
+      "tablet/data.sqlite",
+      "INSERT INTO reviews VALUES ('r3', 'lake', 'frogs'); UPDATE reviews SET words = 'mine' WHERE id = 'r1'; DELETE FROM reviews WHERE id = 'r2'"
+    )
+    try sql("office.sqlite", "UPDATE reviews SET words = 'theirs' WHERE id = 'r1'; INSERT INTO sites VALUES ('cave', 'Cave')")
+  }
+
+  /// A copy of a world in a folder of its own.
+  init(copyOf other: CrashWorld) throws {
+    folder = try TemporaryFolder()
+    try StockTool.bash("-c", "cp -a \(other.folder.path)/. \(folder.path)/", in: folder.path)
+    // The hub's workspace names its database by a path that is the other world's.
+    let path = folder("hub/satchel.json")
+    let text = try folder.text("hub/satchel.json").replacingOccurrences(of: other.folder.path, with: folder.path)
+    try Data(text.utf8).write(to: URL(filePath: path))
+  }
+
+  func sql(_ database: String, _ text: String) throws { try StockTool.sqlite3(database, text, in: folder.path) }
+
+  @discardableResult
+  func run(_ tool: String, _ words: String...) throws -> ToolResult { try run(tool, words) }
+
+  @discardableResult
+  func run(_ tool: String, _ words: [String]) throws -> ToolResult {
+    let result = try runProgram(at: builtProgram(tool), words, in: folder.path)
+    guard result.status == 0 else { throw ToolFailure("\(tool) \(words): \(result.status) \(result.text)\(result.complaint)") }
+    return result
+  }
+
+  /// How often a command makes each of the calls.
+  func counts(_ tool: String, _ words: [String]) throws -> [String: Int] {
+    let result = try strace(
+      ["-f", "-qq", "-o", "calls", "-e", "trace=\(Self.calls.joined(separator: ","))", builtProgram(tool)] + words)
+    guard result.status == 0 else { throw ToolFailure("\(words): \(result.complaint)") }
+    let lines = try folder.text("calls").split(separator: "\n")
+    try FileManager.default.removeItem(atPath: folder("calls"))
+    return Dictionary(uniqueKeysWithValues: Self.calls.map { call in (call, lines.count { $0.contains(" \(call)(") }) })
+  }
+
+  /// Runs a command that is killed before it makes a call for the n-th time.
+  func kill(_ tool: String, _ words: [String], at call: String, _ number: Int) throws {
+    let result = try strace(
+      [
+        "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):signal=SIGKILL:when=\(number)",
+        builtProgram(tool),
+      ]
+        + words)
+    if result.status != 9 && result.status != 137 {
+      throw ToolFailure("\(words) was not killed at \(call) \(number): \(result.status)")
+    }
+  }
+
+  /// Runs a command in which a call fails for the n-th time with an error such as ENOSPC.
+  func fail(_ tool: String, _ words: [String], at call: String, _ number: Int, with error: String) throws -> ToolResult {
+    try strace(
+      [
+        "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):error=\(error):when=\(number)",
+        builtProgram(tool),
+      ]
+        + words)
+  }
+
+  private func strace(_ words: [String]) throws -> ToolResult { try StockTool.strace.run(words, in: folder.path) }
+
+  /// Lets both sides go on as if nothing had been, and checks that nothing was lost, doubled or left behind.
+  func finish() throws {
+    for _ in 0..<2 {
+      try run("satchel", "-C", "tablet", "sync", folder("stick"))
+      try run("satchel-hub", "-C", "hub", "sync", folder("stick"))
+    }
+    try run("satchel", "-C", "tablet", "sync", folder("stick"))
+    let query = "SELECT * FROM sites ORDER BY id; SELECT * FROM reviews ORDER BY id"
+    let office = try StockTool.sqlite3("office.sqlite", query, in: folder.path).text
+    let tablet = try StockTool.sqlite3("tablet/data.sqlite", query, in: folder.path).text
+    #expect(office == "cave|Cave\nhill|Hill\nlake|Lake\nr1|lake|mine\nr3|lake|frogs\n")
+    #expect(tablet == office)
+    // Each of the device's three changes is in the log once, the conflict is one.
+    let counted = "SELECT count(*) FROM satchel_log WHERE device IS NOT NULL; SELECT count(*) FROM satchel_conflicts"
+    #expect(try StockTool.sqlite3("office.sqlite", counted, in: folder.path).text == "3\n1\n")
+    for (tool, name) in [("satchel", "tablet"), ("satchel-hub", "hub")] {
+      let doctor = try runProgram(at: builtProgram(tool), ["-C", name, "doctor"], in: folder.path)
+      #expect(doctor.text == "All is well.\n", "\(name): \(doctor.text)")
+    }
+    #expect(try run("satchel-hub", "-C", "hub", "audit").status == 0)
+    let left = try StockTool.bash("-c", "find . -name '.satchel-*' -not -name .satchel.lock", in: folder.path).text
+    #expect(left.isEmpty, "left behind: \(left)")
+    // No bundle exists that its workspace's ledger does not know.
+    let files = try StockTool.bash(
+      "-c", "ls tablet/bundles/sent tablet/bundles/outbox | grep -c satchel$ || true", in: folder.path
+    ).text
+    let known = try StockTool.sqlite3("tablet/data.sqlite", "SELECT count(*) FROM satchel_exports", in: folder.path).text
+    #expect((Int(files.filter(\.isNumber)) ?? 0) <= (Int(known.filter(\.isNumber)) ?? 0))
+  }
+}
