@@ -3,6 +3,7 @@
 #   HISTORIES  how many random histories of hub and devices `make soak` tries (1000)
 #   ROWS       how many rows each side brings in `make soak` while other processes write (100000)
 #   PROGRAMS   how many random programs of writers in captured databases `make soak` tries (20000)
+#   ONLY       a part of `make bench`: capture, cycle
 #   QUICK      1: `make bench` measures less, in two minutes
 #   SECONDS    for how long `make fuzz` goes on (300)
 #   SEED       the first seed of `make soak`; give the one that a failure printed to see that failure again
@@ -15,6 +16,7 @@ SECONDS   ?= 300
 SEED      ?=
 FILTER    ?=
 QUICK     ?=
+ONLY      ?=
 
 # The Debian packages that building, testing and the demonstration need.
 PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3 gdal-bin \
@@ -75,7 +77,8 @@ fuzz: deps
 
 # What Satchel costs, measured against what one would do without it, in an optimised build. QUICK=1 measures less, in two minutes.
 bench: deps
-	QUICK='$(QUICK)' $(SWIFT) run -c release bench
+	$(SWIFT) build -c release
+	QUICK='$(QUICK)' ONLY='$(ONLY)' .build/release/bench
 
 clean:
 	rm -rf .build

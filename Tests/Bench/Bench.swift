@@ -1,10 +1,12 @@
 import Foundation
 
-/// Runs every measurement and prints its table. `QUICK` set to 1 measures less, in two minutes.
+/// Runs every measurement and prints its table. `QUICK` set to 1 measures less, in two minutes; `ONLY` names a part, capture or cycle.
 func runBench() async throws {
   let isQuick = ProcessInfo.processInfo.environment["QUICK"] == "1"
   print("Times of one machine in one run: compare within a table, do not quote.")
-  try measureCaptureCost(isQuick: isQuick)
+  let only = ProcessInfo.processInfo.environment["ONLY"] ?? ""
+  if only.isEmpty || only == "capture" { try measureCaptureCost(isQuick: isQuick) }
+  if only.isEmpty || only == "cycle" { try measureCycleCost(isQuick: isQuick) }
 }
 
 /// What one repetition took, in seconds.

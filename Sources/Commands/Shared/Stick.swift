@@ -48,6 +48,7 @@ struct Stick {
   @discardableResult
   func put(_ bundle: String, to: String, from: String) throws -> Bool {
     let folder = place(to: to, from: from)
+    try sweep(folder)
     let target = Paths.join(folder, Paths.name(of: bundle))
     let isNew = try files.kind(target) != .file || files.size(target) != files.size(bundle)
     if isNew {
@@ -69,11 +70,22 @@ struct Stick {
 
   /// Takes away what was put here for somebody who has it.
   func clear(to: String, from: String) throws {
-    for path in try bundles(in: place(to: to, from: from)) { try files.remove(path) }
+    let folder = place(to: to, from: from)
+    try sweep(folder)
+    for path in try bundles(in: folder) { try files.remove(path) }
+  }
+
+  /// Takes away what a stick that was pulled out has left of a file: nobody but this replica writes here.
+  private func sweep(_ folder: String) throws {
+    guard try files.kind(folder) == .directory else { return }
+    for name in try files.list(folder) where name.hasPrefix(HostFileSystem.temporaryPrefix) {
+      try files.removeTree(Paths.join(folder, name))
+    }
   }
 
   /// Says in plain words what the folder is, for whoever finds the stick.
   func explain() throws {
+    try sweep(root)
     let path = Paths.join(root, "README.txt")
     if try files.kind(path) == .file { return }
     try files.makeDirectory(root, mode: 0o755)
