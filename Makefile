@@ -51,12 +51,12 @@ demo: build
 	scripts/demo.sh
 
 lint:
-	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests examples Package.swift
 	scripts/check-layers.sh
 	scripts/check-layers.sh --self-test
 
 format:
-	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
+	$(SWIFT) format --in-place --recursive Sources Tests examples Package.swift
 
 # Random histories of a hub and its devices, and random programs of writers, in an optimised build, for as long as you like; then large
 # bundles, while other processes write and read. Other tests look inside the modules, which an optimised build allows only when it is

@@ -1,14 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Regular expressions and what goes with them would be a fifth of a static program, and nothing here needs them.
-let small: SwiftSetting = .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
-
 /// Rules that every target of ours obeys: a warning stops the build, and a raw C call outside the rooms that own
 /// pointers is a warning.
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
-  small,
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
 ]
@@ -16,7 +12,6 @@ let strict: [SwiftSetting] = [
 /// The rooms where pointers live: they wrap a C library and hand out values.
 let wrapsC: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
-  small,
   .treatAllWarnings(as: .error),
 ]
 
@@ -49,6 +44,8 @@ let package = Package(
   products: [
     .executable(name: "satchel", targets: ["satchel"]),
     .executable(name: "satchel-hub", targets: ["satchel-hub"]),
+    // The device's half, for apps that bring it along: docs/EMBEDDING.md.
+    .library(name: "SatchelDevice", targets: ["SatchelDevice", "SatchelWorkspace", "SatchelPlatform", "SatchelValues"]),
   ],
   targets: [
     .systemLibrary(name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -85,6 +82,9 @@ let package = Package(
     .executableTarget(name: "make-golden", dependencies: ["TestSupport"], path: "Tests/MakeGolden", swiftSettings: tests),
     .executableTarget(
       name: "mutate", dependencies: ["TestSupport", "SatchelPlatform"], path: "Tests/Mutate", swiftSettings: tests),
+    .executableTarget(
+      name: "embedding", dependencies: ["SatchelDevice", "SatchelWorkspace", "SatchelPlatform", "SatchelValues"],
+      path: "examples/embedding", swiftSettings: tests),
     .target(name: "SatchelFuzz", dependencies: ["TestSupport"], path: "Tests/Fuzz", swiftSettings: tests),
     .executableTarget(
       name: "bench",

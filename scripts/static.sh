@@ -4,10 +4,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 place=.build/static
+# Regular expressions and what goes with them would be a fifth of the program, and nothing here needs them.
 libraries=()
 for library in nettle acl attr xml2 icuuc icudata lzma zstd lz4 bz2 z m; do libraries+=(-Xlinker "-l$library"); done
 for tool in satchel satchel-hub; do
   swift build -q -c release --scratch-path "$place" --static-swift-stdlib -Xswiftc -static-executable -Xswiftc -Osize \
+    -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import \
     -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --no-eh-frame-hdr "${libraries[@]}" --product "$tool" 2> >(grep -v -e dlopen -e getpwnam -e 'warning: Using' >&2)
   mkdir -p "$place/bin"
   strip -o "$place/bin/$tool" "$place/release/$tool"

@@ -9,7 +9,9 @@ struct TourTests {
   private static let top = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
 
-  @Test("the commands in a document do what it says, as they are printed", arguments: ["README.md", "docs/GEOPACKAGE.md"])
+  @Test(
+    "the commands in a document do what it says, as they are printed",
+    arguments: ["README.md", "docs/GEOPACKAGE.md", "docs/guides/operator.md"])
   func tour(document: String) throws {
     let done = try StockTool.bash.run(["scripts/tour.sh", Self.tools, document], in: Self.top)
     #expect(done.status == 0, "\(done.text)\(done.complaint)")
