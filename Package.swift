@@ -100,7 +100,7 @@ let package = Package(
       ["Values", "Platform", "Crypto", "Bundle", "SQLite", "Workspace", "Device", "Hub", "TestSupport"]),
     check(
       "Attacks", ["Values", "Platform", "Crypto", "Bundle", "SQLite", "Workspace", "Device", "Hub", "TestSupport"]),
-    check("Golden", ["Platform", "Crypto", "Bundle", "TestSupport"]),
+    check("Golden", ["Platform", "Crypto", "Dataset", "Bundle", "TestSupport"]),
     check("Commands", ["Values", "Platform", "JSON", "SQLite", "QRCode", "Commands", "TestSupport"]),
     check("Concurrency", ["Platform", "TestSupport"]),
     check("Crash", ["Platform", "TestSupport"]),

@@ -1,4 +1,5 @@
 import Foundation
+import SatchelDataset
 import Testing
 
 private let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
@@ -17,4 +18,13 @@ func namedTests() throws {
   let sources = try tests.filter { $0.hasSuffix(".swift") }
     .map { try String(contentsOf: root.appending(path: "Tests/\($0)"), encoding: .utf8) }
   for name in names { #expect(sources.contains { $0.contains("\"\(name)\"") }, "\(name)") }
+}
+
+@Test("the definition that docs/DESIGN.md shows is one")
+func shownDefinition() throws {
+  let page = try String(contentsOf: root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
+  let shown = page.components(separatedBy: "```json\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
+  let definitions = shown.filter { $0.contains("\"dataset\"") }
+  #expect(definitions.count == 1)
+  for text in definitions { #expect(try DatasetDefinition(json: Array(text.utf8)).tables.count == 2) }
 }
