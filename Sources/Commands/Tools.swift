@@ -22,8 +22,10 @@ public func hubToolMain() -> Never { onTerminal { runHubTool($0, console: $1) } 
 private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Never {
   let terminal = Terminal()
   let code = body(Array(CommandLine.arguments.dropFirst()), terminal)
+  guard code == ExitCode.done.rawValue, let failure = terminal.failure else { endProcess(code) }
   // What was done is done, but nobody could read of it.
-  endProcess(code == ExitCode.done.rawValue && terminal.failure != nil ? ExitCode.failed.rawValue : code)
+  terminal.error("The command did its work, and could not say so. \(failure.message)\n")
+  endProcess(ExitCode.failed.rawValue)
 }
 
 private func run(_ tool: ToolSpec<CommandContext>, _ words: [String], _ platform: Platform, _ console: any Console) -> Int32 {
