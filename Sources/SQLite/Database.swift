@@ -61,7 +61,7 @@ public struct Database: ~Copyable {
     )
   }
 
-  private static let cacheKibibytes = 24 << 10
+  private static let cacheKibibytes = 20 << 10
 
   /// Runs SQL text of one or more statements that take no parameters and return no rows.
   public func execute(_ sql: String) throws(SQLiteError) {
