@@ -123,9 +123,7 @@ extension HubWorkspace {
 
   /// Keeps what was imported, by a name that no other bundle has.
   private func archive(_ path: String, _ manifest: Manifest) throws {
-    let name = "\(manifest.dataset)-\(manifest.from.name)-\(manifest.number)-\(manifest.bundle.text.prefix(8)).satchel"
-    let target = Paths.join(folder.archive, name)
-    if try platform.files.kind(target) == nil { try platform.files.copy(path, to: target, mode: 0o644) }
+    try HubArchive(folder, platform.files).keep(path, manifest)
     if Paths.parent(of: path) == folder.inbox { try platform.files.remove(path) }
   }
 
