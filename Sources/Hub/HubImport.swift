@@ -21,6 +21,8 @@ public struct HubImportReport: Sendable {
   public let released: Int
   /// Rows whose key was another row's already, and that have another one here.
   public let rekeyed: [RekeyedRow]
+  /// Rows that became one with a row that has their natural key.
+  public var folded: [RekeyedRow] = []
   /// Milliseconds by which the device's clock ran ahead of the hub's; its stamps were set back to the hub's time.
   public let clamped: Int64
   /// What became of the rows.
@@ -269,7 +271,7 @@ private struct HubImport {
     // What the device sent comes back to it only if it may meanwhile have imported something and rebased this away.
     let echo = (emissions.last?.number ?? .zero) > changes.received
     let merger = StepMerger(store, device: device, user: user, bundle: manifest.bundle, since: since, echo: echo, now: now)
-    var keys = try DeviceKeys(store, device, received: changes.received, since: since)
+    var keys = try DeviceKeys(ScopeStore(store, user: user), device, received: changes.received, since: since)
     try keys.settle(bundle, at: now)
     // First what the device found and then what its user decided: it may be about the same, in one bundle.
     let told = try takeConflicts(bundle, device, keys, latest: merger.latest, now)
@@ -295,6 +297,7 @@ private struct HubImport {
     var report = HubImportReport(
       manifest: manifest, verdict: .imported, taken: merger.taken, conflicts: merger.conflicts + told, resolved: resolved,
       released: released, rekeyed: keys.given, clamped: clamped)
+    report.folded = keys.folded
     report.tally = merger.tally
     report.found = merger.found
     return report

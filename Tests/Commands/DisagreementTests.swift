@@ -346,6 +346,24 @@ struct DisagreementTests {
     #expect(try meeting.guests("tablet/data.sqlite") == "g|r|Ada|30\nn|new|second|1")
   }
 
+  @Test("a change that waited and met another one meanwhile enters, and is a disagreement as any other")
+  func heldAndOvertaken() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET room = 'new', name = 'Tablet' WHERE id = 'g'")
+    try meeting.meet()
+    #expect(try meeting.conflicts() == ["foreign key held"])
+    try meeting.camp.sql("office.sqlite", "UPDATE guests SET name = 'Office' WHERE id = 'g'")
+    try meeting.camp.sql("office.sqlite", "INSERT INTO rooms VALUES ('new', 'Green')")
+    try meeting.answer("tablet")
+    #expect(try meeting.conflicts() == ["update/update open"])
+    for database in ["office.sqlite", "tablet/data.sqlite"] { #expect(try meeting.guests(database) == "g|new|Office|30") }
+    let told = try meeting.camp.device("tablet", "conflicts", "--all", "--json").json["conflicts"]?.arrayValue
+    #expect(told?.map { $0["kind"]?.stringValue } == ["update/update"])
+    #expect(meeting.camp.hub("conflicts", "resolve", try meeting.id(), "--keep", "device").code == 0)
+    try meeting.answer("tablet")
+    #expect(try meeting.guests("tablet/data.sqlite") == "g|new|Tablet|30")
+  }
+
   @Test("what the app's schema says of conflicts does not act when a bundle is merged", arguments: ["REPLACE", "IGNORE"])
   func conflictClauseInTheSchema(_ clause: String) throws {
     let camp = try Camp()

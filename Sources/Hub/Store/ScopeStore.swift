@@ -7,10 +7,11 @@ import SatchelValues
 final class ScopeStore {
   let store: HubStore
   private let user: User
-  private var checks: [Int: WriteCheck] = [:]
+  private var checks: [Int: RowCheck] = [:]
+  private var views: [Int: RowCheck] = [:]
 
-  /// The question whether the user may change a row of one table, prepared once.
-  private final class WriteCheck {
+  /// A question about the user and a row of one table, prepared once.
+  private final class RowCheck {
     let kept: KeptStatement
     /// The parameters that take the key's values.
     let keyParameters: [Int32]
@@ -21,6 +22,12 @@ final class ScopeStore {
       self.kept = kept
       self.keyParameters = keyParameters
       self.columns = columns
+    }
+
+    func holds(_ key: RowKey) throws -> Bool {
+      defer { kept.statement.reset() }
+      for (parameter, value) in zip(keyParameters, key.values) { try kept.statement.bind(value, at: parameter) }
+      return try kept.statement.step()
     }
   }
 
@@ -49,10 +56,15 @@ final class ScopeStore {
   /// Whether the user may change the row with this key as it is now.
   func mayWrite(_ key: RowKey, in place: Int) throws -> Bool {
     if open.contains(place) { return true }
-    let check = try check(place)
-    defer { check.kept.statement.reset() }
-    for (parameter, value) in zip(check.keyParameters, key.values) { try check.kept.statement.bind(value, at: parameter) }
-    return try check.kept.statement.step()
+    return try check(place).holds(key)
+  }
+
+  /// Whether the user may see the row with this key as it is now.
+  func maySee(_ key: RowKey, in place: Int) throws -> Bool {
+    if let known = views[place] { return try known.holds(key) }
+    let check = try prepareCheck(rules.maySeeSQL(store.tables[place]), place)
+    views[place] = check
+    return try check.holds(key)
   }
 
   /// Whether a row that the user may change may be one no longer, once it is `after` instead of `before`. Most updates leave alone what
@@ -62,17 +74,21 @@ final class ScopeStore {
     return try check(place).columns.contains { before[$0] != after[$0] }
   }
 
-  private func check(_ place: Int) throws -> WriteCheck {
+  private func check(_ place: Int) throws -> RowCheck {
     if let known = checks[place] { return known }
+    let made = try prepareCheck(rules.mayWriteSQL(store.tables[place]), place)
+    checks[place] = made
+    return made
+  }
+
+  private func prepareCheck(_ sql: String, _ place: Int) throws -> RowCheck {
     let table = store.tables[place]
-    let (kept, authorizer) = try prepare(rules.mayWriteSQL(table))
+    let (kept, authorizer) = try prepare(sql)
     let names = kept.statement.parameterNames
     let parameters = table.schema.key.indices.map { part in
       Int32((names.firstIndex { $0 == "satchel_\(part + 1)" } ?? 0) + 1)
     }
-    let made = WriteCheck(kept, keyParameters: parameters, columns: authorizer.dependencies(on: table.schema))
-    checks[place] = made
-    return made
+    return RowCheck(kept, keyParameters: parameters, columns: authorizer.dependencies(on: table.schema))
   }
 
   /// Prepares SQL made of rules under the eyes of the authorizer, and binds what is known of the user; an attribute that was never
