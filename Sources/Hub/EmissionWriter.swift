@@ -91,6 +91,8 @@ struct EmissionWriter {
       else {
         var blind = record
         blind.hubValues = nil
+        // Whether the row is gone or out of this user's sight, the user is not to know.
+        if blind.kind == .revoked { blind.kind = .updateDelete }
         return blind
       }
       return record

@@ -245,7 +245,7 @@ private struct HubImport {
       device.proved = max(device.proved, changes.received)
       device.heard = now
       if verdict == .imported {
-        device.skew = max(0, manifest.stamp.milliseconds - now)
+        device.skew = try skew(at: now)
         try workspace.noteKeys(of: manifest, signer: bundle.signer, &device, store)
       }
       try store.save(device)
@@ -256,6 +256,15 @@ private struct HubImport {
         in: store.database)
       return result
     }
+  }
+
+  /// Milliseconds by which the device's clock runs ahead; below zero, by which it is at least behind: a bundle is not older than the one on
+  /// which it stands. How long it was on its way does not count.
+  private func skew(at now: Int64) throws -> Int64 {
+    guard let made = UTCTime.milliseconds(of: manifest.created) else { return 0 }
+    if made > now { return made - now }
+    let emitted = try Ledger.written(changes.received.rawValue, for: manifest.from.name, in: store.database)
+    return emitted.map { min(0, made - $0) } ?? 0
   }
 
   private func report(_ verdict: Verdict) -> HubImportReport {

@@ -127,6 +127,12 @@ final class StepMerger {
     }
     let past = try store.past(of: step.key, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
+    if let hub, try isRevoked(step, result, from: hub, in: place) {
+      let verdict = decide(store.tables[place].rules.conflict, device: min(step.stamp, latest), hub: past?.stamp ?? .zero)
+      let state: ConflictState = verdict.winner == .hub ? verdict.state : .open
+      try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place)
+      return nil
+    }
     if let change = Change(from: hub, to: result.row) {
       if device.isReadOnly { return try forbid(step, met: hub, in: place, "The device may change nothing.") }
       if case .delete = change, store.tables[place].rules.delete == .never {
@@ -154,6 +160,14 @@ final class StepMerger {
       try store.owe(step.key, in: place, to: device.id)
     }
     return nil
+  }
+
+  /// Whether a change is of a row that the user could see once, and neither sees nor may change any more. The device lost it from sight as if it
+  /// had been deleted.
+  private func isRevoked(_ step: Step, _ result: MergeResult, from hub: Row, in place: Int) throws -> Bool {
+    if case .insert = step.change { return false }
+    if result.disagreement == nil, hub == result.row { return false }
+    return try !scope.mayWrite(step.key, in: place) && !scope.maySee(step.key, in: place)
   }
 
   /// Whether an earlier change of the row waits.

@@ -346,6 +346,31 @@ struct DisagreementTests {
     #expect(try meeting.guests("tablet/data.sqlite") == "g|r|Ada|30\nn|new|second|1")
   }
 
+  @Test("a row waits for its parent with its own children, and all enter when that comes", arguments: [true, false])
+  func heldWithChildren(inOneBundle: Bool) throws {
+    let camp = try Camp()
+    try camp.sql(
+      "office.sqlite",
+      "CREATE TABLE a (id TEXT PRIMARY KEY); CREATE TABLE b (id TEXT PRIMARY KEY, a TEXT REFERENCES a (id)); CREATE TABLE c (id TEXT PRIMARY KEY, b TEXT REFERENCES b (id))"
+    )
+    try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "a": {}, "b": {}, "c": {} } }"#)
+    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    camp.hub("user", "add", "ann")
+    for name in ["tablet", "phone"] { camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)) }
+    try camp.sql("tablet/data.sqlite", "INSERT INTO c VALUES ('c', 'b')")
+    if !inOneBundle { camp.deliver("tablet", 1) }
+    try camp.sql("tablet/data.sqlite", "INSERT INTO b VALUES ('b', 'a')")
+    camp.deliver("tablet", inOneBundle ? 1 : 2)
+    #expect(try camp.hub("status", "--json").json["held_conflicts"] == 2)
+    camp.answer("tablet", 2)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM c") == "0")
+    try camp.sql("phone/data.sqlite", "INSERT INTO a VALUES ('a')")
+    camp.deliver("phone", 1)
+    #expect(try camp.rows("office.sqlite", "SELECT c.id FROM c JOIN b ON b.id = c.b JOIN a ON a.id = b.a") == "c")
+    camp.answer("tablet", 3)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT c.id FROM c JOIN b ON b.id = c.b JOIN a ON a.id = b.a") == "c")
+  }
+
   @Test("a change that waited and met another one meanwhile enters, and is a disagreement as any other")
   func heldAndOvertaken() throws {
     let meeting = try Meeting(#""conflict": "manual""#)

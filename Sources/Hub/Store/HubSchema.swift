@@ -55,7 +55,7 @@ enum HubSchema {
       proved INTEGER NOT NULL,       -- the emission on which its last bundle stood
       enrolled INTEGER NOT NULL,     -- milliseconds since 1970
       heard INTEGER,                 -- when a bundle of its was imported last
-      skew INTEGER NOT NULL          -- milliseconds by which its clock ran ahead at that time
+      skew INTEGER NOT NULL          -- milliseconds by which its clock ran ahead at that time; below zero: was at least behind
     ) WITHOUT ROWID
     """
 
