@@ -59,7 +59,7 @@ let package = Package(
     room("Platform", ["Values"]),
     room("JSON", ["Values"]),
     room("QRCode", ["CQRCode"], settings: wrapsC),
-    room("Crypto", ["CSodium"], settings: wrapsC),
+    room("Crypto", ["CSodium", "Values"], settings: wrapsC),
     room("SQLite", ["CSQLite", "Values"], settings: wrapsC),
     room("Dataset", ["Values", "JSON", "Crypto"]),
     room("Bundle", ["CArchive", "CZstd", "Values", "Platform", "JSON", "Crypto"], settings: wrapsC),
@@ -93,7 +93,7 @@ let package = Package(
     check("Platform", ["Values", "Platform"]),
     check("CommandEngine", ["Platform", "Commands"]),
     check("JSON", ["JSON", "Values", "TestSupport"]),
-    check("Crypto", ["Crypto", "TestSupport"]),
+    check("Crypto", ["Values", "Crypto", "TestSupport"]),
     check("Bundle", ["Values", "Platform", "Crypto", "Bundle", "TestSupport"]),
     check(
       "Interop", exclude: ["reader.py", "validate.py"],
