@@ -108,6 +108,7 @@ let package = Package(
     check("Merge", ["Values", "Dataset", "Merge"]),
     check("Hub", ["Hub"]),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
+    check("Leaks", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Dataset", ["Values", "Crypto", "Dataset"]),
     check("SQLite", ["Values", "SQLite"]),
     check("Capture", ["Values", "SQLite", "Dataset", "Capture", "TestSupport"]),

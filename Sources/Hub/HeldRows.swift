@@ -94,6 +94,10 @@ final class HeldRows {
     else { return false }
     let rows = store.rows[place]
     let hub = try rows.row(record.key)
+    if hub != nil {
+      let rights = try sender.scope.rights(to: record.key, in: place)
+      if !rights.see, !rights.write { return false }
+    }
     let past = try store.past(of: record.key, in: place)
     let others = try store.changesByOthers(
       of: past, in: place, after: try ConflictTable.since(record.id, in: store.database), than: sender.id)

@@ -42,6 +42,7 @@ public enum ConflictTable {
       bundle TEXT,                  -- in which it was found
       noted INTEGER NOT NULL,       -- milliseconds since 1970
       since INTEGER,                -- at the hub: its cursor at the emission on which the change was made
+      hidden INTEGER NOT NULL DEFAULT 0, -- at the hub, 1: the device's user was not to see the row that the change met
       told INTEGER,                 -- the number of the bundle that told the other side; NULL: not yet
       decision TEXT,
       decided_by TEXT,
@@ -59,17 +60,17 @@ public enum ConflictTable {
   /// - Returns: whether it is new.
   @discardableResult
   public static func add(
-    _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
+    _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil, isHidden: Bool = false,
     in database: borrowing Database
   ) throws -> Bool {
     try database.run(
       """
       INSERT INTO satchel_conflicts
         (id, device, user, table_name, key, generation, stamp, operation, kind, state, base_values, hub_values, device_values, winners, winner, note, bundle,
-         noted, since, told, decision, decided_by, decided_at)
+         noted, since, told, hidden, decision, decided_by, decided_at)
       VALUES
         (:id, :device, :user, :table, :key, :generation, :stamp, :operation, :kind, :state, :base_values, :hub_values, :device_values, :winners, :winner,
-         :note, :bundle, :noted, :since, :told, :decision, :decided_by, :decided_at)
+         :note, :bundle, :noted, :since, :told, :hidden, :decision, :decided_by, :decided_at)
       ON CONFLICT (id) DO NOTHING
       """,
       [
@@ -83,7 +84,7 @@ public enum ConflictTable {
         "note": record.note.map { .string($0) } ?? .null,
         "bundle": bundle.map { .string($0.text) } ?? .null, "noted": .integer(noted),
         "since": since.map { .integer($0.rawValue) } ?? .null,
-        "told": told.map { .integer($0) } ?? .null,
+        "told": told.map { .integer($0) } ?? .null, "hidden": .integer(isHidden ? 1 : 0),
         "decision": record.decision.map { .string($0.made.rawValue) } ?? .null,
         "decided_by": record.decision.map { .string($0.by) } ?? .null,
         "decided_at": record.decision == nil ? .null : .integer(noted),
@@ -174,13 +175,18 @@ public enum ConflictTable {
   }
 
   /// The conflicts of one device that the other side does not surely know: not told yet, or told by a bundle after `number`,
-  /// which may have been lost.
+  /// which may have been lost. Of a row that the device's user was not to see when its change met it, they tell nothing: what is there by now
+  /// may be for the user to see, what was there then is not.
   public static func untold(of device: ReplicaID, after number: Int64, in database: borrowing Database) throws -> [ConflictRecord]
   {
     try database.all(
-      "SELECT \(columns) FROM satchel_conflicts WHERE device = :device AND (told IS NULL OR told > :number) ORDER BY id",
+      "SELECT \(columns), hidden FROM satchel_conflicts WHERE device = :device AND (told IS NULL OR told > :number) ORDER BY id",
       ["device": .string(device.text), "number": .integer(number)]
-    ) { try stored($0).record }
+    ) {
+      var record = try stored($0).record
+      if $0.integer(21) != 0 { (record.hubValues, record.winners) = (nil, []) }
+      return record
+    }
   }
 
   /// How many conflicts of one device no bundle has told yet.

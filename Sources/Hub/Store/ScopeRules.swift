@@ -3,6 +3,9 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
+/// What a user may do with a row.
+enum Right: Hashable { case see, write }
+
 /// The dataset's `visible` and `write` rules as SQL over this database.
 struct ScopeRules {
   let dataset: DatasetDefinition
@@ -73,24 +76,17 @@ struct ScopeRules {
       && table.treeKeys.isEmpty
   }
 
-  /// Whether a user may see the row with the key `:satchel_1`, `:satchel_2`, ...
-  func maySeeSQL(_ table: TrackedTable) -> String { isThere(table, where: visible(table)) }
-
-  private func isThere(_ table: TrackedTable, where rule: String) -> String {
+  /// Whether a user may see or change the row with the key `:satchel_1`, `:satchel_2`, ...
+  func sql(_ right: Right, to table: TrackedTable) -> String {
     let isRow = table.schema.key.enumerated()
       .map { "\(quoted(table.name)).\(quoted(table.schema.columns[$1])) = :satchel_\($0 + 1)" }.joined(separator: " AND ")
-    return "SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow) AND \(rule)"
-  }
-
-  /// Whether a user may change the row with the key `:satchel_1`, `:satchel_2`, ...
-  func mayWriteSQL(_ table: TrackedTable) -> String {
     let rule =
-      switch table.rules.write {
-      case .visible: visible(table)
-      case .none: "0"
-      case .expression(let rule): (["(\(rule)\n)"] + parentConditions(table)).joined(separator: " AND ")
+      switch (right, table.rules.write) {
+      case (.see, _), (.write, .visible): visible(table)
+      case (.write, .none): "0"
+      case (.write, .expression(let rule)): (["(\(rule)\n)"] + parentConditions(table)).joined(separator: " AND ")
       }
-    return isThere(table, where: rule)
+    return "SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow) AND \(rule)"
   }
 
   /// The table's own rule and its parents', at any depth. A rule stands alone in its parentheses, with the table's columns nearest,

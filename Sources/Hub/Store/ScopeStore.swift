@@ -7,11 +7,15 @@ import SatchelValues
 final class ScopeStore {
   let store: HubStore
   private let user: User
-  private var checks: [Int: RowCheck] = [:]
-  private var views: [Int: RowCheck] = [:]
+  private var checks: [Question: RightCheck] = [:]
 
-  /// A question about the user and a row of one table, prepared once.
-  private final class RowCheck {
+  private struct Question: Hashable {
+    let right: Right
+    let place: Int
+  }
+
+  /// The question whether the user has a right to a row of one table, prepared once.
+  private final class RightCheck {
     let kept: KeptStatement
     /// The parameters that take the key's values.
     let keyParameters: [Int32]
@@ -22,12 +26,6 @@ final class ScopeStore {
       self.kept = kept
       self.keyParameters = keyParameters
       self.columns = columns
-    }
-
-    func holds(_ key: RowKey) throws -> Bool {
-      defer { kept.statement.reset() }
-      for (parameter, value) in zip(keyParameters, key.values) { try kept.statement.bind(value, at: parameter) }
-      return try kept.statement.step()
     }
   }
 
@@ -54,41 +52,45 @@ final class ScopeStore {
   }
 
   /// Whether the user may change the row with this key as it is now.
-  func mayWrite(_ key: RowKey, in place: Int) throws -> Bool {
-    if open.contains(place) { return true }
-    return try check(place).holds(key)
-  }
+  func mayWrite(_ key: RowKey, in place: Int) throws -> Bool { try has(.write, to: key, in: place) }
 
   /// Whether the user may see the row with this key as it is now.
-  func maySee(_ key: RowKey, in place: Int) throws -> Bool {
-    if let known = views[place] { return try known.holds(key) }
-    let check = try prepareCheck(rules.maySeeSQL(store.tables[place]), place)
-    views[place] = check
-    return try check.holds(key)
+  func maySee(_ key: RowKey, in place: Int) throws -> Bool { try has(.see, to: key, in: place) }
+
+  /// What the user may do with the row with this key as it is now.
+  func rights(to key: RowKey, in place: Int) throws -> (see: Bool, write: Bool) {
+    let isSeen = try maySee(key, in: place)
+    // Most rules make no difference between the two, and one question is enough.
+    return (isSeen, try store.tables[place].rules.write == .visible ? isSeen : mayWrite(key, in: place))
+  }
+
+  private func has(_ right: Right, to key: RowKey, in place: Int) throws -> Bool {
+    if open.contains(place) { return true }
+    let check = try check(right, place)
+    defer { check.kept.statement.reset() }
+    for (parameter, value) in zip(check.keyParameters, key.values) { try check.kept.statement.bind(value, at: parameter) }
+    return try check.kept.statement.step()
   }
 
   /// Whether a row that the user may change may be one no longer, once it is `after` instead of `before`. Most updates leave alone what
   /// the rules look at, and for those one question is enough.
   func mayDiffer(_ before: Row, _ after: Row, in place: Int) throws -> Bool {
     if open.contains(place) { return false }
-    return try check(place).columns.contains { before[$0] != after[$0] }
+    return try check(.write, place).columns.contains { before[$0] != after[$0] }
   }
 
-  private func check(_ place: Int) throws -> RowCheck {
-    if let known = checks[place] { return known }
-    let made = try prepareCheck(rules.mayWriteSQL(store.tables[place]), place)
-    checks[place] = made
-    return made
-  }
-
-  private func prepareCheck(_ sql: String, _ place: Int) throws -> RowCheck {
+  private func check(_ right: Right, _ place: Int) throws -> RightCheck {
+    let question = Question(right: right, place: place)
+    if let known = checks[question] { return known }
     let table = store.tables[place]
-    let (kept, authorizer) = try prepare(sql)
+    let (kept, authorizer) = try prepare(rules.sql(right, to: table))
     let names = kept.statement.parameterNames
     let parameters = table.schema.key.indices.map { part in
       Int32((names.firstIndex { $0 == "satchel_\(part + 1)" } ?? 0) + 1)
     }
-    return RowCheck(kept, keyParameters: parameters, columns: authorizer.dependencies(on: table.schema))
+    let made = RightCheck(kept, keyParameters: parameters, columns: authorizer.dependencies(on: table.schema))
+    checks[question] = made
+    return made
   }
 
   /// Prepares SQL made of rules under the eyes of the authorizer, and binds what is known of the user; an attribute that was never
