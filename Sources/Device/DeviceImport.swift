@@ -224,6 +224,8 @@ extension DeviceSession {
       try database.applyTransaction(workspace.ending, to: tables.map(\.name)) { try apply(bundle, lines, scope, snapshot) }
     }
     if workspace.ending == .keep {
+      // Rows that are gone are in the log still.
+      try database.emptyLog()
       try workspace.noteSigner(bundle.signer)
       if hasToldKey { try workspace.keys.finishRotation() }
       // What the hub has needs no carrying any more.
@@ -281,6 +283,7 @@ extension DeviceSession {
     try applier.finish()
     try KeyChanges.takeBlocks(of: bundle, after: state.received, tables, device: state.id, in: database)
     let told = try takeConflicts(of: bundle, at: now)
+    try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: scope.acknowledged.rawValue, in: database)
     if let definition = try bundle.dataset(limit: DatasetDefinition.maximumBytes) { state.definition = definition }
     state.received = scope.number
     state.user = manifest.user

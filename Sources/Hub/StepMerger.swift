@@ -269,7 +269,7 @@ final class StepMerger {
       conflicts += 1
       if found.count < RowTally.mostShown { found.append(record) }
     } else {
-      try correct(record)
+      try correct(record, isHidden: isHidden)
     }
     // What was not taken exactly as sent, the device must be shown as it is.
     let isAllDevice =
@@ -278,7 +278,7 @@ final class StepMerger {
   }
 
   /// The device found this disagreement too, when it heard of the hub: where it took another end there, the hub's word counts.
-  private func correct(_ record: ConflictRecord) throws {
+  private func correct(_ record: ConflictRecord, isHidden: Bool) throws {
     let known = try ConflictTable.find(record.id.text, in: store.database).record
     if known.state == .resolved { return }
     if known.kind == record.kind, known.state == record.state, known.winners == record.winners,
@@ -286,7 +286,7 @@ final class StepMerger {
     {
       return
     }
-    try ConflictTable.update(record, at: now, in: store.database)
+    try ConflictTable.update(record, at: now, isHidden: isHidden, in: store.database)
     try ConflictTable.retell(record.id, in: store.database)
   }
 }

@@ -53,11 +53,11 @@ public struct Database: ~Copyable {
   ///
   /// Rows are written as they are, so foreign keys do nothing by themselves; what is committed survives a power cut. An import goes
   /// through several indexes at once, in the order of random keys: with the usual 2 MiB of cache each row would read and write its pages
-  /// anew. What is needed to take a single row back stays in memory, up to 64 KiB; what is needed to take back a
+  /// anew. Rows that go leave none of their bytes in the file, however the library was built. What is needed to take a single row back stays in memory, up to 64 KiB; what is needed to take back a
   /// statement that writes very many goes into a file.
   public func prepareForCommand() throws(SQLiteError) {
     try execute(
-      "PRAGMA foreign_keys = OFF; PRAGMA synchronous = FULL; PRAGMA temp_store = FILE; PRAGMA cache_size = -\(Self.cacheKibibytes)"
+      "PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = FILE; PRAGMA cache_size = -\(Self.cacheKibibytes)"
     )
   }
 
@@ -135,6 +135,17 @@ public struct Database: ~Copyable {
   public func copy(to path: String) throws {
     try run("VACUUM main INTO :path", ["path": .string(path)])
   }
+
+  /// Brings what lies in the write-ahead log into the database's file, and empties the log; what was overwritten or deleted is then
+  /// nowhere. Where another program is reading just now, the log goes with the next such call, or when that program is done with it.
+  public func emptyLog() throws {
+    sqlite3_busy_timeout(handle, Self.readersTimeoutMilliseconds)
+    defer { sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds) }
+    try run("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  /// A reader may take as long as it likes, and nothing depends on it.
+  private static let readersTimeoutMilliseconds: Int32 = 500
 
   /// How many rows the last INSERT, UPDATE or DELETE touched.
   public var changes: Int64 { sqlite3_changes64(handle) }

@@ -94,18 +94,21 @@ public enum ConflictTable {
 
   /// Takes over what the hub made of a conflict. Where it says who decided, that overrules what was decided here; where it does not,
   /// what was decided here is still on its way there, and stands.
-  public static func update(_ record: ConflictRecord, at time: Int64, in database: borrowing Database) throws {
+  public static func update(
+    _ record: ConflictRecord, at time: Int64, isHidden: Bool = false, in database: borrowing Database
+  ) throws {
     try database.run(
       """
       UPDATE satchel_conflicts
       SET
         state = :state, kind = :kind, hub_values = :hub_values, winners = :winners, winner = :winner, note = iif(:state = 'resolved', :note, coalesce(:note, note)),
         decided_at = iif(decision = :decision AND decided_by = :decided_by, decided_at, :decided_at),
-        decision = :decision, decided_by = :decided_by
+        decision = :decision, decided_by = :decided_by, hidden = :hidden
       WHERE id = :id AND (state <> 'resolved' OR :state = 'resolved')
       """,
       [
         "id": .string(record.id.text), "state": .string(record.state.rawValue), "kind": .string(record.kind.rawValue),
+        "hidden": .integer(isHidden ? 1 : 0),
         "hub_values": json(record.hubValues), "winners": winners(record), "winner": .string(record.rowWinner.rawValue),
         "note": record.note.map { .string($0) } ?? .null,
         "decision": record.decision.map { .string($0.made.rawValue) } ?? .null,
@@ -177,11 +180,18 @@ public enum ConflictTable {
   /// The conflicts of one device that the other side does not surely know: not told yet, or told by a bundle after `number`,
   /// which may have been lost. Of a row that the device's user was not to see when its change met it, they tell nothing: what is there by now
   /// may be for the user to see, what was there then is not.
-  public static func untold(of device: ReplicaID, after number: Int64, in database: borrowing Database) throws -> [ConflictRecord]
-  {
+  /// - Parameter user: whose changes; nil: those of all who ever worked with the device.
+  public static func untold(
+    of device: ReplicaID, by user: String? = nil, after number: Int64, in database: borrowing Database
+  ) throws -> [ConflictRecord] {
     try database.all(
-      "SELECT \(columns), hidden FROM satchel_conflicts WHERE device = :device AND (told IS NULL OR told > :number) ORDER BY id",
-      ["device": .string(device.text), "number": .integer(number)]
+      """
+      SELECT \(columns), hidden
+      FROM satchel_conflicts
+      WHERE device = :device AND user = coalesce(:user, user) AND (told IS NULL OR told > :number)
+      ORDER BY id
+      """,
+      ["device": .string(device.text), "user": user.map { .string($0) } ?? .null, "number": .integer(number)]
     ) {
       var record = try stored($0).record
       if $0.integer(21) != 0 { (record.hubValues, record.winners) = (nil, []) }
@@ -190,10 +200,21 @@ public enum ConflictTable {
   }
 
   /// How many conflicts of one device no bundle has told yet.
-  public static func countUntold(of device: ReplicaID, in database: borrowing Database) throws -> Int64 {
+  public static func countUntold(
+    of device: ReplicaID, by user: String? = nil, in database: borrowing Database
+  ) throws -> Int64 {
     try database.first(
-      "SELECT count(*) FROM satchel_conflicts WHERE device = :device AND told IS NULL", ["device": .string(device.text)]
+      "SELECT count(*) FROM satchel_conflicts WHERE device = :device AND user = coalesce(:user, user) AND told IS NULL",
+      ["device": .string(device.text), "user": user.map { .string($0) } ?? .null]
     ) { $0.integer(0) } ?? 0
+  }
+
+  /// Forgets what others than `user` have left on a device, as far as the hub is known to have it.
+  /// - Parameter number: the last export that the hub has acknowledged.
+  public static func forget(ofOthersThan user: String, toldUpTo number: Int64, in database: borrowing Database) throws {
+    try database.run(
+      "DELETE FROM satchel_conflicts WHERE user <> :user AND told <= :number",
+      ["user": .string(user), "number": .integer(number)])
   }
 
   public static func markTold(_ ids: [ConflictID], by number: Int64, in database: borrowing Database) throws {

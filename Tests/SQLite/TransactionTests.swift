@@ -1,3 +1,4 @@
+import Foundation
 import SatchelSQLite
 import SatchelValues
 import Testing
@@ -140,4 +141,21 @@ func sleepingTriggers() throws {
   #expect(throws: Stop.self) { try database.withoutTriggers { throw Stop() } }
   try database.execute("INSERT INTO t VALUES (2)")
   #expect(try database.all("SELECT a FROM t ORDER BY a") { $0.integer(0) } == [1, 2, 12])
+}
+
+@Test("what a command deletes is not in the file, however the library was built, and not in the log once that is empty")
+func deletedBytes() throws {
+  let scratch = try Scratch()
+  let database = try scratch.open()
+  try database.execute(
+    "PRAGMA secure_delete = OFF; PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES ('secret')")
+  try database.prepareForCommand()
+  try database.writeTransaction { try database.execute("DELETE FROM t") }
+  func holds(_ suffix: String) throws -> Bool {
+    let bytes = try Data(contentsOf: URL(filePath: scratch.path + suffix))
+    return bytes.range(of: Data("secret".utf8)) != nil
+  }
+  #expect(try holds("-wal"))
+  try database.emptyLog()
+  #expect(try !holds("") && !holds("-wal"))
 }

@@ -5,12 +5,12 @@ import SatchelPlatform
 @testable import SatchelBundle
 
 /// A text that stands nowhere else, and the ways in which it may be written into a file.
-struct Marker {
-  let text: String
+public struct Marker: Sendable {
+  public let text: String
   private let patterns: [[UInt8]]
 
   /// - Parameter text: ASCII, of eight letters and digits at least: of fewer, base64 has too little that is the same wherever it begins.
-  init(_ text: String) {
+  public init(_ text: String) {
     self.text = text
     let bytes = Array(text.utf8)
     let hexadecimal = bytes.map { String($0, radix: 16) }.joined()
@@ -27,7 +27,7 @@ struct Marker {
   }
 
   /// Whether it is in these bytes as UTF-8, UTF-16 of either order, hexadecimal digits or base64.
-  func isIn(_ bytes: [UInt8]) -> Bool {
+  public func isIn(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBytes { all in patterns.contains { Self.contains(all, $0) } }
   }
 
@@ -40,27 +40,5 @@ struct Marker {
       place = UnsafeRawPointer(found) + 1
     }
     return false
-  }
-}
-
-/// The tar of a bundle's file: all entries, with what stands around and behind them.
-func tarBytes(of bundle: [UInt8]) throws -> [UInt8] {
-  final class Bytes: ByteSource {
-    private var rest: ArraySlice<UInt8>
-    init(_ bytes: [UInt8]) { rest = bytes[...] }
-    func read(into buffer: inout [UInt8]) -> Int {
-      let part = rest.prefix(buffer.count)
-      buffer.replaceSubrange(..<part.count, with: part)
-      rest = rest.dropFirst(part.count)
-      return part.count
-    }
-  }
-  let source = try ZstdSource(limits: BundleLimits(), Bytes(bundle))
-  var tar: [UInt8] = []
-  var buffer = [UInt8](repeating: 0, count: 64 << 10)
-  while true {
-    let count = try source.read(into: &buffer)
-    if count == 0 { return tar }
-    tar += buffer[..<count]
   }
 }
