@@ -224,8 +224,7 @@ extension DeviceSession {
       try database.applyTransaction(workspace.ending, to: tables.map(\.name)) { try apply(bundle, lines, scope, snapshot) }
     }
     if workspace.ending == .keep {
-      // Rows that are gone are in the log still.
-      try database.emptyLog()
+      try wipe()
       try workspace.noteSigner(bundle.signer)
       if hasToldKey { try workspace.keys.finishRotation() }
       // What the hub has needs no carrying any more.
@@ -234,6 +233,15 @@ extension DeviceSession {
       if scope.extent == .full { try forgetBefore(scope) }
     }
     return report
+  }
+
+  /// Leaves no byte of rows that are gone: they may have left the user's sight. Where somebody is reading, the next import does it.
+  private func wipe() throws {
+    guard state.isUnwiped else { return }
+    guard try database.wipe() else { return }
+    state.isUnwiped = false
+    try state.save(in: database)
+    try database.emptyLog()
   }
 
   /// Keeps a copy of the bundle before `body` commits what it says: where there is one, there is the other. A crash in between leaves a
@@ -290,6 +298,7 @@ extension DeviceSession {
     state.heard = now
     state.hubRecipient = manifest.recipient ?? state.hubRecipient
     try RevokedKeys.take(manifest, into: &state, in: database)
+    if applier.removed > 0 { state.isUnwiped = true }
     try state.save(in: database)
     try Capture.witness(manifest.stamp, in: database)
     try Ledger.add(

@@ -136,17 +136,6 @@ public struct Database: ~Copyable {
     try run("VACUUM main INTO :path", ["path": .string(path)])
   }
 
-  /// Brings what lies in the write-ahead log into the database's file, and empties the log; what was overwritten or deleted is then
-  /// nowhere. Where another program is reading just now, the log goes with the next such call, or when that program is done with it.
-  public func emptyLog() throws {
-    sqlite3_busy_timeout(handle, Self.readersTimeoutMilliseconds)
-    defer { sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds) }
-    try run("PRAGMA wal_checkpoint(TRUNCATE)")
-  }
-
-  /// A reader may take as long as it likes, and nothing depends on it.
-  private static let readersTimeoutMilliseconds: Int32 = 500
-
   /// How many rows the last INSERT, UPDATE or DELETE touched.
   public var changes: Int64 { sqlite3_changes64(handle) }
 
