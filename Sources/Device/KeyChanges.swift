@@ -188,6 +188,14 @@ extension DeviceSession {
     }.compactMap(\.self)
   }
 
+  /// The emissions with which rows of this device's own got other keys, in their order.
+  func emissionsWithKeys(after first: EmissionNumber, through last: EmissionNumber) throws -> [EmissionNumber] {
+    try database.all(
+      "SELECT DISTINCT number FROM satchel_rekeyed WHERE number > :first AND number <= :last ORDER BY number",
+      ["first": .integer(first.rawValue), "last": .integer(last.rawValue)]
+    ) { EmissionNumber($0.integer(0)) }
+  }
+
   /// The rows that got their keys from this device, and of which the hub is not known to know that, in the order in which they got them.
   func untoldKeys() throws -> [RekeyedHere] {
     guard tables.contains(where: \.renamesRows) else { return [] }

@@ -43,6 +43,23 @@ final class Camp {
 
   func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path(name)))) }
 
+  func copy(_ name: String, to target: String) throws {
+    try FileManager.default.copyItem(atPath: path(name), toPath: path(target))
+  }
+
+  func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path(name)) }
+
+  func makeFolder(_ name: String) throws {
+    try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
+  }
+
+  /// The path of the bundle with the highest number among those whose names begin so.
+  func newestBundle(in folder: String, _ prefix: String) throws -> String {
+    let names = try FileManager.default.contentsOfDirectory(atPath: path(folder)).filter { $0.hasPrefix(prefix) }
+    let name = try #require(names.max { ($0.utf8.count, $0) < ($1.utf8.count, $1) })
+    return Paths.join(path(folder), name)
+  }
+
   /// Runs the hub's tool in the folder `hub`, or elsewhere where `-C` says so.
   @discardableResult func hub(_ words: String..., answers: [String] = [], interactive: Bool = false) -> Outcome {
     run(["-C", path("hub")] + words, answers, interactive) { runHubTool($0, platform: platform, console: $1) }

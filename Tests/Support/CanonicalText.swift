@@ -48,6 +48,7 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
     ]
   case .enrolment(let enrolment):
     return common + ["incarnation: \(enrolment.incarnation)", "key: \(enrolment.key.line)"]
+  case .backup(let backup): return common + ["epoch: \(backup.epoch)", "cursor: \(backup.cursor)"]
   case .volume(let volume):
     return common + [
       "of: \(volume.of)", "whole: \(volume.whole.rawValue)", "number: \(volume.number)",

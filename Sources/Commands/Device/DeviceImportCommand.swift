@@ -1,6 +1,7 @@
 import SatchelDevice
 import SatchelJSON
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 extension DeviceTool {
@@ -93,6 +94,12 @@ extension DeviceTool {
     }
     let report = try workspace.export(encryption: command.encryption)
     let hub = before.state.hubName
+    let again = try workspace.redelivery().filter { $0 != report.file }
+    if !again.isEmpty {
+      let words =
+        "bundle \(report.sequence), and \(Words.count(again.count, "bundle")) that it lost when it was restored from a backup."
+      return [.init(to: hub, file: report.file, words: words, before: again)]
+    }
     guard report.isNew || report.sequence > before.state.acknowledged else {
       return [.init(to: hub, file: nil, words: "nothing, it has everything.")]
     }
@@ -103,6 +110,7 @@ extension DeviceTool {
   private static func text(_ report: ImportReport) -> String {
     if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
     let number = report.manifest.wholeNumber
+    if report.verdict == .redeliver { return redelivery(report.redelivered) }
     guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
     if !report.rekeyed.isEmpty {
@@ -114,6 +122,15 @@ extension DeviceTool {
       text += "The hub could not take \(Words.count(report.told, "change")) of yours as it was: satchel conflicts --all\n"
     }
     return text
+  }
+
+  private static func redelivery(_ exports: [SequenceNumber]) -> String {
+    """
+    The hub was restored from a backup, and lacks what this device delivered since: \(Words.count(exports.count, "bundle")), from \(exports.first ?? .zero) on.
+    Nothing is changed here. They lie in bundles/outbox once more.
+    Next: carry all of them to the hub (satchel sync does it); the bundle that it makes then is taken.
+
+    """
   }
 
   private static func json(_ report: ImportReport) -> JSONValue {
@@ -128,6 +145,7 @@ extension DeviceTool {
       "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
+      "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }),
     ]
   }
 }

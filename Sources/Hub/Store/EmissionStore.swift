@@ -45,6 +45,14 @@ extension HubStore {
     }
   }
 
+  /// Whether the hub knows what a device holds that stands on this emission.
+  func hasEmission(_ number: EmissionNumber, of device: ReplicaID) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_emissions WHERE device = :device AND number = :number",
+      ["device": .string(device.text), "number": .integer(number.rawValue)]
+    ) { _ in true } ?? false
+  }
+
   func save(_ emission: Emission, of device: ReplicaID) throws {
     try database.run(
       """
@@ -58,6 +66,9 @@ extension HubStore {
         "revocations": .integer(emission.revocations),
         "user": .string(emission.user), "file": .string(emission.file), "written": .integer(emission.isWritten ? 1 : 0),
       ])
+    try database.run(
+      "UPDATE satchel_devices SET emitted = :number WHERE id = :device",
+      ["device": .string(device.text), "number": .integer(emission.number.rawValue)])
     for (table, set) in zip(tables, emission.sets) {
       try database.run(
         "INSERT INTO satchel_emission_sets (device, number, table_name, rows) VALUES (:device, :number, :table, :rows)",
@@ -80,6 +91,13 @@ extension HubStore {
     try database.run("DELETE FROM satchel_emissions WHERE device = :device AND number < :number", parameters)
     try database.run("DELETE FROM satchel_emission_sets WHERE device = :device AND number < :number", parameters)
     try database.run("DELETE FROM satchel_owed WHERE device = :device AND emission <= :number", parameters)
+  }
+
+  /// Forgets everything that was made for a device: it gets all anew.
+  func forgetEmissions(of device: ReplicaID) throws {
+    for table in ["satchel_emissions", "satchel_emission_sets", "satchel_owed"] {
+      try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", ["device": .string(device.text)])
+    }
   }
 
   // MARK: debts
