@@ -49,6 +49,10 @@ final class Camp {
 
   func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path(name)) }
 
+  func removeIfThere(_ name: String) throws {
+    if FileManager.default.fileExists(atPath: path(name)) { try remove(name) }
+  }
+
   func makeFolder(_ name: String) throws {
     try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
   }

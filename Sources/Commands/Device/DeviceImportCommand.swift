@@ -94,11 +94,11 @@ extension DeviceTool {
     }
     let report = try workspace.export(encryption: command.encryption)
     let hub = before.state.hubName
-    let again = try workspace.redelivery().filter { $0 != report.file }
+    let again = try workspace.redelivery()
     if !again.isEmpty {
-      let words =
-        "bundle \(report.sequence), and \(Words.count(again.count, "bundle")) that it lost when it was restored from a backup."
-      return [.init(to: hub, file: report.file, words: words, before: again)]
+      let before = again.filter { $0 != report.file }
+      let words = "\(Words.count(before.count + 1, "bundle")), because it was restored from a backup and lacks some of them."
+      return [.init(to: hub, file: report.file, words: words, before: before)]
     }
     guard report.isNew || report.sequence > before.state.acknowledged else {
       return [.init(to: hub, file: nil, words: "nothing, it has everything.")]
@@ -127,7 +127,7 @@ extension DeviceTool {
   private static func redelivery(_ exports: [SequenceNumber]) -> String {
     """
     The hub was restored from a backup, and lacks what this device delivered since: \(Words.count(exports.count, "bundle")), from \(exports.first ?? .zero) on.
-    Nothing is changed here. They lie in bundles/outbox once more.
+    Nothing is changed here. What it lacks lies in bundles/outbox once more.
     Next: carry all of them to the hub (satchel sync does it); the bundle that it makes then is taken.
 
     """
