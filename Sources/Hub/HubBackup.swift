@@ -45,7 +45,8 @@ extension HubWorkspace {
           "locked-in", "The backup would be encrypted for keys that are in it alone.",
           hint: "Leave the keys out, and keep a copy of keys/ elsewhere.")
       }
-      var draft = try BundleDraft(in: Paths.parent(of: path), platform: platform)
+      // Not where it is to go: that may be a slow stick, and what a killed command leaves there nobody would clear away.
+      var draft = try BundleDraft(in: folder.outbox, platform: platform)
       let copy = draft.file("building.sqlite")
       try store.database.copy(to: copy)
       let cursor = try HubStore(path: copy).cursor()
@@ -57,16 +58,9 @@ extension HubWorkspace {
       let sealed = try draft.seal(backupManifest(store, cursor), with: keys.signing())
       let made = try draft.write(sealed, for: recipients)
       let bytes = try platform.files.size(made)
-      if ending == .keep {
-        if secrets == .included { try restrict(made, to: path) } else { try platform.files.rename(made, to: path) }
-      }
+      if ending == .keep { try platform.files.copy(made, to: path, mode: secrets == .included ? 0o600 : 0o644) }
       return report(sealed.manifest, store.identity.epoch, cursor, bytes, names)
     }
-  }
-
-  /// Gives the file its name where its owner alone may read it.
-  private func restrict(_ made: String, to path: String) throws {
-    try platform.files.copy(made, to: path, mode: 0o600)
   }
 
   private func backupManifest(_ store: HubStore, _ cursor: Cursor) -> Manifest {

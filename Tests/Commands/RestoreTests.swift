@@ -58,6 +58,7 @@ import Testing
 
     try restore()
     #expect(try reviews(office) == "r1|4|quiet\nr2|5|dark")
+    #expect(try camp.hub("status", "--json").json["restored_unaware"] == ["phone", "tablet"])
     camp.hub("emit", "--all")
     let outcome = camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
     #expect(outcome.code == 0)
@@ -71,6 +72,7 @@ import Testing
     let status = try camp.device("tablet", "status", "--json").json
     #expect(status["not_exported"] == 0)
     #expect(status["redeliver"]?.arrayValue?.isEmpty == true)
+    #expect(try camp.hub("status", "--json").json["restored_unaware"] == ["phone"])
     for outcome in [camp.hub("doctor"), camp.hub("audit"), camp.device("tablet", "doctor")] {
       #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
     }
