@@ -80,7 +80,7 @@ extension HubWorkspace {
     guard let limit else { return [] }
     return try store.forgettableBundles(before: limit).map {
       try store.markForgotten($0.bundle)
-      return Self.archiveName(dataset: store.dataset.name, device: $0.peer, number: $0.number, bundle: $0.bundle)
+      return HubArchive.name(dataset: store.dataset.name, device: $0.peer, number: $0.number, bundle: $0.bundle)
     }
   }
 
