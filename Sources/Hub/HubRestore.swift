@@ -187,6 +187,7 @@ extension HubWorkspace {
     try store.writeTransaction(.keep) {
       try store.absorb(user: Self.hubUser, at: now)
       try store.beginEpoch(epoch, at: now / 1000)
+      try KeyBlocks(store).beginAnew(after: store.identity.epoch)
       try writeBase(store.database, store.tables, store.dataset, epoch: epoch, cursor: store.cursor())
     }
     return epoch

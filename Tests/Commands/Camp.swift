@@ -112,6 +112,31 @@ final class Camp {
     device(name, "import", path("hub/bundles/outbox/camp-hub-\(name)-\(number).satchel"))
   }
 
+  /// A stick goes from the device to the hub and back, so often.
+  func carry(_ device: String, rounds: Int = 1) throws {
+    try makeFolder("stick")
+    for _ in 0..<rounds {
+      self.device(device, "sync", path("stick"))
+      hub("sync", path("stick"))
+    }
+    self.device(device, "sync", path("stick"))
+  }
+
+  /// Makes a backup, with a copy of the keys as somebody keeps one.
+  func backUp(_ name: String = "monday.satchel") throws {
+    #expect(hub("backup", path(name)).code == 0)
+    try copy("hub/keys", to: "safe")
+  }
+
+  /// The disk breaks, and the hub comes back from the backup. Its database lies in its folder from then on; the old name leads there.
+  func restore(_ name: String = "monday.satchel") throws {
+    try remove("hub")
+    try remove("office.sqlite")
+    let outcome = hubAnywhere("restore", path(name), path("hub"), "--keys", path("safe"))
+    #expect(outcome.code == 0, "\(outcome.error)")
+    try FileManager.default.createSymbolicLink(atPath: path("office.sqlite"), withDestinationPath: path("hub/office.sqlite"))
+  }
+
   /// Writes to a database as any program would.
   func sql(_ database: String, _ text: String) throws {
     try Database(path: path(database), mode: .create).execute(text)

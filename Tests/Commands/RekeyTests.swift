@@ -298,6 +298,45 @@ struct RekeyTests {
     #expect(try refusal(#"{ "people": { "keys": "blocks" } }"#).contains("AUTOINCREMENT"))
   }
 
+  @Test("in a hub that was restored, no row takes another's key, and no change meets another's row in silence")
+  func restored() throws {
+    try camp.backUp()
+    try order("tablet/data.sqlite", "anns")
+    try order("phone/data.sqlite", "bens")
+    try camp.carry("tablet")
+    try camp.carry("phone", rounds: 2)
+    // By now the phone's row has another key, and its user writes into it, and into the row that has the old one.
+    try camp.sql("phone/data.sqlite", "UPDATE orders SET note = 'mine' WHERE name = 'bens'")
+    try camp.carry("phone", rounds: 2)
+    try camp.sql("phone/data.sqlite", "UPDATE orders SET note = 'hers' WHERE name = 'anns'")
+    try camp.restore()
+    for _ in 0..<3 {
+      try camp.carry("phone", rounds: 2)
+      try camp.carry("tablet", rounds: 2)
+    }
+    try camp.carry("phone")
+    let names = try camp.rows(
+      "office.sqlite", "SELECT name, (SELECT count(*) FROM lines WHERE of = orders.id) FROM orders ORDER BY name")
+    #expect(names == "anns|2\nbens|2\nfirst|0")
+    #expect(
+      try camp.rows(
+        "office.sqlite", "SELECT count(*) FROM lines JOIN orders ON orders.id = of WHERE substr(lines.name, 1, 4) <> orders.name")
+        == "0")
+    for name in ["tablet", "phone"] {
+      #expect(try story("\(name)/data.sqlite") == story("office.sqlite"), "\(name)")
+      #expect(try camp.device(name, "status", "--json").json["not_exported"] == 0)
+    }
+    // Each note is where it belongs, or somebody is asked.
+    for (owner, note) in [("bens", "mine"), ("anns", "hers")] {
+      let stands = try camp.rows("office.sqlite", "SELECT note IS '\(note)' FROM orders WHERE name = '\(owner)'") == "1"
+      let isAsked =
+        try camp.rows(
+          "office.sqlite", "SELECT count(*) FROM satchel_conflicts WHERE device_values LIKE '%\(note)%' AND state = 'open'")
+        != "0"
+      #expect(stands || isAsked, "\(note)")
+    }
+  }
+
   @Test("a new row with a column that the hub has not waits where it is, and both get their keys when the hub has it")
   func otherColumns() throws {
     let column = "ALTER TABLE orders ADD COLUMN mood TEXT DEFAULT 'calm'"

@@ -10,31 +10,11 @@ import Testing
     try camp.open()
   }
 
-  /// Makes a backup, with a copy of the keys as somebody keeps one.
-  private func backUp(_ name: String = "monday.satchel") throws {
-    #expect(camp.hub("backup", camp.path(name)).code == 0)
-    try camp.copy("hub/keys", to: "safe")
-  }
+  private let office = "office.sqlite"
 
-  /// The disk breaks, and the hub comes back from the backup. Its database lies in its folder from then on.
-  private func restore(_ name: String = "monday.satchel") throws {
-    try camp.remove("hub")
-    try camp.removeIfThere("office.sqlite")
-    let outcome = camp.hubAnywhere("restore", camp.path(name), camp.path("hub"), "--keys", camp.path("safe"))
-    #expect(outcome.code == 0, "\(outcome.error)")
-  }
-
-  private let office = "hub/office.sqlite"
-
-  /// A stick goes from the device to the hub and back, so often.
-  private func carry(_ device: String, rounds: Int = 1) throws {
-    try camp.makeFolder("stick")
-    for _ in 0..<rounds {
-      camp.device(device, "sync", camp.path("stick"))
-      camp.hub("sync", camp.path("stick"))
-    }
-    camp.device(device, "sync", camp.path("stick"))
-  }
+  private func backUp(_ name: String = "monday.satchel") throws { try camp.backUp(name) }
+  private func restore(_ name: String = "monday.satchel") throws { try camp.restore(name) }
+  private func carry(_ device: String, rounds: Int = 1) throws { try camp.carry(device, rounds: rounds) }
 
   private func reviews(_ database: String) throws -> String {
     try camp.rows(database, "SELECT id, stars, words FROM reviews ORDER BY id")
@@ -196,17 +176,13 @@ import Testing
     #expect(try camp.rows(office, "SELECT words FROM reviews WHERE id = 'n1'") == "new")
     // By then the clock has gone on, as clocks do.
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'newer' WHERE id = 'n1'")
-    try backUpAgain()
+    try camp.remove("safe")
+    try backUp("tuesday.satchel")
     try restore("tuesday.satchel")
     #expect(try Int(camp.rows(office, "SELECT emissions_from FROM satchel_hub"))! > Int(first)!)
     try carry("tablet", rounds: 3)
     #expect(try camp.rows(office, "SELECT words FROM reviews WHERE id = 'n1'") == "newer")
     #expect(try camp.device("tablet", "status", "--json").json["not_exported"] == 0)
-  }
-
-  private func backUpAgain() throws {
-    try camp.remove("safe")
-    try backUp("tuesday.satchel")
   }
 
   @Test("a key that was revoked after the backup stays worth nothing at a device that heard of it")
