@@ -58,7 +58,10 @@ extension HubWorkspace {
       let sealed = try draft.seal(backupManifest(store, cursor), with: keys.signing())
       let made = try draft.write(sealed, for: recipients)
       let bytes = try platform.files.size(made)
-      if ending == .keep { try platform.files.copy(made, to: path, mode: secrets == .included ? 0o600 : 0o644) }
+      if ending == .keep {
+        try platform.files.copy(made, to: path, mode: secrets == .included ? 0o600 : 0o644)
+        try LastBackup(at: platform.clock.milliseconds(), file: path).write(to: folder, platform.files)
+      }
       return report(sealed.manifest, store.identity.epoch, cursor, bytes, names)
     }
   }
@@ -100,69 +103,5 @@ extension HubWorkspace {
       let cursor = try opened.check()
       return report(bundle.manifest, opened.backup.epoch, cursor, size, opened.names)
     }
-  }
-}
-
-/// A verified backup, with its parts.
-struct OpenedBackup {
-  let backup: Manifest.Backup
-  let database: String
-  let files: BackupFiles
-  let names: [String]
-
-  init(_ bundle: borrowing VerifiedBundle, _ platform: Platform) throws {
-    guard case .backup(let backup) = bundle.manifest.body, let database = bundle.path(of: .snapshot),
-      let files = bundle.path(of: .files)
-    else {
-      throw Refusal(
-        "wrong-kind", "This is a bundle of kind \(bundle.manifest.kind.rawValue), no backup.",
-        hint: "satchel-hub backup FILE makes one.")
-    }
-    self.backup = backup
-    self.database = database
-    self.files = try BackupFiles.verified(at: files, platform.files)
-    names = try self.files.names()
-  }
-
-  /// Checks that the database is sound and the one that the manifest tells of, and that no file would go where none belongs. Returns
-  /// its cursor.
-  func check() throws -> Cursor {
-    if let strange = names.first(where: { BackedUpFile($0) == nil }) {
-      throw BundleError.entry("files.sqlite", "holds what is no part of a workspace: \(strange)")
-    }
-    guard names.contains("satchel.json") else { throw BundleError.entry("files.sqlite", "lacks satchel.json") }
-    // Its pages are looked at before anything is read from them.
-    _ = try Database.untrusted(path: database)
-    let store = try HubStore(path: database)
-    guard store.identity.epoch == backup.epoch, try store.cursor() == backup.cursor else {
-      throw BundleError.entry("snapshot.sqlite", "is not the database of which the manifest tells")
-    }
-    return backup.cursor
-  }
-}
-
-/// A file that belongs into a backup, by its path within the workspace.
-struct BackedUpFile {
-  static let ownKey = "keys/own.key"
-
-  let path: String
-  /// Whether it is secret, or means something else without what is.
-  let needsSecret: Bool
-  let mode: UInt32
-
-  /// nil where such a file has no place in a hub's workspace.
-  init?(_ path: String) {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    guard let name = parts.last, !name.isEmpty, !name.hasPrefix("."), !path.utf8.contains(0) else { return nil }
-    switch parts.dropLast() {
-    case []: guard name == "satchel.json" else { return nil }
-    case ["keys"], ["keys", "former"]: break
-    case ["bundles", "archive"]: guard name.hasSuffix(".satchel") else { return nil }
-    default: return nil
-    }
-    let isSecret = parts.count == 2 && (name.hasSuffix(".key") || name.hasSuffix(".identity"))
-    self.path = path
-    needsSecret = isSecret || path.hasPrefix("keys/next.")
-    mode = isSecret ? 0o600 : 0o644
   }
 }

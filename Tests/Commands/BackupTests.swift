@@ -28,6 +28,7 @@ import Testing
     let outcome = camp.hub("backup", file)
     #expect(outcome.code == 0, "\(outcome.error)")
     try app.execute("COMMIT")
+    #expect(try camp.hub("status", "--json").json["backed_up"]?.stringValue != nil)
     #expect(camp.hubAnywhere("restore", file, camp.path("new"), "--keys", camp.path("hub/keys")).code == 0)
     #expect(try camp.rows("new/office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "quiet")
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "half done")
