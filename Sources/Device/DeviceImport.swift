@@ -22,6 +22,8 @@ public struct ImportReport: Sendable {
   public var rekeyed: [RekeyedHere] = []
   /// Exports that a restored hub lacks and that were put into the outbox once more.
   public var redelivered: [SequenceNumber] = []
+  /// Where the database is kept as it was, because exports were given up that a restored hub lacks.
+  public var copy: String?
   /// What became of the rows.
   public var tally = RowTally()
   /// The new disagreements, the first of them.
@@ -41,11 +43,16 @@ extension DeviceWorkspace {
   /// Verifies a bundle from the hub and brings the database to what it says, in one transaction.
   ///
   /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the database is then as before.
-  /// - Parameter fingerprint: of the hub's key, as a person compared it; needed at the first bundle of a device that was not
-  ///   provisioned.
-  public func importBundle(_ path: String, fingerprint: String? = nil) throws -> ImportReport {
+  /// - Parameters:
+  ///   - fingerprint: of the hub's key, as a person compared it; needed at the first bundle of a device that was not provisioned.
+  ///   - lost: what becomes of exports that a restored hub lacks.
+  public func importBundle(
+    _ path: String, fingerprint: String? = nil, lost: LostExports = .deliveredAgain
+  ) throws -> ImportReport {
     try locked {
-      try take(path, fingerprint: fingerprint, try isInitial() ? nil : session(), of: nil)
+      let session = try isInitial() ? nil : session()
+      session?.lost = lost
+      return try take(path, fingerprint: fingerprint, session, of: nil)
     }
   }
 
@@ -201,7 +208,8 @@ extension DeviceSession {
         "The hub has \(scope.acknowledged) exports of this device, and this database has made \(state.sequence): it is an old copy of itself.",
         hint: "Put the newer database back if there is one. If not, keep this one aside and have the device provisioned anew.")
     }
-    if let report = try redeliver(to: scope, manifest) { return report }
+    let lacks = scope.epoch != state.epoch && scope.acknowledged < state.acknowledged
+    if lacks, lost == .deliveredAgain, let report = try redeliver(to: scope, manifest) { return report }
     if scope.extent == .delta && scope.after > state.received {
       throw Refusal(
         "gap", "It builds on the hub's bundle \(scope.after), and the last one that came here is \(state.received).",
@@ -218,9 +226,11 @@ extension DeviceSession {
     // The hub has an export that tells of the next key: from the next one on that signs.
     let hasToldKey = state.toldKey.map { $0 <= scope.acknowledged } ?? false
     if hasToldKey { state.toldKey = nil }
-    let report = try keepingInArchive(path, manifest) {
+    let copy = lacks && lost == .givenUp ? try keepCopy(before: scope.number) : nil
+    var report = try keepingInArchive(path, manifest) {
       try database.applyTransaction(workspace.ending, to: tables.map(\.name)) { try apply(bundle, lines, scope, snapshot) }
     }
+    report.copy = copy
     if workspace.ending == .keep {
       try wipe()
       try workspace.noteSigner(bundle.signer)

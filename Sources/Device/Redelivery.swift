@@ -9,6 +9,8 @@ import SatchelWorkspace
 ///
 /// The new history is not taken before the hub has all of them again: until then rows that this device had delivered would go, and with them
 /// what was written into them since. So the signed files are carried once more, as they are, and the hub merges them as on their first day.
+///
+/// Where their files are gone, a person may give them up: then the database is kept as it was, and the rows become what the hub says.
 extension DeviceSession {
   /// A history begins with a full bundle.
   func refuseDelta(of scope: Manifest.Scope) throws {
@@ -21,7 +23,6 @@ extension DeviceSession {
 
   /// Puts the exports that a restored hub lacks into the outbox again. nil: it lacks none that says anything.
   func redeliver(to scope: Manifest.Scope, _ manifest: Manifest) throws -> ImportReport? {
-    guard scope.epoch != state.epoch, scope.acknowledged < state.acknowledged else { return nil }
     let missing = try exports(after: scope.acknowledged)
     guard missing.contains(where: { $0.sequence <= state.acknowledged && $0.manifest.saysAnything }) else { return nil }
     var report = ImportReport(manifest, .redeliver)
@@ -36,6 +37,18 @@ extension DeviceSession {
       if export.path != target { try platform.files.copy(export.path, to: target, mode: 0o644) }
     }
     return report
+  }
+
+  /// Keeps the database as it is, for people to look into. nil: in a rehearsal.
+  func keepCopy(before number: EmissionNumber) throws -> String? {
+    if workspace.ending == .takeBack { return nil }
+    let place = Paths.join(folder.archive, "former")
+    try platform.files.makeDirectory(place, mode: 0o755)
+    let path = Paths.join(place, "data-before-\(number).sqlite")
+    // It may be there from a time when the import failed after it.
+    try platform.files.removeIfThere(path)
+    try database.copy(to: path)
+    return path
   }
 
   private struct KeptExport {
@@ -66,7 +79,7 @@ extension DeviceSession {
         "no-export",
         "The hub was restored from a backup and lacks this device's exports from \(merged.next) on, and the file of export \(reached.next) is not here or is damaged.",
         hint:
-          "Bring it back to bundles/sent from a copy, or from the hub's former bundles/archive; then import this bundle again. If it is nowhere, have this device provisioned anew, and keep this folder."
+          "Bring it back to bundles/sent from a copy, or from the hub's former bundles/archive; then import this bundle again. If it is nowhere: satchel import FILE --without-lost, which keeps the database as it is beside the new one."
       )
     }
     return kept
@@ -85,6 +98,12 @@ extension DeviceSession {
     return try exports(after: restored).map { Paths.join(folder.outbox, Paths.name(of: $0.path)) }
       .filter { try platform.files.kind($0) == .file }
   }
+}
+
+/// What becomes of exports that a hub lacks which was restored from a backup.
+public enum LostExports: Sendable {
+  case deliveredAgain
+  case givenUp
 }
 
 extension DeviceWorkspace {

@@ -145,6 +145,16 @@ import Testing
     #expect(outcome.out.contains("export 1"))
     #expect(try reviews("tablet/data.sqlite") == before)
     #expect(camp.device("tablet", "status").out.contains("restored") == false)
+
+    // A person gives it up: what was pending stays pending, and what was there before can still be looked at.
+    try write("tablet", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    let given = camp.device("tablet", "import", bundle, "--without-lost", "--json")
+    #expect(given.code == 0, "\(given.error)")
+    #expect(try reviews("tablet/data.sqlite") == "r1|1|quiet")
+    let copy = try #require(given.json["bundles"]?.arrayValue?.first?["copy"]?.stringValue)
+    #expect(try reviews(String(copy.dropFirst(camp.root.utf8.count + 1))) == "n1|3|new\nr1|1|quiet")
+    try carry("tablet", rounds: 2)
+    #expect(try reviews(office) == "r1|1|quiet\nr2|5|dark")
   }
 
   @Test("a delta of a history of which the device has not heard is refused, and a bundle of the former one is an old one")

@@ -16,12 +16,14 @@ extension DeviceTool {
       arguments: [ArgumentSpec("FILE", .many, help: "bundles from the hub; - for standard input")],
       options: [
         fingerprint, OptionSpec("stage", help: "verify and park it; satchel apply brings it in, when it suits the app"),
+        OptionSpec("without-lost", help: "give up what a restored hub lacks and is nowhere; a copy of the database is kept"),
       ],
       examples: [Example("satchel import /media/stick/survey-hub-tablet-1-4.satchel", "What the hub sent.")], changesData: true
     ) { command, context in
       let workspace = try open(command, context)
       if command.flag("stage") { return try stage(command, context, workspace) }
-      return try take(command.arguments("FILE"), into: workspace, command) { file, body in
+      let lost: LostExports = command.flag("without-lost") ? .givenUp : .deliveredAgain
+      return try take(command.arguments("FILE"), into: workspace, command, lost) { file, body in
         try Streams.with(file, command, context, in: workspace.folder, body)
       }
     }
@@ -66,11 +68,13 @@ extension DeviceTool {
 
   /// Imports bundles. - Parameter open: gives the path of what was named.
   private static func take(
-    _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand,
+    _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand, _ lost: LostExports = .deliveredAgain,
     open: (_ name: String, _ body: (String) throws -> ImportReport) throws -> ImportReport
   ) throws -> Answer {
     try ImportRounds.run(names) { name in
-      let report = try open(name) { try workspace.importBundle($0, fingerprint: command.value("fingerprint")) }
+      let report = try open(name) {
+        try workspace.importBundle($0, fingerprint: command.value("fingerprint"), lost: lost)
+      }
       return (
         text(report) + (command.dryRun ? Rehearsal.text(report.tally, report.found) : ""),
         .object((json(report).objectValue ?? []) + Rehearsal.members(report.tally, report.found))
@@ -113,6 +117,7 @@ extension DeviceTool {
     if report.verdict == .redeliver { return redelivery(report.redelivered) }
     guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
+    if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
     if !report.rekeyed.isEmpty {
       text +=
         "\(Words.count(report.rekeyed.count, "row")) of yours got new keys, because others had theirs or are the same: satchel_rekeyed\n"
@@ -145,7 +150,7 @@ extension DeviceTool {
       "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
-      "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }),
+      "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }), "copy": .optional(report.copy),
     ]
   }
 }
