@@ -8,7 +8,7 @@ extension ScopeStore {
   /// A row is looked at again where its own values changed, or whether a row above it is seen; a table as a whole, where a table changed
   /// that its rule reads. Each is then judged by the same rules as ever.
   /// - Parameters:
-  ///   - before: what the user could see when `basis` was what it is now.
+  ///   - before: what the user could see at a time when `basis` was what it is now.
   ///   - changed: all rows that were written since, a set for each table.
   func visible(after before: [RowSet], changed: [RowSet]) throws -> [RowSet] {
     let links = try links
@@ -93,6 +93,10 @@ extension ScopeStore {
         if isSeen == seen.contains(number) { continue }
         turned.insert(number)
         if isSeen { seen.insert(number) } else { seen.remove(number) }
+      }
+      if !branches.isEmpty, turned.count > Self.mostFollowed {
+        seen = try visible(in: place)
+        return
       }
       judged = judged.union(next)
       next = RowSet()
