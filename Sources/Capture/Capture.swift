@@ -59,10 +59,15 @@ public enum Capture {
     try database.run("UPDATE satchel_capture SET stamp = max(stamp, :stamp)", ["stamp": .integer(stamp.rawValue)])
   }
 
+  /// The newest stamp that this replica has seen.
+  public static func newestStamp(in database: borrowing Database) throws -> Stamp {
+    Stamp(try database.first("SELECT stamp FROM satchel_capture") { $0.integer(0) } ?? 0)
+  }
+
   /// A new stamp of this replica, for a change that no trigger sees.
   public static func tick(now milliseconds: Int64, in database: borrowing Database) throws -> Stamp {
     try database.run(
       "UPDATE satchel_capture SET stamp = max(stamp + 1, :now)", ["now": .integer(Stamp(milliseconds: milliseconds).rawValue)])
-    return Stamp(try database.first("SELECT stamp FROM satchel_capture") { $0.integer(0) } ?? 0)
+    return try newestStamp(in: database)
   }
 }

@@ -10,9 +10,7 @@ public struct KeyReferences: Sendable {
   /// Throws a `DatasetError` where one column refers to two tables whose keys may change: one key cannot follow both.
   public init(_ tables: [TrackedTable]) throws {
     var columns = tables.map { _ in [Int: Int]() }
-    for (place, table) in tables.enumerated() where table.rules.keys != .asIs {
-      if let key = table.info.rowidAlias { columns[place][key] = place }
-    }
+    for (place, table) in tables.enumerated() where table.renamesRows { columns[place][table.schema.key[0]] = place }
     var isGrowing = columns.contains { !$0.isEmpty }
     while isGrowing {
       isGrowing = false
@@ -20,9 +18,9 @@ public struct KeyReferences: Sendable {
         for (column, owner) in Self.references(of: table, to: tables, columns) {
           if let known = columns[place][column], known != owner {
             throw DatasetError(
-              "tables.\(tables[owner].name).keys",
+              "tables.\(tables[owner].name)",
               "the column \(table.schema.columns[column]) of \(table.name) refers to keys of \(tables[owner].name) and of \(tables[known].name) at once, and both may change",
-              hint: "Leave the keys of one of them as they are.")
+              hint: "Leave the keys of one of them as they are: without \"keys\" and \"unique\".")
           }
           if columns[place].updateValue(owner, forKey: column) == nil { isGrowing = true }
         }
@@ -47,8 +45,14 @@ public struct KeyReferences: Sendable {
 }
 
 extension TrackedTable {
-  /// Whether a row of this table may get another key.
+  /// Whether a row of this table may get another key, because another one has its key.
   public var givesNewKeys: Bool { rules.keys != .asIs }
+
+  /// Whether a row may have another key later on, for either reason. Its key is then a single column.
+  public var renamesRows: Bool { givesNewKeys || folds }
+
+  /// The value that is a row's key, where a row may have another one later; nil in other tables.
+  public func singleKey(_ key: RowKey) -> Value? { renamesRows && key.values.count == 1 ? key.values[0] : nil }
 
   /// The number that is a row's key; nil in tables that have other keys.
   public func number(of key: RowKey) -> Int64? {

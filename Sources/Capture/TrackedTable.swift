@@ -41,6 +41,7 @@ public struct TrackedTable: Sendable {
     }
     try check(info, at: place)
     try check(rules.keys, of: info, at: "\(place).keys")
+    if rules.unique == .fold { try checkFold(info, at: "\(place).unique") }
     if case .soft(let column) = rules.delete {
       guard let position = info.schema.position(of: column), !info.schema.key.contains(position) else {
         throw DatasetError("\(place).deleted", "the table has no column \(column) beside its key")

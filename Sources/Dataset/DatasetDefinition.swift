@@ -127,6 +127,14 @@ public enum KeyRule: String, Sendable, CaseIterable {
   case rekey
 }
 
+/// What becomes of a row that a device made, where another row has its natural key.
+public enum UniqueRule: String, Sendable, CaseIterable {
+  /// They are two rows, of which the table's policy lets one in.
+  case policy
+  /// They are one row that was made twice.
+  case fold
+}
+
 /// The rules of one table.
 public struct TableRules: Sendable {
   public let name: Name
@@ -141,6 +149,7 @@ public struct TableRules: Sendable {
   public let merge: MergeGrain
   /// Columns with a policy of their own.
   public let columns: [Name: ColumnPolicy]
+  public let unique: UniqueRule
   public let delete: DeleteRule
   public let keys: KeyRule
   /// How many keys a replica is given at a time, by `KeyRule.blocks`.

@@ -100,7 +100,7 @@ extension TableRules {
     conflict = try members.word("conflict", of: Policy.self) ?? .manual
     merge = try members.word("merge", of: MergeGrain.self) ?? .column
     columns = try Self.columns(members, merge)
-    try members.only("unique", "policy")
+    unique = try members.word("unique", of: UniqueRule.self) ?? .policy
     delete = try Self.delete(members)
     keys = try members.word("keys", of: KeyRule.self) ?? .asIs
     block = try Self.block(members, keys)
@@ -214,12 +214,6 @@ private struct Members {
     guard let text = try optionalString(name) else { return nil }
     guard let word = Word(rawValue: text) else { throw DatasetError(place(name), "\"\(text)\" is not \(oneOf(Word.allCases))") }
     return word
-  }
-
-  /// A member whose other words are of later versions: taken for something else they would change what a merge does.
-  func only(_ name: String, _ word: String) throws(DatasetError) {
-    guard let text = try optionalString(name), text != word else { return }
-    throw DatasetError(place(name), "this version of Satchel knows only \"\(word)\"")
   }
 }
 

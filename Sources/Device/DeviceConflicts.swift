@@ -68,7 +68,7 @@ extension DeviceSession {
   /// The row that a conflict is about, as it is here now; nil where it is not here.
   fileprivate func fields(of record: ConflictRecord) throws -> [Field]? {
     guard let table = table(record.table) else { return nil }
-    return try RowTable(table, in: database).row(record.key).map { table.schema.fields($0) }
+    return try RowTable(table, in: database).row(record.foundKey(in: table.schema)).map { table.schema.fields($0) }
   }
 
   fileprivate func resolve(
@@ -80,11 +80,10 @@ extension DeviceSession {
       throw WorkspaceError("no-table", "The dataset has no table \(record.table) any more.")
     }
     let rows = try RowTable(table, in: database)
-    let current = try rows.row(record.key)
-    try record.check(seen, current: current.map { table.schema.fields($0) })
-    let target = try decision.row(for: record, current: current, whole: nil, schema: table.schema)
-    // An ordinary write: the triggers see it, and it travels as any other.
-    try rows.write(target, over: current, key: record.key)
+    try record.check(seen, current: try fields(of: record))
+    let decided = try decision.rows(for: record, in: table.schema, whole: nil, row: rows.row)
+    // Ordinary writes: the triggers see them, and they travel as any other.
+    try rows.write(decided, References(of: table, among: tables), in: database)
     try Capture.settle(tables, in: database)
     let now = platform.clock.milliseconds()
     let stamp = try Capture.tick(now: now, in: database)

@@ -125,8 +125,8 @@ extension DeviceSession {
         try line(
           .first,
           ChangeLine(
-            table: row.table, key: RowKey([.integer(row.old)]), generation: nil, stamp: .zero,
-            content: .rekey(to: RowKey([.integer(row.new)]), number: row.number)))
+            table: row.table, key: RowKey([row.old]), generation: nil, stamp: .zero,
+            content: .rekey(to: RowKey([row.new]), number: row.number)))
       }
       try PreImageStore.eachStep(tables, since: acknowledgedGeneration, in: database) { place, step in
         let table = place.order < 0 ? -1 - place.order : place.order

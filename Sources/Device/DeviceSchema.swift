@@ -42,8 +42,8 @@ enum DeviceSchema {
     CREATE TABLE satchel_rekeyed (
       entry INTEGER PRIMARY KEY,
       table_name TEXT NOT NULL,
-      old_key INTEGER NOT NULL,
-      new_key INTEGER NOT NULL,
+      old_key NOT NULL,
+      new_key NOT NULL,
       number INTEGER NOT NULL,  -- the emission with which it did
       sequence INTEGER,         -- the last export before that; NULL: the hub gave the key, and knows
       known INTEGER NOT NULL    -- 1: the hub is known to know of it

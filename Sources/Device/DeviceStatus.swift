@@ -42,6 +42,8 @@ public struct DeviceStatus: Sendable {
     public let blocks: [(block: KeyBlock, left: Int64, isShort: Bool)]
     /// Milliseconds since 1970 of the last export; nil before the first.
     public let lastExport: Int64?
+    /// Milliseconds since 1970 of the newest change, or word from the hub, that this device has seen.
+    public let newestStamp: Int64
   }
 }
 
@@ -85,6 +87,7 @@ extension DeviceSession {
         let next = try table.nextKey(in: database)
         return (block, block.left(from: next), block.isShort(from: next))
       },
-      lastExport: try database.first("SELECT max(created) FROM satchel_exports") { $0.optionalInteger(0) } ?? nil)
+      lastExport: try database.first("SELECT max(created) FROM satchel_exports") { $0.optionalInteger(0) } ?? nil,
+      newestStamp: try Capture.newestStamp(in: database).milliseconds)
   }
 }

@@ -29,7 +29,7 @@ struct Recollection {
 
   /// Which rows of this device's got other keys. Whoever plays bundles again needs to know it first.
   func takeUpKeys() throws {
-    guard session.tables.contains(where: \.givesNewKeys) else { return }
+    guard session.tables.contains(where: \.renamesRows) else { return }
     var entries: [Entry] = []
     for number in emissions {
       try bundles.emission(number).eachChange { line in
@@ -89,8 +89,8 @@ struct Recollection {
 
   private struct Entry {
     let table: Name
-    let old: Int64
-    let new: Int64
+    let old: Value
+    let new: Value
     let number: EmissionNumber
     /// The last export before the row got its key; nil: the hub gave it.
     let sequence: SequenceNumber?
@@ -102,14 +102,14 @@ struct Recollection {
 
   private func entry(of line: ChangeLine, sequence: SequenceNumber?) -> Entry? {
     guard case .rekey(let to, let number) = line.content, let table = session.table(line.table),
-      let old = table.number(of: line.key), let new = table.number(of: to)
+      let old = table.singleKey(line.key), let new = table.singleKey(to)
     else { return nil }
     return Entry(table: line.table, old: old, new: new, number: number, sequence: sequence)
   }
 
   private func keep(_ entry: Entry) throws {
     let values: KeyValuePairs<String, Value> = [
-      "table": .string(entry.table.text), "old": .integer(entry.old), "new": .integer(entry.new),
+      "table": .string(entry.table.text), "old": entry.old, "new": entry.new,
       "number": .integer(entry.number.rawValue), "sequence": entry.sequence.map { .integer($0.rawValue) } ?? .null,
       "known": .integer(entry.sequence == nil ? 1 : 0),
     ]

@@ -13,7 +13,16 @@ final class ScopeApplier {
   /// Where to look for this device's pending changes, by table. A table without any is missing: nobody writes here until the import is done.
   private let pending: [Name: PreImageLookup]
   /// Rows that another row's UNIQUE value kept out; they are tried again when all others are in.
-  private var blocked: [(table: RowTable, key: RowKey, row: Row)] = []
+  private var blocked: [Blocked] = []
+
+  private struct Blocked {
+    let table: RowTable
+    let key: RowKey
+    let row: Row
+    let stamp: Stamp
+    /// Whether it is as the hub sent it.
+    let isHubs: Bool
+  }
 
   private(set) var tally = RowTally()
   /// The new disagreements, the first of them.
@@ -52,7 +61,7 @@ final class ScopeApplier {
     if target == nil { removed += 1 } else { written += 1 }
     if let change = Change(from: current, to: target) { tally.add(change, in: rows.schema.name) }
     do { try rows.write(target, over: current, key: key) } catch let error as SQLiteError where error.kind == .unique {
-      if let target { blocked.append((rows, key, target)) }
+      if let target { blocked.append(Blocked(table: rows, key: key, row: target, stamp: stamp, isHubs: images.isEmpty)) }
     }
   }
 
@@ -76,17 +85,21 @@ final class ScopeApplier {
   // MARK: rows that stand in each other's way
 
   /// Writes the rows that a UNIQUE value kept out: first all of them leave, so that they may trade values; then they enter, and a
-  /// pending row of this device's own that still holds such a value gives way.
+  /// pending row of this device's own that still holds such a value gives way, or by policy keeps the other one out.
   func finish() throws {
     for entry in blocked { try entry.table.write(nil, over: try entry.table.row(entry.key), key: entry.key) }
     for entry in blocked {
-      while let rival = try entry.table.insertUnlessTaken(entry.row) { try yield(rival, in: entry.table) }
+      while let rival = try entry.table.insertUnlessTaken(entry.row) {
+        if try keepOut(entry, for: rival) { break }
+        try yield(rival, to: entry)
+      }
     }
     blocked = []
   }
 
   /// Takes a row's pending changes back to what the hub last said of it; each of them is kept as a conflict.
-  private func yield(_ key: RowKey, in rows: RowTable) throws {
+  private func yield(_ key: RowKey, to entry: Blocked) throws {
+    let rows = entry.table
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
     let current = try rows.row(key)
     guard let first = images.first else {
@@ -94,12 +107,31 @@ final class ScopeApplier {
         "rows-collide", "Two rows of \(rows.schema.name) that the hub sent have the same value where only one may have it.",
         hint: "Ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full")
     }
-    let met = first.row
+    let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)
+    // Where the policy would have kept the device's row and could not, somebody has to decide.
+    let state: ConflictState = verdict.winner == .hub ? verdict.state : .open
     for (image, change) in changes(from: images, to: current) {
-      try note(Disagreement(kind: .unique, state: .open), of: change, image: image, key: key, met: met, in: rows)
+      try note(Disagreement(kind: .unique, state: state), of: change, image: image, key: key, met: entry.row, in: rows)
     }
-    let calm = images.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: met) }
+    let calm = images.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: first.row) }
     try PreImageStore.replace(calm, of: key, in: rows.table, database: session.database)
-    try rows.write(met, over: current, key: key)
+    try rows.write(first.row, over: current, key: key)
+  }
+
+  /// Leaves a row of the hub's out whose natural key a pending row of this device's own has, where the policy gives it to the device: as
+  /// if it had been deleted here, which is what the hub will be told. Returns whether it did.
+  private func keepOut(_ entry: Blocked, for key: RowKey) throws -> Bool {
+    let rows = entry.table
+    guard entry.isHubs, rows.table.rules.delete == .hard,
+      let (image, change) = try changes(from: pending[rows.schema.name]?.images(of: key) ?? [], to: rows.row(key)).last,
+      decide(rows.rules.table, device: image.stamp, hub: entry.stamp).winner == .device,
+      try References(of: rows.table, among: session.tables).tableWithChildren(of: entry.row, rows.schema, in: session.database)
+        == nil
+    else { return false }
+    let won = Disagreement(kind: .unique, state: .settled, rowWinner: .device)
+    try note(won, of: change, image: image, key: key, met: entry.row, in: rows)
+    let removal = PreImage(generation: try Capture.generation(in: session.database), stamp: image.stamp, row: entry.row)
+    try PreImageStore.replace([removal], of: entry.key, in: rows.table, database: session.database)
+    return true
   }
 }

@@ -10,19 +10,25 @@ import SatchelWorkspace
 /// parent, and must not be hung on the row that has the parent's key here.
 struct DeviceKeys {
   private let store: HubStore
+  private let scope: ScopeStore
   private let device: EnrolledDevice
   private let received: EmissionNumber
   private let since: Cursor
   private let references: KeyReferences
   private(set) var map: KeyMap
-  /// The rows that got another key by this bundle.
+  /// The rows of which the bundle speaks by other keys than the hub.
+  private var named: Set<KeyedRow> = []
+  /// The rows that got another key by this bundle, and those that became one with a row that was here.
   private(set) var given: [RekeyedRow] = []
+  private(set) var folded: [RekeyedRow] = []
 
   /// - Parameters:
+  ///   - scope: what the device's user may see and change.
   ///   - received: the emission on which the device stood.
   ///   - since: the hub's cursor at that emission.
-  init(_ store: HubStore, _ device: EnrolledDevice, received: EmissionNumber, since: Cursor) throws {
-    self.store = store
+  init(_ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, since: Cursor) throws {
+    store = scope.store
+    self.scope = scope
     self.device = device
     self.received = received
     self.since = since
@@ -33,63 +39,97 @@ struct DeviceKeys {
   /// A row that the bundle says the device made.
   private struct Birth: Hashable {
     let place: Int
-    let key: Int64
+    let key: Value
     let row: Row
+  }
+
+  private struct KeyedRow: Hashable {
+    let place: Int
+    let key: Value
   }
 
   /// What a first reading of the bundle finds.
   private struct Findings {
     var births: [Birth] = []
-    var seen: [Int: Set<Int64>] = [:]
+    /// The rows of which the bundle speaks at all.
+    var seen: Set<KeyedRow> = []
+    /// Of those, the ones whose natural key it changes, or that it deletes.
+    var moved: Set<KeyedRow> = []
     var greatest: [Int: Int64] = [:]
-    var renamed: [(table: Name, old: Int64, new: Int64)] = []
+    var renamed: [(table: Name, old: Value, new: Value)] = []
   }
 
-  /// Reads the bundle for the first time, and gives new keys to those of its rows that have one that is taken.
+  /// Reads the bundle for the first time. Of its new rows, those that were made here too become one with what is here, and those that have a
+  /// key that is taken get another one.
   mutating func settle(_ bundle: borrowing VerifiedBundle, at now: Int64) throws {
     if references.isEmpty { return }
     let found = try findings(in: bundle)
     for name in found.renamed { try store.takeOver(name.old, name.new, in: name.table, of: device.id, at: received) }
-    for row in try store.rekeyed(of: device.id, at: received) { add(row) }
-    for birth in found.births where map.new(birth.key, in: birth.place) == nil {
-      guard try isTaken(birth) else { continue }
-      let floor = found.greatest[birth.place] ?? 0
-      guard let row = try store.giveNewKey(to: birth.key, in: birth.place, of: device.id, above: floor, at: now) else { continue }
-      add(row)
-      given.append(row)
+    for row in try store.rekeyed(of: device.id, at: received) { add(row, among: found) }
+    // Parents first: what a row refers to may be a part of its natural key.
+    for birth in found.births.sorted(by: { $0.place < $1.place }) where map.new(birth.key, in: birth.place) == nil {
+      if let twin = try twin(of: birth, found) {
+        let row = try store.rename(birth.key, to: twin, in: birth.place, of: device.id, at: now)
+        add(row, among: found)
+        folded.append(row)
+      } else if try store.tables[birth.place].givesNewKeys && isTaken(birth) {
+        let floor = found.greatest[birth.place] ?? 0
+        guard let row = try store.giveNewKey(to: birth.key, in: birth.place, of: device.id, above: floor, at: now) else {
+          continue
+        }
+        add(row, among: found)
+        given.append(row)
+      }
     }
   }
 
-  private mutating func add(_ row: RekeyedRow) {
-    if let place = store.place(of: row.table) { map.add(.init(place: place, old: row.old, new: row.new)) }
+  private mutating func add(_ row: RekeyedRow, among found: Findings) {
+    guard let place = store.place(of: row.table) else { return }
+    map.add(.init(place: place, old: row.old, new: row.new))
+    if found.seen.contains(KeyedRow(place: place, key: row.old)) { named.insert(KeyedRow(place: place, key: row.new)) }
   }
 
   private func findings(in bundle: borrowing VerifiedBundle) throws -> Findings {
     var found = Findings()
+    let natural = store.tables.map { $0.folds ? $0.naturalColumns : [] }
     try bundle.eachChange { line in
-      guard let place = store.place(of: line.table), store.tables[place].givesNewKeys,
-        let key = store.tables[place].number(of: line.key)
-      else { return }
+      guard let place = store.place(of: line.table), let key = store.tables[place].singleKey(line.key) else { return }
       if case .rekey(let to, let number) = line.content {
-        guard let new = store.tables[place].number(of: to) else { throw LineProblem("its new key is no number") }
+        guard let new = store.tables[place].singleKey(to) else { throw LineProblem("its new key is none of this table") }
         // What the device did before its last bundle, that one has told.
         if number > device.proved { found.renamed.append((line.table, key, new)) }
         return
       }
-      found.greatest[place] = max(found.greatest[place] ?? 0, key)
+      if case .integer(let number) = key { found.greatest[place] = max(found.greatest[place] ?? 0, number) }
       guard let generation = line.generation, generation.rawValue >= device.merged.rawValue else { return }
+      let row = KeyedRow(place: place, key: key)
+      let schema = store.tables[place].schema
+      switch try store.fitted(line, in: place).content {
+      case .insert(let fields) where !found.seen.contains(row):
+        found.births.append(Birth(place: place, key: key, row: try schema.row(fields)))
+      case .update(let set, _):
+        if set.contains(where: { schema.position(of: $0.name).map(natural[place].contains) ?? false }) { found.moved.insert(row) }
+      default: found.moved.insert(row)
+      }
       // A row that the device changed or deleted first, it had from the hub, or the hub has it: its key stays, come what may.
-      guard found.seen[place, default: []].insert(key).inserted,
-        case .insert(let fields) = try store.fitted(line, in: place).content
-      else { return }
-      found.births.append(Birth(place: place, key: key, row: try store.tables[place].schema.row(fields)))
+      found.seen.insert(row)
     }
     return found
   }
 
+  /// The key of the row that is the same thing as one that the device made: the only one with its natural key. nil: there is none, or it is
+  /// not the device's to change, or the bundle itself makes the two differ.
+  private func twin(of birth: Birth, _ found: Findings) throws -> Value? {
+    let table = store.tables[birth.place]
+    guard table.folds, !found.moved.contains(KeyedRow(place: birth.place, key: birth.key)) else { return nil }
+    guard let twin = try store.twin(of: map.row(birth.row, of: birth.place), in: birth.place, for: scope) else { return nil }
+    let row = KeyedRow(place: birth.place, key: twin)
+    return found.seen.contains(row) || named.contains(row) ? nil : twin
+  }
+
   /// Whether the key is another row's, or was one's since the device heard of the hub.
   private func isTaken(_ birth: Birth) throws -> Bool {
-    let key = RowKey([.integer(birth.key)])
+    let key = RowKey([birth.key])
     if let row = try store.rows[birth.place].row(key) {
       // The same row, made twice alike. One that was changed since is not: the device may have seen it before that.
       return try row != map.row(birth.row, of: birth.place) || !store.isAsInserted(key, in: birth.place)

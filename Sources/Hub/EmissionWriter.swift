@@ -22,12 +22,12 @@ struct EmissionWriter {
 
   /// The rows of the device's own that have other keys than it surely knows, and the keys that are its to hand out. They stand before all else, in a full bundle too.
   private func addKeys(to line: (ChangeLine) throws -> Void) throws {
-    guard store.tables.contains(where: \.givesNewKeys) else { return }
+    guard store.tables.contains(where: \.renamesRows) else { return }
     for row in try store.rekeyed(of: plan.device.id, at: plan.device.proved) {
       try line(
         ChangeLine(
-          table: row.table, key: RowKey([.integer(row.old)]), generation: nil, stamp: .zero,
-          content: .rekey(to: RowKey([.integer(row.new)]), number: row.told ?? plan.number)))
+          table: row.table, key: RowKey([row.old]), generation: nil, stamp: .zero,
+          content: .rekey(to: RowKey([row.new]), number: row.told ?? plan.number)))
     }
     // A device that gets everything may have lost everything.
     let known = plan.extent == .full ? .zero : plan.device.proved
@@ -85,11 +85,14 @@ struct EmissionWriter {
   /// The conflicts that the device does not surely know, without values of rows that its user may not see.
   func conflicts() throws -> [ConflictRecord] {
     try ConflictTable.untold(of: plan.device.id, after: plan.device.proved.rawValue, in: store.database).map { record in
-      guard let place = store.place(of: record.table), let number = try store.numbers[place].number(of: record.key),
+      guard let place = store.place(of: record.table),
+        let number = try store.numbers[place].number(of: record.rivalKey(in: store.tables[place].schema) ?? record.key),
         plan.visible[place].contains(number)
       else {
         var blind = record
         blind.hubValues = nil
+        // Whether the row is gone or out of this user's sight, the user is not to know.
+        if blind.kind == .revoked { blind.kind = .updateDelete }
         return blind
       }
       return record

@@ -35,25 +35,36 @@ final class HeldRows {
     }
   }
 
-  /// While a row waited, another one may have come with its key. Then it is the later one.
+  /// While a row waited, another one may have come with its key, or with its natural key. Then it is the later one.
   private func giveNewKeys() throws {
     let references = try KeyReferences(store.tables)
     if references.isEmpty { return }
     for conflict in try ConflictTable.list([.held], in: store.database) {
       let record = conflict.record
-      guard record.operation == .insert, let place = store.place(of: record.table), store.tables[place].givesNewKeys,
-        let key = store.tables[place].number(of: record.key), try store.rows[place].row(record.key) != nil,
-        // A key that the hub itself gave, the device may know already.
-        try !store.isGiven(key, in: place),
-        let given = try store.giveNewKey(to: key, in: place, of: record.device, above: 0, at: now)
+      guard record.operation == .insert, let place = store.place(of: record.table),
+        let key = store.tables[place].singleKey(record.key), let new = try newKey(of: record, key, in: place)
       else { continue }
-      let map = KeyMap(references, store.tables, [.init(place: place, old: key, new: given.new)])
+      let map = KeyMap(references, store.tables, [.init(place: place, old: key, new: new)])
       for other in try ConflictTable.list([.held, .open], in: store.database) where other.record.device == record.device {
         guard let place = store.place(of: other.record.table) else { continue }
         let moved = map.record(other.record, of: place)
         if moved != other.record { try ConflictTable.rename(moved, in: store.database) }
       }
     }
+  }
+
+  private func newKey(of record: ConflictRecord, _ key: Value, in place: Int) throws -> Value? {
+    let table = store.tables[place]
+    if table.folds, let sender = try sender(record.device), case .insert(let row)? = try? record.change(in: table.schema),
+      let twin = try store.twin(of: row, in: place, for: sender.scope)
+    {
+      return try store.rename(key, to: twin, in: place, of: record.device, at: now).new
+    }
+    guard table.givesNewKeys, try store.rows[place].row(record.key) != nil,
+      // A key that the hub itself gave, the device may know already.
+      try !store.isGiven(key, in: place)
+    else { return nil }
+    return try store.giveNewKey(to: key, in: place, of: record.device, above: 0, at: now)?.new
   }
 
   static func areThere(_ store: HubStore) throws -> Bool { try !ConflictTable.list([.held], in: store.database).isEmpty }
@@ -87,7 +98,7 @@ final class HeldRows {
     let others = try store.changesByOthers(
       of: past, in: place, after: try ConflictTable.since(record.id, in: store.database), than: sender.id)
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
-    guard result.disagreement == nil, try hasAll(result.row, over: hub, in: place) else { return false }
+    guard try hasAll(result.row, over: hub, in: place) else { return false }
     let row = result.row
     do {
       try store.database.savepoint {
@@ -103,8 +114,22 @@ final class HeldRows {
       let origin = Origin(device: sender.id, user: record.user, stamp: record.stamp, bundle: bundle, echo: true, at: now)
       try store.log(change, of: record.key, with: past, in: place, from: origin)
     }
-    try ConflictTable.setState(.settled, of: record.id, in: store.database)
+    try close(record, change, result.disagreement, met: hub, in: place)
     return true
+  }
+
+  /// The change is in. What it met meanwhile is a disagreement as any other.
+  private func close(
+    _ record: ConflictRecord, _ change: Change, _ disagreement: Disagreement?, met: Row?, in place: Int
+  ) throws {
+    guard let disagreement else { return try ConflictTable.setState(.settled, of: record.id, in: store.database) }
+    var found = ConflictRecord(
+      disagreement, of: change, at: record.stamp, generation: record.generation, key: record.key, in: store.tables[place].schema,
+      met: met, device: record.device, user: record.user)
+    found.id = record.id
+    try ConflictTable.update(found, at: now, in: store.database)
+    try ConflictTable.retell(record.id, in: store.database)
+    try store.owe(record.key, in: place, to: record.device)
   }
 
   private func sender(_ id: ReplicaID) throws -> Sender? {

@@ -17,7 +17,8 @@ extension HubWorkspace {
     let found = try ConflictTable.find(prefix, in: store.database)
     let device = try store.device(found.record.device)?.name ?? found.record.device.text
     guard let place = store.place(of: found.record.table) else { return (found, nil, device) }
-    return (found, try store.rows[place].row(found.record.key).map { store.tables[place].schema.fields($0) }, device)
+    let schema = store.tables[place].schema
+    return (found, try store.rows[place].row(found.record.foundKey(in: schema)).map { schema.fields($0) }, device)
   }
 
   /// Decides a conflict at the hub: an ordinary change of the row by the hub's operator.
@@ -76,32 +77,26 @@ extension HubWorkspace {
     guard let place = store.place(of: record.table) else {
       throw WorkspaceError("no-table", "The dataset has no table \(record.table) any more.")
     }
-    let schema = store.tables[place].schema
-    let current = try store.rows[place].row(record.key)
-    try record.check(seen, current: current.map { schema.fields($0) })
-    let target = try decision.row(
-      for: record, current: current, whole: try store.lastImage(of: record.key, in: place), schema: schema)
-    if let target, let missing = try store.missingParent(of: target, in: place) {
-      throw WorkspaceError(
-        "no-parent", "The row of \(missing.parent) to which it refers is not there.",
-        hint: "Bring that row first, or set another value.")
+    let (rows, schema) = (store.rows[place], store.tables[place].schema)
+    try record.check(seen, current: try rows.row(record.foundKey(in: schema)).map { schema.fields($0) })
+    let decided = try decision.rows(
+      for: record, in: schema, whole: try store.lastImage(of: record.key, in: place), row: rows.row)
+    for row in decided {
+      if let target = row.target, let missing = try store.missingParent(of: target, in: place) {
+        throw WorkspaceError(
+          "no-parent", "The row of \(missing.parent) to which it refers is not there.",
+          hint: "Bring that row first, or set another value.")
+      }
     }
-    if target == nil, let current, let children = try store.tableWithChildren(of: current, in: place) {
-      throw WorkspaceError("has-children", "There are rows of \(children) that refer to it.", hint: "Delete or move those first.")
+    try rows.write(decided, store.references[place], in: store.database)
+    for row in decided {
+      // As it is stored: what was typed may have become a number on its way into the column.
+      guard let change = Change(from: row.current, to: try rows.row(row.key)) else { continue }
+      let now = platform.clock.milliseconds()
+      let stamp = try Capture.tick(now: now, in: store.database)
+      try store.log(
+        change, of: row.key, in: place,
+        from: Origin(device: nil, user: Self.hubUser, stamp: stamp, bundle: nil, echo: false, at: now))
     }
-    do { try store.rows[place].write(target, over: current, key: record.key) } catch let error as SQLiteError
-      where error.kind == .unique || error.kind == .constraint
-    {
-      throw WorkspaceError(
-        "not-allowed", "The database does not allow the row as you decided it: \(error.message).",
-        hint: "Decide with other values: --set COLUMN=VALUE")
-    }
-    // As it is stored: what was typed may have become a number on its way into the column.
-    guard let change = Change(from: current, to: try store.rows[place].row(record.key)) else { return }
-    let now = platform.clock.milliseconds()
-    let stamp = try Capture.tick(now: now, in: store.database)
-    try store.log(
-      change, of: record.key, in: place,
-      from: Origin(device: nil, user: Self.hubUser, stamp: stamp, bundle: nil, echo: false, at: now))
   }
 }

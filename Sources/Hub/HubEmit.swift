@@ -70,17 +70,13 @@ extension HubWorkspace {
 
   /// Whether the device delivered anything after an export that it has to know came. Else both would answer each other's answers for ever.
   private func saidAnything(_ device: EnrolledDevice, after sequence: SequenceNumber, _ store: HubStore) throws -> Bool {
-    let prefix = "\(store.dataset.name)-\(device.name)-"
-    var said = Set<Int64>()
-    for name in try platform.files.list(folder.archive) where name.hasPrefix(prefix) {
-      guard let number = name.dropFirst(prefix.utf8.count).split(separator: "-").first.flatMap({ Int64($0) }),
-        number > sequence.rawValue
-      else { continue }
-      let manifest = try? reader.manifest(of: Paths.join(folder.archive, name), trust: .keys(trustedKeys(store)))
+    let later = try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)
+      .filter { $0.number > sequence.rawValue }
+    for bundle in later {
+      let manifest = try? reader.manifest(of: bundle.path, trust: .keys(trustedKeys(store)))
       if manifest?.saysAnything ?? true { return true }
-      said.insert(number)
     }
-    return !said.contains(device.merged.rawValue)
+    return !later.contains { $0.number == device.merged.rawValue }
   }
 
   private func write(

@@ -21,6 +21,8 @@ public struct HubImportReport: Sendable {
   public let released: Int
   /// Rows whose key was another row's already, and that have another one here.
   public let rekeyed: [RekeyedRow]
+  /// Rows that became one with a row that has their natural key.
+  public var folded: [RekeyedRow] = []
   /// Milliseconds by which the device's clock ran ahead of the hub's; its stamps were set back to the hub's time.
   public let clamped: Int64
   /// What became of the rows.
@@ -123,9 +125,7 @@ extension HubWorkspace {
 
   /// Keeps what was imported, by a name that no other bundle has.
   private func archive(_ path: String, _ manifest: Manifest) throws {
-    let name = "\(manifest.dataset)-\(manifest.from.name)-\(manifest.number)-\(manifest.bundle.text.prefix(8)).satchel"
-    let target = Paths.join(folder.archive, name)
-    if try platform.files.kind(target) == nil { try platform.files.copy(path, to: target, mode: 0o644) }
+    try HubArchive(folder, platform.files).keep(path, manifest)
     if Paths.parent(of: path) == folder.inbox { try platform.files.remove(path) }
   }
 
@@ -245,7 +245,7 @@ private struct HubImport {
       device.proved = max(device.proved, changes.received)
       device.heard = now
       if verdict == .imported {
-        device.skew = max(0, manifest.stamp.milliseconds - now)
+        device.skew = try skew(at: now)
         try workspace.noteKeys(of: manifest, signer: bundle.signer, &device, store)
       }
       try store.save(device)
@@ -256,6 +256,15 @@ private struct HubImport {
         in: store.database)
       return result
     }
+  }
+
+  /// Milliseconds by which the device's clock runs ahead; below zero, by which it is at least behind: a bundle is not older than the one on
+  /// which it stands. How long it was on its way does not count.
+  private func skew(at now: Int64) throws -> Int64 {
+    guard let made = UTCTime.milliseconds(of: manifest.created) else { return 0 }
+    if made > now { return made - now }
+    let emitted = try Ledger.written(changes.received.rawValue, for: manifest.from.name, in: store.database)
+    return emitted.map { min(0, made - $0) } ?? 0
   }
 
   private func report(_ verdict: Verdict) -> HubImportReport {
@@ -271,7 +280,7 @@ private struct HubImport {
     // What the device sent comes back to it only if it may meanwhile have imported something and rebased this away.
     let echo = (emissions.last?.number ?? .zero) > changes.received
     let merger = StepMerger(store, device: device, user: user, bundle: manifest.bundle, since: since, echo: echo, now: now)
-    var keys = try DeviceKeys(store, device, received: changes.received, since: since)
+    var keys = try DeviceKeys(ScopeStore(store, user: user), device, received: changes.received, since: since)
     try keys.settle(bundle, at: now)
     // First what the device found and then what its user decided: it may be about the same, in one bundle.
     let told = try takeConflicts(bundle, device, keys, latest: merger.latest, now)
@@ -297,6 +306,7 @@ private struct HubImport {
     var report = HubImportReport(
       manifest: manifest, verdict: .imported, taken: merger.taken, conflicts: merger.conflicts + told, resolved: resolved,
       released: released, rekeyed: keys.given, clamped: clamped)
+    report.folded = keys.folded
     report.tally = merger.tally
     report.found = merger.found
     return report

@@ -11,9 +11,9 @@ import SatchelWorkspace
 /// Steps are taken one after the other. A row that something stands in the way of waits until all others are in and is tried again
 /// as long as that helps; rows that wait for one another are then tried together; what is left becomes conflicts.
 final class StepMerger {
-  private let store: HubStore
-  private let scope: ScopeStore
-  private let device: EnrolledDevice
+  let store: HubStore
+  let scope: ScopeStore
+  let device: EnrolledDevice
   private let bundle: BundleID?
   /// The hub's cursor at the emission on which the device made its changes.
   private let since: Cursor
@@ -22,9 +22,9 @@ final class StepMerger {
   /// No change is later than the hub's own time: a clock that runs ahead must not win by it.
   let latest: Stamp
   /// Steps that wait, by their row, each row's in their order; and the rows in the order in which they came to wait.
-  private var waiting: [RowReference: [Pending]] = [:]
-  private var order: [RowReference] = []
-  private var parents = FoundParents()
+  var waiting: [RowReference: [Pending]] = [:]
+  var order: [RowReference] = []
+  var parents = FoundParents()
   /// Whether any change of the device waits from before; nil: nobody has asked yet.
   private var holdsAny: Bool?
 
@@ -46,19 +46,19 @@ final class StepMerger {
   }
 
   /// What keeps a step from being taken at the moment.
-  private struct Obstacle {
+  struct Obstacle {
     let kind: ConflictKind
     let words: String
     /// Whatever the change is, it waits.
     var isHeld = false
   }
 
-  private struct RowReference: Hashable {
+  struct RowReference: Hashable {
     let place: Int
     let key: RowKey
   }
 
-  private struct Pending {
+  struct Pending {
     let step: Step
     /// Somebody decided this conflict before the device's decision came: the hub's row stands.
     let decided: Bool
@@ -108,7 +108,8 @@ final class StepMerger {
     for pending in waiting[row] ?? [] {
       let obstacle = isHeld ? Self.itself : try attempt(pending, in: row.place)
       guard let obstacle else { continue }
-      if try note(obstacle, pending.step, in: row.place) == .held { isHeld = true }
+      if try obstacle.kind == .unique && prevail(pending, in: row.place) { continue }
+      if try note(obstacle, pending, in: row.place) == .held { isHeld = true }
     }
   }
 
@@ -126,6 +127,12 @@ final class StepMerger {
     }
     let past = try store.past(of: step.key, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
+    if let hub, try isRevoked(step, result, from: hub, in: place) {
+      let verdict = decide(store.tables[place].rules.conflict, device: min(step.stamp, latest), hub: past?.stamp ?? .zero)
+      let state: ConflictState = verdict.winner == .hub ? verdict.state : .open
+      try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place)
+      return nil
+    }
     if let change = Change(from: hub, to: result.row) {
       if device.isReadOnly { return try forbid(step, met: hub, in: place, "The device may change nothing.") }
       if case .delete = change, store.tables[place].rules.delete == .never {
@@ -155,6 +162,14 @@ final class StepMerger {
     return nil
   }
 
+  /// Whether a change is of a row that the user could see once, and neither sees nor may change any more. The device lost it from sight as if it
+  /// had been deleted.
+  private func isRevoked(_ step: Step, _ result: MergeResult, from hub: Row, in place: Int) throws -> Bool {
+    if case .insert = step.change { return false }
+    if result.disagreement == nil, hub == result.row { return false }
+    return try !scope.mayWrite(step.key, in: place) && !scope.maySee(step.key, in: place)
+  }
+
   /// Whether an earlier change of the row waits.
   private func isHeld(_ key: RowKey, in place: Int) throws -> Bool {
     // For most devices nothing waits at all.
@@ -164,7 +179,7 @@ final class StepMerger {
       && ConflictTable.isHeld(key, of: store.tables[place].name, device: device.id, in: store.database)
   }
 
-  private func merged(_ pending: Pending, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int) throws -> MergeResult {
+  func merged(_ pending: Pending, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int) throws -> MergeResult {
     let step = pending.step
     let schema = store.rows[place].schema
     let stamp = min(step.stamp, latest)
@@ -181,9 +196,9 @@ final class StepMerger {
     return nil
   }
 
-  private struct NotAllowed: Error {}
+  struct NotAllowed: Error {}
 
-  private func write(_ row: Row?, over hub: Row?, key: RowKey, in place: Int) throws {
+  func write(_ row: Row?, over hub: Row?, key: RowKey, in place: Int) throws {
     let rows = store.rows[place]
     // What refers to it may now refer to nothing.
     if hub != nil, !store.references[place].children.isEmpty { parents.forget() }
@@ -206,7 +221,7 @@ final class StepMerger {
     return try hub.map { try scope.mayDiffer($0, row, in: place) } ?? true
   }
 
-  private func log(_ change: Change, _ step: Step, with past: RowNumbers.Entry?, in place: Int) throws {
+  func log(_ change: Change, _ step: Step, with past: RowNumbers.Entry?, in place: Int) throws {
     let origin = Origin(
       device: device.id, user: device.user, stamp: min(step.stamp, latest), bundle: bundle, echo: echo, at: now)
     try store.log(change, of: step.key, with: past, in: place, from: origin)
@@ -214,7 +229,7 @@ final class StepMerger {
     taken += 1
   }
 
-  private func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {
+  func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {
     if let row {
       guard let missing = try store.missingParent(of: row, changedFrom: hub, in: place, besides: &parents) else { return nil }
       return Obstacle(kind: .foreignKey, words: "The row of \(missing.parent) to which it refers is not there.")
@@ -223,85 +238,26 @@ final class StepMerger {
     return Obstacle(kind: .foreignKey, words: "There are rows of \(children) that refer to it.")
   }
 
-  // MARK: rows that wait for one another
-
-  private struct NotTogether: Error {}
-
-  /// What becomes of one waiting row when all of its steps are taken.
-  private struct Move {
-    let row: RowReference
-    let before: Row?
-    let after: Row?
-    let steps: [(step: Step, change: Change)]
-  }
-
-  /// Rows that trade a UNIQUE value, or a parent that goes with its key's new name beside it, cannot go singly. All leave, then all
-  /// enter, and what they refer to is looked at when all are there. Nothing is taken where anything is left to decide.
-  private func takeTogether() throws {
-    var moves: [Move] = []
-    for row in order {
-      guard let move = try move(row) else { return }
-      moves.append(move)
-    }
-    do { try store.database.savepoint { try carryOut(moves) } } catch is NotTogether { return } catch let error as SQLiteError
-      where error.kind == .unique || error.kind == .constraint
-    { return }
-    for move in moves {
-      for (step, change) in move.steps {
-        try log(change, step, with: store.past(of: step.key, in: move.row.place), in: move.row.place)
-      }
-    }
-    waiting = [:]
-    order = []
-  }
-
-  /// nil where somebody has to decide.
-  private func move(_ row: RowReference) throws -> Move? {
-    let before = try store.rows[row.place].row(row.key)
-    var after = before
-    let past = try store.past(of: row.key, in: row.place)
-    var steps: [(step: Step, change: Change)] = []
-    for pending in waiting[row] ?? [] {
-      let result = try merged(pending, onto: after, with: past, in: row.place)
-      if result.disagreement != nil { return nil }
-      if let change = Change(from: after, to: result.row) { steps.append((pending.step, change)) }
-      after = result.row
-    }
-    if device.isReadOnly { return nil }
-    if before != nil, after == nil, store.tables[row.place].rules.delete == .never { return nil }
-    if before != nil, before != after, try !scope.mayWrite(row.key, in: row.place) { return nil }
-    return Move(row: row, before: before, after: after, steps: steps)
-  }
-
-  private func carryOut(_ moves: [Move]) throws {
-    let changing = moves.filter { $0.before != $0.after }
-    parents.forget()
-    defer { parents.forget() }
-    for move in changing { try store.rows[move.row.place].write(nil, over: move.before, key: move.row.key) }
-    for move in changing { try store.rows[move.row.place].write(move.after, over: nil, key: move.row.key) }
-    for move in changing {
-      if try obstacle(to: move.after, from: move.before, in: move.row.place) != nil { throw NotTogether() }
-      if move.after != nil, try !scope.mayWrite(move.row.key, in: move.row.place) { throw NotTogether() }
-    }
-  }
-
   // MARK: conflicts
 
-  private func note(_ obstacle: Obstacle, _ step: Step, in place: Int) throws -> ConflictState {
+  private func note(_ obstacle: Obstacle, _ pending: Pending, in place: Int) throws -> ConflictState {
+    let step = pending.step
+    let met = try obstacle.kind == .unique ? rival(of: pending, in: place) : store.rows[place].row(step.key)
     let state: ConflictState
     switch (obstacle.kind, step.change) {
     case _ where obstacle.isHeld: state = .held
     // A row waits for its parent; what becomes of children whose parent was to go is for somebody to see to.
     case (.foreignKey, .insert), (.foreignKey, .update): state = .held
     case (.foreignKey, .delete): state = .open
-    default: state = store.tables[place].rules.conflict == .hub ? .settled : .open
+    default:
+      let verdict = try verdict(on: step, against: met, in: place)
+      state = verdict.winner == .hub ? verdict.state : .open
     }
-    let met = try store.rows[place].row(step.key)
     try note(Disagreement(kind: obstacle.kind, state: state), step, met: met, in: place, note: obstacle.words)
     return state
   }
 
-  private func note(_ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil) throws {
+  func note(_ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil) throws {
     // Its id comes from the stamp as the device gave it, as it does on the device.
     var record = ConflictRecord(
       disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key, in: store.rows[place].schema,
@@ -311,10 +267,25 @@ final class StepMerger {
     if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, in: store.database) {
       conflicts += 1
       if found.count < RowTally.mostShown { found.append(record) }
+    } else {
+      try correct(record)
     }
     // What was not taken exactly as sent, the device must be shown as it is.
     let isAllDevice =
       disagreement.winners.isEmpty ? disagreement.rowWinner == .device : !disagreement.winners.values.contains(.hub)
     if !isAllDevice { try store.owe(step.key, in: place, to: device.id) }
+  }
+
+  /// The device found this disagreement too, when it heard of the hub: where it took another end there, the hub's word counts.
+  private func correct(_ record: ConflictRecord) throws {
+    let known = try ConflictTable.find(record.id.text, in: store.database).record
+    if known.state == .resolved { return }
+    if known.kind == record.kind, known.state == record.state, known.winners == record.winners,
+      known.rowWinner == record.rowWinner
+    {
+      return
+    }
+    try ConflictTable.update(record, at: now, in: store.database)
+    try ConflictTable.retell(record.id, in: store.database)
   }
 }

@@ -16,16 +16,19 @@ public enum UTCTime {
   }
 
   /// Milliseconds since 1970 at the end of a day, `2026-01-31`, in UTC; nil for what is no day.
-  public static func endOfDay(_ text: String) -> Int64? {
-    guard isText(text + "T00:00:00Z") else { return nil }
-    let numbers = text.split(separator: "-").compactMap { Int64($0) }
+  public static func endOfDay(_ text: String) -> Int64? { milliseconds(of: text + "T00:00:00Z").map { $0 + 86_400_000 } }
+
+  /// Milliseconds since 1970 of a time in the form that people read; nil for what is none.
+  public static func milliseconds(of text: String) -> Int64? {
+    guard isText(text) else { return nil }
+    let numbers = text.utf8.split { !(48...57).contains($0) }.map { $0.reduce(0) { $0 * 10 + Int64($1) - 48 } }
     // The days of a date, by the inverse of `civil`: `days_from_civil` of the same page.
     let year = numbers[1] <= 2 ? numbers[0] - 1 : numbers[0]
     let era = floorDivide(year, by: 400)
     let yearOfEra = year - era * 400
     let dayOfYear = (153 * (numbers[1] + (numbers[1] > 2 ? -3 : 9)) + 2) / 5 + numbers[2] - 1
     let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    return (days + 1) * 86_400_000
+    return ((days * 24 + numbers[3]) * 60 + numbers[4]) * 60_000 + numbers[5] * 1000
   }
 
   /// Whether a text is a time in the form that people read.

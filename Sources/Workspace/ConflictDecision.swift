@@ -17,14 +17,16 @@ public enum ConflictDecision: Sendable {
     }
   }
 
-  /// The row as it is to be by this decision; nil: gone.
+  /// The conflict's row as it is to be by this decision; nil: gone.
   /// - Parameters:
   ///   - current: the row as it is; nil where it is gone.
   ///   - whole: the row as it was before it went, where that is known.
-  public func row(for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema) throws -> Row? {
+  func row(for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema) throws -> Row? {
+    // Of a row that the device made, and that is not there, everything is known.
+    let made = record.operation == .insert ? try record.deviceValues.map { try schema.row($0) } : nil
     switch self {
     case .hub: return current
-    case .set(let fields): return try Self.setting(fields, in: current ?? whole, record, schema)
+    case .set(let fields): return try Self.setting(fields, in: current ?? whole ?? made, record, schema)
     case .device:
       switch record.operation {
       case .delete: return nil

@@ -79,8 +79,8 @@ public enum ConflictTable {
         "operation": .string(record.operation.rawValue), "kind": .string(record.kind.rawValue),
         "state": .string(record.state.rawValue), "base_values": json(record.baseValues), "hub_values": json(record.hubValues),
         "device_values": json(record.deviceValues),
-        "winners": .text(FieldsCoding.json(record.winners.map { Field($0.name, .string($0.winner.rawValue)) })),
-        "winner": .string(record.rowWinner.rawValue), "note": record.note.map { .string($0) } ?? .null,
+        "winners": winners(record), "winner": .string(record.rowWinner.rawValue),
+        "note": record.note.map { .string($0) } ?? .null,
         "bundle": bundle.map { .string($0.text) } ?? .null, "noted": .integer(noted),
         "since": since.map { .integer($0.rawValue) } ?? .null,
         "told": told.map { .integer($0) } ?? .null,
@@ -98,13 +98,14 @@ public enum ConflictTable {
       """
       UPDATE satchel_conflicts
       SET
-        state = :state, hub_values = :hub_values, note = iif(:state = 'resolved', :note, coalesce(:note, note)),
+        state = :state, kind = :kind, hub_values = :hub_values, winners = :winners, winner = :winner, note = iif(:state = 'resolved', :note, coalesce(:note, note)),
         decided_at = iif(decision = :decision AND decided_by = :decided_by, decided_at, :decided_at),
         decision = :decision, decided_by = :decided_by
       WHERE id = :id AND (state <> 'resolved' OR :state = 'resolved')
       """,
       [
-        "id": .string(record.id.text), "state": .string(record.state.rawValue), "hub_values": json(record.hubValues),
+        "id": .string(record.id.text), "state": .string(record.state.rawValue), "kind": .string(record.kind.rawValue),
+        "hub_values": json(record.hubValues), "winners": winners(record), "winner": .string(record.rowWinner.rawValue),
         "note": record.note.map { .string($0) } ?? .null,
         "decision": record.decision.map { .string($0.made.rawValue) } ?? .null,
         "decided_by": record.decision.map { .string($0.by) } ?? .null,
@@ -246,6 +247,10 @@ public enum ConflictTable {
     try database.first("SELECT count(*) FROM satchel_conflicts WHERE state = :state", ["state": .string(state.rawValue)]) {
       $0.integer(0)
     } ?? 0
+  }
+
+  private static func winners(_ record: ConflictRecord) -> Value {
+    .text(FieldsCoding.json(record.winners.map { Field($0.name, .string($0.winner.rawValue)) }))
   }
 
   private static func json(_ fields: [Field]?) -> Value { fields.map { .text(FieldsCoding.json($0)) } ?? .null }

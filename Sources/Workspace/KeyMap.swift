@@ -9,10 +9,10 @@ public struct KeyMap: Sendable {
   public struct Entry: Hashable, Sendable {
     /// Of the row's table among the dataset's.
     public let place: Int
-    public let old: Int64
-    public let new: Int64
+    public let old: Value
+    public let new: Value
 
-    public init(place: Int, old: Int64, new: Int64) {
+    public init(place: Int, old: Value, new: Value) {
       self.place = place
       self.old = old
       self.new = new
@@ -21,7 +21,7 @@ public struct KeyMap: Sendable {
 
   private let references: KeyReferences
   private let tables: [TrackedTable]
-  private var numbers: [Int: [Int64: Int64]] = [:]
+  private var renamed: [Int: [Value: Value]] = [:]
 
   public init(_ references: KeyReferences, _ tables: [TrackedTable], _ entries: [Entry] = []) {
     self.references = references
@@ -29,22 +29,24 @@ public struct KeyMap: Sendable {
     for entry in entries { add(entry) }
   }
 
-  public var isEmpty: Bool { numbers.isEmpty }
+  public var isEmpty: Bool { renamed.isEmpty }
 
-  public mutating func add(_ entry: Entry) { numbers[entry.place, default: [:]][entry.old] = entry.new }
+  public mutating func add(_ entry: Entry) { renamed[entry.place, default: [:]][entry.old] = entry.new }
 
-  public func new(_ old: Int64, in place: Int) -> Int64? { numbers[place]?[old] }
+  public func new(_ old: Value, in place: Int) -> Value? { renamed[place]?[old] }
 
   /// The value that stands in a column from now on.
   public func value(_ value: Value, in column: Int, of place: Int) -> Value {
-    guard let owner = references.columns[place][column], let map = numbers[owner] else { return value }
+    guard let owner = references.columns[place][column], let map = renamed[owner] else { return value }
+    if let new = map[value] { return new }
+    // A column without a type may refer to a number by another storage class, which SQL takes for the same.
+    func newNumber(_ number: Int64?) -> Int64? {
+      if let number, case .integer(let new)? = map[.integer(number)] { new } else { nil }
+    }
     switch value {
-    case .integer(let number): return map[number].map { .integer($0) } ?? value
-    // A column without a type may refer by another storage class, which SQL takes for the same number.
-    case .real(let number): return Int64(exactly: number).flatMap { map[$0] }.map { .real(Double($0)) } ?? value
-    case .text(let bytes):
-      return Int64(String(decoding: bytes, as: UTF8.self)).flatMap { map[$0] }.map { .string(String($0)) } ?? value
-    case .null, .blob: return value
+    case .real(let number): return newNumber(Int64(exactly: number)).map { .real(Double($0)) } ?? value
+    case .text(let bytes): return newNumber(Int64(String(decoding: bytes, as: UTF8.self))).map { .string(String($0)) } ?? value
+    case .null, .integer, .blob: return value
     }
   }
 

@@ -101,6 +101,14 @@ public enum Ledger {
     ) { _ in true } ?? false
   }
 
+  /// Milliseconds since 1970 when the bundle of this number for a device was made; nil where that is not known.
+  public static func written(_ number: Int64, for peer: String, in database: borrowing Database) throws -> Int64? {
+    try database.first(
+      "SELECT at FROM satchel_ledger WHERE peer = :peer AND kind = 'scope' AND number = :number AND direction = 'out'",
+      ["peer": .string(peer), "number": .integer(number)]
+    ) { $0.integer(0) }
+  }
+
   /// The newest entries first.
   public static func list(limit: Int64, in database: borrowing Database) throws -> [LedgerEntry] {
     try database.all(

@@ -90,3 +90,27 @@ public final class RowTable {
     }
   }
 }
+
+extension RowTable {
+  /// The keys of the rows that would have to go for `row` to be there, by any UNIQUE index; SQL itself says which. Nothing is changed. A row
+  /// that could not be there for another reason has none.
+  public func rivals(of row: Row, in database: borrowing Database) throws -> [RowKey] {
+    var rivals: [RowKey] = []
+    do {
+      try database.savepoint {
+        let key = schema.key(of: row)
+        try write(nil, over: try self.row(key), key: key)
+        while let rival = try insertUnlessTaken(row) {
+          rivals.append(rival)
+          // One whose key holds NULL has no name by which it could be found.
+          guard let there = try self.row(rival) else { break }
+          try write(nil, over: there, key: rival)
+        }
+        throw OnlyLooking()
+      }
+    } catch is OnlyLooking {} catch let error as SQLiteError where error.kind == .constraint { return [] }
+    return rivals
+  }
+
+  private struct OnlyLooking: Error {}
+}

@@ -8,6 +8,8 @@ import Testing
 /// A folder of its own with a hub and devices in it, worked by the tools' commands as a person would.
 final class Camp {
   let root: String
+  /// The world as the tools see it. With another clock the triggers, which go by SQLite's, know nothing of that.
+  var platform = Platform.real
 
   struct Outcome {
     let code: Int32
@@ -43,17 +45,17 @@ final class Camp {
 
   /// Runs the hub's tool in the folder `hub`, or elsewhere where `-C` says so.
   @discardableResult func hub(_ words: String..., answers: [String] = [], interactive: Bool = false) -> Outcome {
-    run(["-C", path("hub")] + words, answers, interactive) { runHubTool($0, console: $1) }
+    run(["-C", path("hub")] + words, answers, interactive) { runHubTool($0, platform: platform, console: $1) }
   }
 
   @discardableResult func hubAnywhere(_ words: String...) -> Outcome { hubAnywhere(words) }
 
   @discardableResult func hubAnywhere(_ words: [String]) -> Outcome {
-    run(words, [], false) { runHubTool($0, console: $1) }
+    run(words, [], false) { runHubTool($0, platform: platform, console: $1) }
   }
 
   @discardableResult func device(_ name: String, _ words: String...) -> Outcome {
-    run(["-C", path(name)] + words, [], false) { runDeviceTool($0, console: $1) }
+    run(["-C", path(name)] + words, [], false) { runDeviceTool($0, platform: platform, console: $1) }
   }
 
   @discardableResult func deviceAnywhere(_ words: String...) -> Outcome { deviceAnywhere(words) }

@@ -346,6 +346,49 @@ struct DisagreementTests {
     #expect(try meeting.guests("tablet/data.sqlite") == "g|r|Ada|30\nn|new|second|1")
   }
 
+  @Test("a row waits for its parent with its own children, and all enter when that comes", arguments: [true, false])
+  func heldWithChildren(inOneBundle: Bool) throws {
+    let camp = try Camp()
+    try camp.sql(
+      "office.sqlite",
+      "CREATE TABLE a (id TEXT PRIMARY KEY); CREATE TABLE b (id TEXT PRIMARY KEY, a TEXT REFERENCES a (id)); CREATE TABLE c (id TEXT PRIMARY KEY, b TEXT REFERENCES b (id))"
+    )
+    try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "a": {}, "b": {}, "c": {} } }"#)
+    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    camp.hub("user", "add", "ann")
+    for name in ["tablet", "phone"] { camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)) }
+    try camp.sql("tablet/data.sqlite", "INSERT INTO c VALUES ('c', 'b')")
+    if !inOneBundle { camp.deliver("tablet", 1) }
+    try camp.sql("tablet/data.sqlite", "INSERT INTO b VALUES ('b', 'a')")
+    camp.deliver("tablet", inOneBundle ? 1 : 2)
+    #expect(try camp.hub("status", "--json").json["held_conflicts"] == 2)
+    camp.answer("tablet", 2)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM c") == "0")
+    try camp.sql("phone/data.sqlite", "INSERT INTO a VALUES ('a')")
+    camp.deliver("phone", 1)
+    #expect(try camp.rows("office.sqlite", "SELECT c.id FROM c JOIN b ON b.id = c.b JOIN a ON a.id = b.a") == "c")
+    camp.answer("tablet", 3)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT c.id FROM c JOIN b ON b.id = c.b JOIN a ON a.id = b.a") == "c")
+  }
+
+  @Test("a change that waited and met another one meanwhile enters, and is a disagreement as any other")
+  func heldAndOvertaken() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET room = 'new', name = 'Tablet' WHERE id = 'g'")
+    try meeting.meet()
+    #expect(try meeting.conflicts() == ["foreign key held"])
+    try meeting.camp.sql("office.sqlite", "UPDATE guests SET name = 'Office' WHERE id = 'g'")
+    try meeting.camp.sql("office.sqlite", "INSERT INTO rooms VALUES ('new', 'Green')")
+    try meeting.answer("tablet")
+    #expect(try meeting.conflicts() == ["update/update open"])
+    for database in ["office.sqlite", "tablet/data.sqlite"] { #expect(try meeting.guests(database) == "g|new|Office|30") }
+    let told = try meeting.camp.device("tablet", "conflicts", "--all", "--json").json["conflicts"]?.arrayValue
+    #expect(told?.map { $0["kind"]?.stringValue } == ["update/update"])
+    #expect(meeting.camp.hub("conflicts", "resolve", try meeting.id(), "--keep", "device").code == 0)
+    try meeting.answer("tablet")
+    #expect(try meeting.guests("tablet/data.sqlite") == "g|new|Tablet|30")
+  }
+
   @Test("what the app's schema says of conflicts does not act when a bundle is merged", arguments: ["REPLACE", "IGNORE"])
   func conflictClauseInTheSchema(_ clause: String) throws {
     let camp = try Camp()

@@ -96,6 +96,20 @@ struct SyncTests {
     #expect(json["ok"]?.boolValue == true && json["outgoing"]?.arrayValue?.count == 1)
   }
 
+  @Test("what a device says is its own: another one whose name begins alike makes no answer due")
+  func namesThatBeginAlike() throws {
+    camp.hub("device", "provision", "tablet-2", "--user", "ann", "--into", camp.path("tablet-2"))
+    for (number, stars) in [(1, 1), (2, 2)] {
+      try camp.sql("tablet-2/data.sqlite", "UPDATE reviews SET stars = \(stars) WHERE id = 'r1'")
+      camp.deliver("tablet-2", number)
+      camp.answer("tablet", number + 1)
+      // It heard the other one's change, and has nothing of its own to say.
+      camp.deliver("tablet", number)
+    }
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "2")
+    #expect(try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["new"]?.boolValue == false)
+  }
+
   @Test("a device that has no data yet takes its first bundle from a stick")
   func firstBundle() throws {
     camp.deviceAnywhere(

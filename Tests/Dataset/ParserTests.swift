@@ -152,7 +152,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (table(#""columns": []"#), "tables.t.columns", "it must be an object", nil),
   (table(#""columns": { "a": "most" }"#), "tables.t.columns.a", "a policy is hub, device, newest, manual", nil),
   (table(#""columns": { "a": 1 }"#), "tables.t.columns.a", "a policy is hub, device, newest, manual", nil),
-  (table(#""unique": "fold""#), "tables.t.unique", "knows only \"policy\"", nil),
+  (table(#""unique": "join""#), "tables.t.unique", "\"join\" is not policy, fold", nil),
   (table(#""delete": "soft""#), "tables.t.delete", "which column says", "Name it: \"deleted\": \"COLUMN\""),
   (table(#""delete": "later""#), "tables.t.delete", "\"later\" is not hard, soft, never", nil),
   (table(#""deleted": "d""#), "tables.t.deleted", "beside \"delete\": \"soft\" alone", nil),

@@ -1,11 +1,11 @@
 import SatchelSQLite
 import SatchelValues
 
-/// An app that lets SQLite hand out the keys of its rows: trees, nests in them, eggs in those, and paths from a tree to a nest. Each row
+/// An app that lets SQLite hand out the keys of its rows, or makes texts of its own and knows a tree by its name and a nest by its tree and name: trees, nests in them, eggs in those, and paths from a tree to a nest. Each row
 /// bears its own name and the name of the row on which it hangs.
 final class KeyApp {
   struct NamedRow: CustomStringConvertible {
-    let key: Int64
+    let key: Value
     let name: String
     var description: String { "\(name) = \(key)" }
   }
@@ -19,48 +19,53 @@ final class KeyApp {
     try database.execute("PRAGMA foreign_keys = \(foreignKeys ? "ON" : "OFF")")
   }
 
-  func makeTables(counting: Bool) throws {
-    let key = "id INTEGER PRIMARY KEY" + (counting ? " AUTOINCREMENT" : "")
+  func makeTables(counting: Bool, folding: Bool) throws {
+    let key = folding ? "id TEXT PRIMARY KEY" : "id INTEGER PRIMARY KEY" + (counting ? " AUTOINCREMENT" : "")
+    let isTree = folding ? ", UNIQUE (name)" : ""
+    let isNest = folding ? ", UNIQUE (tree, name)" : ""
+    let reference = folding ? "TEXT" : "INTEGER"
     try database.execute(
       """
-      CREATE TABLE trees (\(key), name TEXT NOT NULL, height INTEGER, note TEXT);
+      CREATE TABLE trees (\(key), name TEXT NOT NULL, height INTEGER, note TEXT\(isTree));
       CREATE TABLE nests (
-        \(key), name TEXT NOT NULL, tree INTEGER NOT NULL REFERENCES trees, tree_name TEXT, near INTEGER REFERENCES nests (id), near_name TEXT,
-        note TEXT);
-      CREATE TABLE eggs (\(key), name TEXT NOT NULL UNIQUE, nest INTEGER REFERENCES nests (id) ON UPDATE CASCADE, nest_name TEXT);
+        \(key), name TEXT NOT NULL, tree \(reference) NOT NULL REFERENCES trees, tree_name TEXT,
+        near \(reference) REFERENCES nests (id), near_name TEXT, note TEXT\(isNest));
+      CREATE TABLE eggs (\(key), name TEXT NOT NULL UNIQUE, nest \(reference) REFERENCES nests (id) ON UPDATE CASCADE, nest_name TEXT);
       CREATE TABLE paths (
-        tree INTEGER REFERENCES trees (id), nest INTEGER REFERENCES nests (id), says TEXT, PRIMARY KEY (tree, nest)) WITHOUT ROWID;
+        tree \(reference) REFERENCES trees (id), nest \(reference) REFERENCES nests (id), says TEXT, PRIMARY KEY (tree, nest)) WITHOUT ROWID;
       """)
   }
 
   func rows(_ table: String) throws -> [NamedRow] {
-    try database.all("SELECT id, name FROM \(table) ORDER BY id") { NamedRow(key: $0.integer(0), name: $0.text(1)) }
+    try database.all("SELECT id, name FROM \(table) ORDER BY id") { NamedRow(key: $0.value(0), name: $0.text(1)) }
   }
 
-  func insert(_ table: String, _ columns: String, _ values: [Value]) throws -> Int64 {
+  /// - Parameter key: nil: SQLite makes it.
+  func insert(_ table: String, key: Value?, _ columns: String, _ values: [Value]) throws -> Value {
+    let values = [key ?? .null] + values
     let statement = try database.prepare(
-      "INSERT INTO \(table) (\(columns)) VALUES (\(values.map { _ in "?" }.joined(separator: ", ")))")
+      "INSERT INTO \(table) (id, \(columns)) VALUES (\(values.map { _ in "?" }.joined(separator: ", ")))")
     try statement.run(values)
-    return database.lastInsertRowID
+    return key ?? .integer(database.lastInsertRowID)
   }
 
   func note(_ note: String, on row: NamedRow, of table: String) throws {
-    try database.run("UPDATE \(table) SET note = :note WHERE id = :id", ["note": .string(note), "id": .integer(row.key)])
+    try database.run("UPDATE \(table) SET note = :note WHERE id = :id", ["note": .string(note), "id": row.key])
   }
 
   func walk(_ tree: NamedRow, _ nest: NamedRow) throws {
     try database.run(
       "INSERT OR IGNORE INTO paths VALUES (:tree, :nest, :says)",
-      ["tree": .integer(tree.key), "nest": .integer(nest.key), "says": .string("\(tree.name) to \(nest.name)")])
+      ["tree": tree.key, "nest": nest.key, "says": .string("\(tree.name) to \(nest.name)")])
   }
 
   func carry(_ egg: NamedRow, to nest: NamedRow) throws {
     try database.run(
       "UPDATE eggs SET nest = :nest, nest_name = :name WHERE id = :id",
-      ["nest": .integer(nest.key), "name": .string(nest.name), "id": .integer(egg.key)])
+      ["nest": nest.key, "name": .string(nest.name), "id": egg.key])
   }
 
-  func eat(_ egg: NamedRow) throws { try database.run("DELETE FROM eggs WHERE id = :id", ["id": .integer(egg.key)]) }
+  func eat(_ egg: NamedRow) throws { try database.run("DELETE FROM eggs WHERE id = :id", ["id": egg.key]) }
 
   /// Rows that hang on another row than the one whose name they bear, or on none.
   func strays() throws -> [String] {

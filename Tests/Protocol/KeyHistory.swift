@@ -7,7 +7,7 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// A random history of replicas whose apps all hand out the keys 1, 2, 3, ...
+/// A random history of replicas whose apps all hand out the keys 1, 2, 3, ..., or make the same trees and nests under keys of their own.
 ///
 /// Each row says who it is and whose child it is in words of its own. However often keys change, and whatever a courier does, each
 /// row must be there once in the end, everywhere, and hang on the row whose name it bears.
@@ -29,6 +29,7 @@ final class KeyHistory {
   /// Whether users are given and taken the sight of tall trees. What they wrote then may be held, and is kept as a conflict.
   private let rightsChange: Bool
   private let foreignKeys: Bool
+  private let isFolding: Bool
   private let trace: ((String) -> Void)?
   /// Everything that anybody made and nobody deleted, with the word that was noted last where only one writes it.
   private var alive: Set<String> = []
@@ -40,15 +41,19 @@ final class KeyHistory {
     self.trace = trace
     random = SplitMix64(seed: seed)
     foreignKeys = random.once(in: 2)
-    heights = random.once(in: 2) ? [1, 1, 1] : [1, 1, 0]
-    rightsChange = random.once(in: 3)
+    let isFolding = rule == "fold"
+    self.isFolding = isFolding
+    let seesAll = random.once(in: 2)
+    heights = seesAll || isFolding ? [1, 1, 1] : [1, 1, 0]
+    let changes = random.once(in: 3)
+    rightsChange = changes && !isFolding
     let platform = Platform(files: files, clock: ReplicaClock(time: HistoryTime(), ahead: 0), random: SeededRandom(~seed))
     let root = Paths.join(folder, "hub")
     try files.makeDirectory(root, mode: 0o755)
     try files.makeDirectory(Paths.join(folder, "stick"), mode: 0o755)
     let counting = random.once(in: 2) || rule == "blocks"
     hubApp = try KeyApp(path: Paths.join(root, "rows.sqlite"), mode: .create, foreignKeys: foreignKeys)
-    try hubApp.makeTables(counting: counting)
+    try hubApp.makeTables(counting: counting, folding: isFolding)
     hub = try HubWorkspace.create(
       root, definition: Array(Self.definition(rule).utf8), database: Paths.join(root, "rows.sqlite"), platform: platform)
     var devices: [DeviceWorkspace] = []
@@ -63,13 +68,19 @@ final class KeyHistory {
   }
 
   private static func definition(_ rule: String) -> String {
-    let keys = rule == "blocks" ? #""keys": "blocks", "block": 10"# : #""keys": "rekey""#
+    let keys =
+      switch rule {
+      case "blocks": #""keys": "blocks", "block": 10"#
+      case "fold": #""unique": "fold""#
+      default: #""keys": "rekey""#
+      }
+    let eggKeys = rule == "fold" ? #""keys": "as-is""# : keys
     return """
       { "dataset": "rows", "version": 1, "attributes": { "height": "integer" },
         "tables": {
           "trees": { "visible": "height <= :height", "write": "1", "conflict": "newest", \(keys) },
           "nests": { "conflict": "newest", \(keys) },
-          "eggs": { "conflict": "newest", \(keys) },
+          "eggs": { "conflict": "newest", \(eggKeys) },
           "paths": { "conflict": "hub" } } }
       """
   }
@@ -121,29 +132,37 @@ final class KeyHistory {
     return "\(kind)\(born)-\(writer)"
   }
 
+  /// The key of a row that an app makes; nil where SQLite does that.
+  private func ownKey(_ writer: Int) -> Value? {
+    if !isFolding { return nil }
+    born += 1
+    return .string("key\(born)-\(writer)")
+  }
+
   private func write(in app: KeyApp, as writer: Int, height: Int) throws {
     switch random.below(12) {
     case 0..<3:
-      let name = name("tree", writer)
-      let key = try app.insert("trees", "name, height", [.string(name), .integer(Int64(random.below(height + 1)))])
+      let name = isFolding ? "tree\(random.below(6))" : name("tree", writer)
+      if try app.rows("trees").contains(where: { $0.name == name }) { return }
+      let tall = Int64(isFolding ? 0 : random.below(height + 1))
+      let key = try app.insert("trees", key: ownKey(writer), "name, height", [.string(name), .integer(tall)])
       say("\(writer) plants \(name) = \(key)")
       alive.insert(name)
     case 3..<6:
       guard let tree = try one(of: "trees", in: app) else { return }
-      let name = name("nest", writer)
+      let name = isFolding ? "\(tree.name)/\(random.below(3))" : name("nest", writer)
+      if try app.rows("nests").contains(where: { $0.name == name }) { return }
       let near = random.once(in: 2) ? try one(of: "nests", in: app) : nil
       let key = try app.insert(
-        "nests", "name, tree, tree_name, near, near_name",
-        [
-          .string(name), .integer(tree.key), .string(tree.name), near.map { .integer($0.key) } ?? .null,
-          near.map { .string($0.name) } ?? .null,
-        ])
+        "nests", key: ownKey(writer), "name, tree, tree_name, near, near_name",
+        [.string(name), tree.key, .string(tree.name), near?.key ?? .null, near.map { .string($0.name) } ?? .null])
       say("\(writer) builds \(name) = \(key) in \(tree) near \(near.map { "\($0)" } ?? "none")")
       alive.insert(name)
     case 6, 7:
       guard let nest = try one(of: "nests", in: app) else { return }
       let name = name("egg", writer)
-      let key = try app.insert("eggs", "name, nest, nest_name", [.string(name), .integer(nest.key), .string(nest.name)])
+      let key = try app.insert(
+        "eggs", key: ownKey(writer), "name, nest, nest_name", [.string(name), nest.key, .string(nest.name)])
       say("\(writer) lays \(name) = \(key) in \(nest)")
       alive.insert(name)
     case 8:
@@ -215,7 +234,7 @@ final class KeyHistory {
     guard let index = parcel.device else {
       let report = try hub.importBundle(parcel.path)
       return say(
-        "hub imports \(Paths.name(of: parcel.path)): \(report.verdict), \(report.conflicts) conflicts, new keys \(report.rekeyed.map { "\($0.table) \($0.old)->\($0.new)" })"
+        "hub imports \(Paths.name(of: parcel.path)): \(report.verdict), \(report.conflicts) conflicts, new keys \((report.rekeyed + report.folded).map { "\($0.table) \($0.old)->\($0.new)" })"
       )
     }
     do {
@@ -242,7 +261,7 @@ final class KeyHistory {
     let back = Set(names).subtracting(alive).filter { !isExcused($0) }
     if !lost.isEmpty || !back.isEmpty { throw Wrong("lost: \(lost.sorted()), come back: \(back.sorted())") }
     let bad = conflicts.map(\.record).first { record in
-      if record.kind == .insertInsert { return record.table != "paths" }
+      if record.kind == .insertInsert { return record.table != "paths" && !isFolding }
       return !rightsChange && (record.state == .open || record.state == .held)
     }
     if let bad { throw Wrong("a conflict is left: \(bad.kind) \(bad.table) \(bad.key) \(bad.note ?? "")") }

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  private static let keyRules = ["rekey", "blocks"]
+  private static let keyRules = ["rekey", "blocks", "fold"]
 
   /// Three that found something once, and fewer of the others: rows with children say more in one history.
   private static let keySeeds: [UInt64] =

@@ -11,13 +11,25 @@ enum Words {
 
   /// How long ago something was, in the largest unit that says enough.
   static func age(of time: Int64, now: Int64) -> String {
-    let seconds = max(0, (now - time) / 1000)
+    now - time < 90_000 ? "just now" : "\(span(now - time)) ago"
+  }
+
+  /// A length of time, in the largest unit that says enough.
+  static func span(_ milliseconds: Int64) -> String {
+    let seconds = milliseconds / 1000
     switch seconds {
-    case ..<90: return "just now"
-    case ..<5400: return "\((seconds + 30) / 60) minutes ago"
-    case ..<172_800: return "\((seconds + 1800) / 3600) hours ago"
-    default: return "\((seconds + 43_200) / 86_400) days ago"
+    case ..<90: return count(seconds, "second")
+    case ..<5400: return "\((seconds + 30) / 60) minutes"
+    case ..<172_800: return "\((seconds + 1800) / 3600) hours"
+    default: return "\((seconds + 43_200) / 86_400) days"
     }
+  }
+
+  /// What a clock that differs from another by more than a minute is to be told; nil: it is right enough. Below zero it is at least that much behind.
+  static func skew(_ milliseconds: Int64) -> String? {
+    if milliseconds.magnitude <= 60_000 { return nil }
+    let span = span(Int64(clamping: milliseconds.magnitude))
+    return milliseconds > 0 ? "ahead by \(span)" : "behind by \(span) or more"
   }
 
   static func age(of time: Int64?, now: Int64) -> String { time.map { age(of: $0, now: now) } ?? "never" }

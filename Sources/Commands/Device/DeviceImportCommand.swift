@@ -106,7 +106,8 @@ extension DeviceTool {
     guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
     if !report.rekeyed.isEmpty {
-      text += "\(Words.count(report.rekeyed.count, "row")) of yours got new keys, because others had theirs: satchel_rekeyed\n"
+      text +=
+        "\(Words.count(report.rekeyed.count, "row")) of yours got new keys, because others had theirs or are the same: satchel_rekeyed\n"
     }
     if report.conflicts > 0 { text += "\(Words.count(report.conflicts, "change")) of yours met another one: satchel conflicts\n" }
     if report.told > 0 {
@@ -126,7 +127,7 @@ extension DeviceTool {
       "written": .integer(Int64(report.written)), "removed": .integer(Int64(report.removed)),
       "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)),
       "rekeyed": .array(
-        report.rekeyed.map { ["table": .string($0.table.text), "key": .integer($0.old), "to": .integer($0.new)] }),
+        report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
     ]
   }
 }

@@ -52,6 +52,9 @@ extension DeviceTool {
     if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
     if !status.staged.isEmpty { table.add(["Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied"]) }
     Volumes.add(status.volumes, to: &table)
+    if let skew = Words.skew(now - current.newestStamp), now < current.newestStamp {
+      table.add(["Warning", "this device's clock is \(skew), by what it has seen: set it right"])
+    }
     for damage in current.damage { table.add(["Warning", "\(damage.words): writes may have gone by unseen"]) }
     if let highest = current.unknownExport {
       table.add(["Warning", "the database is an old copy of itself: this workspace holds export \(highest) already"])
@@ -104,7 +107,8 @@ extension DeviceTool {
       "dataset": .string(configuration.dataset), "version": .integer(current.version), "user": .string(state.user),
       "hub": .string(state.hubName), "received": .integer(state.received.rawValue), "heard": .time(state.heard),
       "sequence": .integer(state.sequence.rawValue), "acknowledged": .integer(state.acknowledged.rawValue),
-      "last_export": .time(current.lastExport), "pending": .tables(current.pending),
+      "last_export": .time(current.lastExport),
+      "newest_stamp": .time(current.newestStamp), "pending": .tables(current.pending),
       "not_exported": .integer(Int64(current.notExported)), "open_conflicts": .integer(current.openConflicts),
       "held_conflicts": .integer(current.heldConflicts), "quarantined": .integer(Int64(status.quarantined)),
       "volumes": Volumes.json(status.volumes),

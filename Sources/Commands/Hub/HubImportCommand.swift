@@ -81,6 +81,9 @@ extension HubTool {
     if !report.rekeyed.isEmpty {
       text += "\(Words.count(report.rekeyed.count, "row")) got new keys, because others had theirs: satchel_rekeyed\n"
     }
+    if !report.folded.isEmpty {
+      text += "\(Words.count(report.folded.count, "row")) became one with a row that was here: satchel_rekeyed\n"
+    }
     if report.clamped > 0 {
       text += "Its clock runs ahead by \(report.clamped / 1000) s: its stamps were set back to the hub's time.\n"
     }
@@ -99,7 +102,9 @@ extension HubTool {
       "conflicts": .integer(Int64(report.conflicts)), "resolved": .integer(Int64(report.resolved)),
       "released": .integer(Int64(report.released)), "clock_ahead_ms": .integer(report.clamped),
       "rekeyed": .array(
-        report.rekeyed.map { ["table": .string($0.table.text), "key": .integer($0.old), "to": .integer($0.new)] }),
+        report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
+      "folded": .array(
+        report.folded.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
     ]
   }
 }

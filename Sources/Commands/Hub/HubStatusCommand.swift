@@ -25,6 +25,10 @@ extension HubTool {
     if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
     Volumes.add(status.volumes, to: &table)
     for damage in status.damage { table.add(["Warning", "\(damage.words): writes may have gone by unseen"]) }
+    for device in status.devices.map(\.device) {
+      guard let skew = Words.skew(device.skew) else { continue }
+      table.add(["Warning", "the clock of \(device.name) was \(skew) when it reported last: set it right there"])
+    }
     var text = table.text(width: nil)
     if !status.devices.isEmpty {
       var devices = TextTable(["DEVICE", "USER", "STATE", "HEARD", .right("MERGED"), .right("MADE FOR IT"), .right("IT HAS")])

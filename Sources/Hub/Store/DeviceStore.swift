@@ -34,7 +34,7 @@ public struct EnrolledDevice: Sendable {
   public var proved: EmissionNumber
   public let enrolled: Int64
   public var heard: Int64?
-  /// Milliseconds by which its clock ran ahead when it was heard of last.
+  /// Milliseconds by which its clock ran ahead when it was heard of last; below zero, by which it was at least behind.
   public var skew: Int64
 
   /// An emission that told it of the hub's next key is known to have come there.

@@ -55,7 +55,7 @@ enum HubSchema {
       proved INTEGER NOT NULL,       -- the emission on which its last bundle stood
       enrolled INTEGER NOT NULL,     -- milliseconds since 1970
       heard INTEGER,                 -- when a bundle of its was imported last
-      skew INTEGER NOT NULL          -- milliseconds by which its clock ran ahead at that time
+      skew INTEGER NOT NULL          -- milliseconds by which its clock ran ahead at that time; below zero: was at least behind
     ) WITHOUT ROWID
     """
 
@@ -122,14 +122,15 @@ enum HubSchema {
   /// A row for each row of a device's that got another key here than the device had given it.
   private static let rekeyed = """
     CREATE TABLE satchel_rekeyed (
+      entry INTEGER PRIMARY KEY,
       table_name TEXT NOT NULL,
-      new_key INTEGER NOT NULL,  -- the row's key at the hub, which no other row ever had
-      device TEXT NOT NULL,      -- whose row it is
-      old_key INTEGER NOT NULL,  -- the key by which the device knows it, until it is told
-      at INTEGER NOT NULL,       -- milliseconds since 1970
-      told INTEGER,              -- the emission with which the device learns of it; NULL: none yet
-      PRIMARY KEY (table_name, new_key)
-    ) WITHOUT ROWID
+      new_key NOT NULL,     -- the row's key at the hub: one that no other row ever had, or that of the row with which it became one
+      device TEXT NOT NULL, -- whose row it is
+      old_key NOT NULL,     -- the key by which the device knows it, until it is told
+      at INTEGER NOT NULL,  -- milliseconds since 1970
+      told INTEGER          -- the emission with which the device learns of it; NULL: none yet
+    );
+    CREATE INDEX satchel_rekeyed_keys ON satchel_rekeyed (table_name, new_key)
     """
 
   /// A row for each export that a device delivered, or told of in a later one.

@@ -2,12 +2,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row that came to the hub with a key that was taken, and got another one there.
+/// A row of a device's that has another key at the hub than the device gave it: another row had its key, or is the same one.
 public struct RekeyedRow: Hashable, Sendable {
   public let table: Name
   /// By which the device knows the row until it is told.
-  public let old: Int64
-  public let new: Int64
+  public let old: Value
+  public let new: Value
   /// The emission with which the device learns of it; nil: none yet.
   let told: EmissionNumber?
 }
@@ -20,21 +20,20 @@ extension HubStore {
       SELECT table_name, old_key, new_key, told
       FROM satchel_rekeyed
       WHERE device = :device AND (told IS NULL OR told > :received)
-      ORDER BY table_name, new_key
+      ORDER BY table_name, new_key, entry
       """, ["device": .string(device.text), "received": .integer(received.rawValue)]
     ) {
       RekeyedRow(
-        table: Name($0.text(0)), old: $0.integer(1), new: $0.integer(2), told: $0.optionalInteger(3).map { EmissionNumber($0) })
+        table: Name($0.text(0)), old: $0.value(1), new: $0.value(2), told: $0.optionalInteger(3).map { EmissionNumber($0) })
     }
   }
 
   /// Gives a row of a device's a key that no row ever had, nor is about to have.
   ///
-  /// The device is sent the true state of both keys: the row that it made has the new one, and the old one is somebody else's.
   /// - Parameter floor: the greatest key that the device is known to have given out.
   /// - Returns: nil where the numbers are at their end.
   func giveNewKey(
-    to key: Int64, in place: Int, of device: ReplicaID, above floor: Int64, at now: Int64
+    to key: Value, in place: Int, of device: ReplicaID, above floor: Int64, at now: Int64
   ) throws -> RekeyedRow? {
     let table = tables[place]
     var new = max(try greatestKey(in: place), floor)
@@ -42,16 +41,30 @@ extension HubStore {
       if new == Int64.max { return nil }
       new += 1
     } while try ConflictTable.isAwaited(RowKey([.integer(new)]), of: table.name, byOtherThan: device, in: database)
+    return try rename(key, to: .integer(new), in: place, of: device, at: now)
+  }
+
+  /// Makes a row of a device's known as the row with the key `new`.
+  ///
+  /// The device is sent the true state of both keys.
+  func rename(_ old: Value, to new: Value, in place: Int, of device: ReplicaID, at now: Int64) throws -> RekeyedRow {
+    let table = tables[place].name
     try database.run(
       """
       INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, at) VALUES (:table, :new, :device, :old, :at)
-      """,
-      [
-        "table": .string(table.name.text), "new": .integer(new), "device": .string(device.text), "old": .integer(key),
-        "at": .integer(now),
-      ])
-    for number in [key, new] { try owe(RowKey([.integer(number)]), in: place, to: device) }
-    return RekeyedRow(table: table.name, old: key, new: new, told: nil)
+      """, ["table": .string(table.text), "new": new, "device": .string(device.text), "old": old, "at": .integer(now)])
+    for key in [old, new] { try owe(RowKey([key]), in: place, to: device) }
+    return RekeyedRow(table: table, old: old, new: new, told: nil)
+  }
+
+  /// The key of the row that is the same thing to people as `row`: the only one that has its natural key, where the user may see and change
+  /// it; nil where there is none.
+  func twin(of row: Row, in place: Int, for scope: ScopeStore) throws -> Value? {
+    let rivals = try rows[place].rivals(of: row, in: database)
+    guard rivals.count == 1, let twin = tables[place].singleKey(rivals[0]), try rows[place].row(RowKey([twin])) != nil,
+      try scope.maySee(rivals[0], in: place), try scope.mayWrite(rivals[0], in: place)
+    else { return nil }
+    return twin
   }
 
   /// The greatest key that the hub ever knew or gave away.
@@ -67,22 +80,22 @@ extension HubStore {
   }
 
   /// Whether a row of somebody's got this key from the hub, be the row there or not.
-  func isGiven(_ key: Int64, in place: Int) throws -> Bool {
+  func isGiven(_ key: Value, in place: Int) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_rekeyed WHERE table_name = :table AND new_key = :key",
-      ["table": .string(tables[place].name.text), "key": .integer(key)]
+      ["table": .string(tables[place].name.text), "key": key]
     ) { _ in true } ?? false
   }
 
   /// Takes over that a device itself gave a row another key. What the hub had decided of the row stays.
-  func takeOver(_ old: Int64, _ new: Int64, in table: Name, of device: ReplicaID, at received: EmissionNumber) throws {
+  func takeOver(_ old: Value, _ new: Value, in table: Name, of device: ReplicaID, at received: EmissionNumber) throws {
     try database.run(
       """
       UPDATE satchel_rekeyed SET old_key = :new
       WHERE device = :device AND table_name = :table AND old_key = :old AND (told IS NULL OR told > :received)
       """,
       [
-        "device": .string(device.text), "table": .string(table.text), "old": .integer(old), "new": .integer(new),
+        "device": .string(device.text), "table": .string(table.text), "old": old, "new": new,
         "received": .integer(received.rawValue),
       ])
   }

@@ -12,7 +12,7 @@ final class ScopeStore {
   private let open: Set<Int>
   private var knownLinks: ScopeLinks?
   private var mayWriteChecks: [Int: Question] = [:]
-  private var seesChecks: [Int: Question] = [:]
+  private var maySeeChecks: [Int: Question] = [:]
 
   /// A question about single rows of one table, prepared once.
   final class Question {
@@ -68,11 +68,15 @@ final class ScopeStore {
   }
 
   /// Whether the user may see the row with this number as it is now, if it is there.
-  func sees(_ number: Int64, in place: Int) throws -> Bool {
-    guard let key = try store.numbers[place].key(of: number) else { return false }
-    let question = try seesChecks[place] ?? question(rules.visible, in: place)
-    seesChecks[place] = question
-    return try question.holds(for: key)
+  func maySee(_ number: Int64, in place: Int) throws -> Bool {
+    try store.numbers[place].key(of: number).map { try maySee($0, in: place) } ?? false
+  }
+
+  /// Whether the user may see the row with this key as it is now.
+  func maySee(_ key: RowKey, in place: Int) throws -> Bool {
+    let check = try maySeeChecks[place] ?? question(rules.visible, in: place)
+    maySeeChecks[place] = check
+    return try check.holds(for: key)
   }
 
   /// Whether the user may change the row with this key as it is now.

@@ -1,0 +1,44 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelWorkspace
+
+/// The devices' bundles in the hub's `bundles/archive`, which are called by dataset, device, number and the beginning of the bundle's id: two
+/// with one number may have come.
+struct HubArchive {
+  private let folder: WorkspaceFolder
+  private let files: any FileSystem
+
+  init(_ folder: WorkspaceFolder, _ files: any FileSystem) {
+    self.folder = folder
+    self.files = files
+  }
+
+  private static let idDigits = 8
+
+  /// Keeps a copy of a bundle that was taken.
+  func keep(_ path: String, _ manifest: Manifest) throws {
+    let id = manifest.bundle.text.prefix(Self.idDigits)
+    let name = Self.prefix(dataset: manifest.dataset, device: manifest.from.name) + "\(manifest.number)-\(id).satchel"
+    let target = Paths.join(folder.archive, name)
+    if try files.kind(target) == nil { try files.copy(path, to: target, mode: 0o644) }
+  }
+
+  /// The numbers and paths of a device's bundles.
+  func bundles(of device: String, dataset: String) throws -> [(number: Int64, path: String)] {
+    let prefix = Self.prefix(dataset: dataset, device: device)
+    return try files.list(folder.archive).compactMap { name in
+      Self.number(in: name, behind: prefix).map { ($0, Paths.join(folder.archive, name)) }
+    }
+  }
+
+  private static func prefix(dataset: String, device: String) -> String { "\(dataset)-\(device)-" }
+
+  /// nil where the name is one of another device, whose own name may begin with this one's.
+  private static func number(in name: String, behind prefix: String) -> Int64? {
+    let suffix = ".satchel"
+    guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
+    let parts = name.dropFirst(prefix.count).dropLast(suffix.count).split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1].utf8.count == idDigits else { return nil }
+    return Int64(parts[0])
+  }
+}

@@ -1,0 +1,61 @@
+import SatchelMerge
+import SatchelSQLite
+import SatchelValues
+
+/// Two rows that cannot both be there, because they have one natural key.
+extension StepMerger {
+  /// The row that stands in a change's way; nil where there is none, or more than one.
+  func rival(of pending: Pending, in place: Int) throws -> Row? {
+    let rows = store.rows[place]
+    let hub = try rows.row(pending.step.key)
+    let past = try store.past(of: pending.step.key, in: place)
+    guard let row = try merged(pending, onto: hub, with: past, in: place).row else { return nil }
+    let rivals = try rows.rivals(of: row, in: store.database)
+    return rivals.count == 1 ? try rows.row(rivals[0]) : nil
+  }
+
+  /// Who stands by the table's policy where only one of two rows can.
+  func verdict(on step: Step, against rival: Row?, in place: Int) throws -> (winner: Winner, state: ConflictState) {
+    let past = try rival.flatMap { try store.past(of: store.rows[place].schema.key(of: $0), in: place) }
+    return decide(store.tables[place].rules.conflict, device: min(step.stamp, latest), hub: past?.stamp ?? .zero)
+  }
+
+  /// Takes a change whose natural key another row has, where the policy gives it to the device: the other row goes, and is kept in the
+  /// record. Returns false, and has done nothing, where the policy or the rules do not allow that: then somebody decides.
+  func prevail(_ pending: Pending, in place: Int) throws -> Bool {
+    let step = pending.step
+    let rows = store.rows[place]
+    let rules = store.tables[place].rules
+    guard !pending.decided, !device.isReadOnly, rules.delete == .hard, let rival = try rival(of: pending, in: place) else {
+      return false
+    }
+    let rivalKey = rows.schema.key(of: rival)
+    let rivalPast = try store.past(of: rivalKey, in: place)
+    let verdict = try verdict(on: step, against: rival, in: place)
+    guard verdict.winner == .device, try scope.maySee(rivalKey, in: place), try scope.mayWrite(rivalKey, in: place),
+      try store.tableWithChildren(of: rival, in: place) == nil
+    else { return false }
+    let hub = try rows.row(step.key)
+    let past = try store.past(of: step.key, in: place)
+    let result = try merged(pending, onto: hub, with: past, in: place)
+    guard result.disagreement == nil, let change = Change(from: hub, to: result.row),
+      try hub == nil || scope.mayWrite(step.key, in: place), try obstacle(to: result.row, from: hub, in: place) == nil
+    else { return false }
+    do {
+      try store.database.savepoint {
+        try rows.write(nil, over: rival, key: rivalKey)
+        try write(result.row, over: hub, key: step.key, in: place)
+      }
+    } catch is NotAllowed { return false } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint
+    {
+      return false
+    }
+    parents.forget()
+    let removal = Step(
+      table: step.table, key: rivalKey, generation: step.generation, stamp: step.stamp, change: .delete(was: rival))
+    try log(removal.change, removal, with: rivalPast, in: place)
+    try log(change, step, with: past, in: place)
+    try note(Disagreement(kind: .unique, state: verdict.state, rowWinner: .device), step, met: rival, in: place)
+    return true
+  }
+}

@@ -1,0 +1,65 @@
+import SatchelMerge
+import SatchelSQLite
+import SatchelValues
+
+extension StepMerger {
+  private struct NotTogether: Error {}
+
+  /// What becomes of one waiting row when all of its steps are taken.
+  private struct Move {
+    let row: RowReference
+    let before: Row?
+    let after: Row?
+    let steps: [(step: Step, change: Change)]
+  }
+
+  /// Rows that trade a UNIQUE value, or a parent that goes with its key's new name beside it, cannot go singly. All leave, then all
+  /// enter, and what they refer to is looked at when all are there. Nothing is taken where anything is left to decide.
+  func takeTogether() throws {
+    var moves: [Move] = []
+    for row in order {
+      guard let move = try move(row) else { return }
+      moves.append(move)
+    }
+    do { try store.database.savepoint { try carryOut(moves) } } catch is NotTogether { return } catch let error as SQLiteError
+      where error.kind == .unique || error.kind == .constraint
+    { return }
+    for move in moves {
+      for (step, change) in move.steps {
+        try log(change, step, with: store.past(of: step.key, in: move.row.place), in: move.row.place)
+      }
+    }
+    waiting = [:]
+    order = []
+  }
+
+  /// nil where somebody has to decide.
+  private func move(_ row: RowReference) throws -> Move? {
+    let before = try store.rows[row.place].row(row.key)
+    var after = before
+    let past = try store.past(of: row.key, in: row.place)
+    var steps: [(step: Step, change: Change)] = []
+    for pending in waiting[row] ?? [] {
+      let result = try merged(pending, onto: after, with: past, in: row.place)
+      if result.disagreement != nil { return nil }
+      if let change = Change(from: after, to: result.row) { steps.append((pending.step, change)) }
+      after = result.row
+    }
+    if device.isReadOnly { return nil }
+    if before != nil, after == nil, store.tables[row.place].rules.delete == .never { return nil }
+    if before != nil, before != after, try !scope.mayWrite(row.key, in: row.place) { return nil }
+    return Move(row: row, before: before, after: after, steps: steps)
+  }
+
+  private func carryOut(_ moves: [Move]) throws {
+    let changing = moves.filter { $0.before != $0.after }
+    parents.forget()
+    defer { parents.forget() }
+    for move in changing { try store.rows[move.row.place].write(nil, over: move.before, key: move.row.key) }
+    for move in changing { try store.rows[move.row.place].write(move.after, over: nil, key: move.row.key) }
+    for move in changing {
+      if try obstacle(to: move.after, from: move.before, in: move.row.place) != nil { throw NotTogether() }
+      if move.after != nil, try !scope.mayWrite(move.row.key, in: move.row.place) { throw NotTogether() }
+    }
+  }
+}

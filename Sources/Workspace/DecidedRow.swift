@@ -1,0 +1,85 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// What a decision makes of one row that it is about.
+public struct DecidedRow: Sendable {
+  public let key: RowKey
+  public let current: Row?
+  /// nil: it is to be gone.
+  public let target: Row?
+}
+
+extension ConflictRecord {
+  /// The key of the other row that has what only one row may have, where the disagreement is about that; nil where it is about one row
+  /// alone, or where the other one may not be seen here.
+  public func rivalKey(in schema: TableSchema) -> RowKey? {
+    guard kind == .unique, let hubValues else { return nil }
+    let values = schema.key.compactMap { column in hubValues.first { $0.name == schema.columns[column] }?.value }
+    let other = RowKey(values)
+    return values.count == schema.key.count && other != key ? other : nil
+  }
+
+  /// The key of the row whose values stood when this was found.
+  public func foundKey(in schema: TableSchema) -> RowKey { rowWinner == .hub ? rivalKey(in: schema) ?? key : key }
+}
+
+extension ConflictDecision {
+  /// The rows that a decision is about, as they are to be: one, or where two rows cannot both be there, both.
+  /// - Parameters:
+  ///   - row: looks up a row as it is now.
+  ///   - whole: the conflict's row as it was before it went, where that is known.
+  public func rows(
+    for record: ConflictRecord, in schema: TableSchema, whole: Row?, row: (RowKey) throws -> Row?
+  ) throws -> [DecidedRow] {
+    let current = try row(record.key)
+    guard let rivalKey = record.rivalKey(in: schema) else {
+      let target = try self.row(for: record, current: current, whole: whole, schema: schema)
+      return [DecidedRow(key: record.key, current: current, target: target)]
+    }
+    let rival = try row(rivalKey)
+    let own: Row?
+    switch self {
+    case .hub: own = rival == nil ? try record.rowBefore(current, schema) : current
+    case .device, .set: own = try self.row(for: record, current: current, whole: whole, schema: schema)
+    }
+    let other: Row?
+    switch self {
+    case .hub: other = try rival ?? schema.row(record.hubValues ?? [])
+    case .device: other = nil
+    case .set: other = rival
+    }
+    return [DecidedRow(key: record.key, current: current, target: own), DecidedRow(key: rivalKey, current: rival, target: other)]
+  }
+}
+
+extension ConflictRecord {
+  /// The row without the device's change; nil where the device made it.
+  fileprivate func rowBefore(_ current: Row?, _ schema: TableSchema) throws -> Row? {
+    guard operation == .update, var row = current else { return nil }
+    for field in baseValues ?? [] {
+      if let column = schema.position(of: field.name) { row[column] = field.value }
+    }
+    return row
+  }
+}
+
+extension RowTable {
+  /// Writes rows as they were decided, first those that go. Throws a `WorkspaceError` where that cannot be, and nothing may be kept then.
+  public func write(_ decided: [DecidedRow], _ references: References, in database: borrowing Database) throws {
+    for row in decided {
+      guard row.target == nil, let current = row.current,
+        let children = try references.tableWithChildren(of: current, schema, in: database)
+      else { continue }
+      throw WorkspaceError("has-children", "There are rows of \(children) that refer to it.", hint: "Delete or move those first.")
+    }
+    do {
+      for row in decided where row.target == nil { try write(nil, over: row.current, key: row.key) }
+      for row in decided where row.target != nil { try write(row.target, over: row.current, key: row.key) }
+    } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint {
+      throw WorkspaceError(
+        "not-allowed", "The database does not allow the row as you decided it: \(error.message).",
+        hint: "Decide with other values: --set COLUMN=VALUE")
+    }
+  }
+}

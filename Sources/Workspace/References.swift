@@ -1,0 +1,67 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// Looks for rows along one foreign key, with one statement. That is prepared at its first use: the table that is referred to may be one
+/// that is not there.
+public final class ReferenceLookup {
+  public let key: ForeignKey
+  /// The table that refers.
+  public let child: Name
+  private let sql: String
+  private var prepared: KeptStatement?
+
+  private init(_ key: ForeignKey, child: Name, sql: String) {
+    self.key = key
+    self.child = child
+    self.sql = sql
+  }
+
+  /// Finds what a row refers to, by the values of the key's columns.
+  public static func parent(along key: ForeignKey, of child: TableSchema) -> ReferenceLookup {
+    let condition = key.parentColumns.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
+    return ReferenceLookup(key, child: child.name, sql: "SELECT 1 FROM \(quoted(key.parent)) WHERE \(condition)")
+  }
+
+  /// Finds what refers to a row, by the values of the parent's columns; where a table refers to itself, behind them those of the row's
+  /// own key, because a row may be its own parent.
+  public static func children(along key: ForeignKey, of child: TableSchema) -> ReferenceLookup {
+    let condition = key.columns.map { "\(quoted(child.columns[$0])) = ?" }.joined(separator: " AND ")
+    let own = child.key.map { "\(quoted(child.columns[$0])) IS ?" }.joined(separator: " AND ")
+    return ReferenceLookup(
+      key, child: child.name,
+      sql: "SELECT 1 FROM \(quoted(child.name)) WHERE \(condition)" + (key.parent == child.name ? " AND NOT (\(own))" : ""))
+  }
+
+  public func exists(_ values: [Value], in database: borrowing Database) throws -> Bool {
+    let kept = try prepared ?? KeptStatement(database.prepare(sql))
+    prepared = kept
+    defer { kept.statement.reset() }
+    try kept.statement.bind(values)
+    return try kept.statement.step()
+  }
+}
+
+/// The references of one table of the dataset, in both directions.
+public struct References {
+  public let parents: [ReferenceLookup]
+  public let children: [ReferenceLookup]
+
+  public init(of table: TrackedTable, among tables: [TrackedTable]) {
+    parents = table.schema.foreignKeys.map { .parent(along: $0, of: table.schema) }
+    children = tables.flatMap { child in
+      child.schema.foreignKeys.filter { $0.parent == table.name }.map { .children(along: $0, of: child.schema) }
+    }
+  }
+
+  /// A table that still has rows that refer to `row`, which is of the table whose references these are; nil where none has.
+  public func tableWithChildren(of row: Row, _ schema: TableSchema, in database: borrowing Database) throws -> Name? {
+    for child in children {
+      let values = child.key.parentColumns.compactMap { schema.position(of: $0).map { row[$0] } }
+      guard values.count == child.key.parentColumns.count, !values.contains(where: \.isNull) else { continue }
+      let own = child.child == schema.name ? schema.key(of: row).values : []
+      if try child.exists(values + own, in: database) { return child.child }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,105 @@
+import SatchelJSON
+import Testing
+
+@Suite("What is deleted stays deleted, until somebody decides otherwise")
+struct DeleteTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.sql(
+      "office.sqlite",
+      """
+      CREATE TABLE camps (id TEXT PRIMARY KEY, name TEXT);
+      CREATE TABLE notes (id TEXT PRIMARY KEY, camp TEXT REFERENCES camps (id), words TEXT, gone INTEGER);
+      INSERT INTO camps VALUES ('c', 'Lake');
+      INSERT INTO notes VALUES ('n', 'c', 'first', 0);
+      """)
+  }
+
+  private func open(_ rules: String) throws {
+    try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "camps": {}, "notes": { \#(rules) } } }"#)
+    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    camp.hub("user", "add", "ann")
+    for name in ["tablet", "phone"] {
+      #expect(camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)).code == 0)
+    }
+  }
+
+  private func notes(_ database: String = "office.sqlite") throws -> String {
+    try camp.rows(database, "SELECT id, words, gone FROM notes ORDER BY id")
+  }
+
+  private func kinds() throws -> [String] {
+    try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.compactMap { $0["kind"]?.stringValue } ?? []
+  }
+
+  @Test(
+    "a late update, an insert of the same key, a delete and an insert: none brings back what the office deleted",
+    arguments: [
+      "UPDATE notes SET words = 'late'", "INSERT OR REPLACE INTO notes VALUES ('n', 'c', 'late', 0)",
+      "DELETE FROM notes; INSERT INTO notes VALUES ('n', 'c', 'late', 0)",
+    ], ["hub", "device", "newest", "manual"])
+  func late(_ sql: String, policy: String) throws {
+    try open(#""conflict": "\#(policy)""#)
+    // The tablet says it in an export that is lost, and again in all that follow; the office goes on for long.
+    try camp.sql("tablet/data.sqlite", sql)
+    camp.device("tablet", "export")
+    try camp.sql("office.sqlite", "DELETE FROM notes")
+    for round in 2...4 {
+      try camp.sql("phone/data.sqlite", "UPDATE camps SET name = 'Round \(round)'")
+      camp.deliver("phone", round - 1)
+      camp.answer("phone", round)
+    }
+    try camp.sql("tablet/data.sqlite", "INSERT INTO camps VALUES ('d', 'Hill')")
+    camp.deliver("tablet", 2)
+    #expect(try notes() == "")
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM camps") == "2")
+    camp.answer("tablet", 2)
+    #expect(try notes("tablet/data.sqlite") == "")
+    // What was written is kept, and a person may have it.
+    let found = try #require(
+      try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.first {
+        $0["device_values"]?["words"] == "late"
+      })
+    let resolved = camp.hub("conflicts", "resolve", try #require(found["id"]?.stringValue), "--keep", "device")
+    #expect(resolved.code == 0, "\(resolved.error)")
+    camp.answer("tablet", 3)
+    for database in ["office.sqlite", "tablet/data.sqlite"] { #expect(try notes(database) == "n|late|0") }
+  }
+
+  @Test("hard: a delete takes the row, everywhere")
+  func hard() throws {
+    try open(#""delete": "hard""#)
+    try camp.sql("tablet/data.sqlite", "DELETE FROM notes")
+    camp.deliver("tablet", 1)
+    camp.answer("phone", 2)
+    for database in ["office.sqlite", "phone/data.sqlite"] { #expect(try notes(database) == "") }
+  }
+
+  @Test(
+    "soft: a row that a device deletes is marked, as one that it marks",
+    arguments: [
+      "DELETE FROM notes", "UPDATE notes SET gone = 1",
+    ])
+  func soft(_ sql: String) throws {
+    try open(#""delete": "soft", "deleted": "gone""#)
+    try camp.sql("tablet/data.sqlite", sql)
+    camp.deliver("tablet", 1)
+    for name in ["tablet", "phone"] { camp.answer(name, 2) }
+    for database in ["office.sqlite", "phone/data.sqlite", "tablet/data.sqlite"] { #expect(try notes(database) == "n|first|1") }
+    // And an update that had not heard of it does not take the mark away.
+    #expect(try kinds() == [])
+  }
+
+  @Test("never: a delete is forbidden, and the device gets its row back")
+  func never() throws {
+    try open(#""delete": "never""#)
+    try camp.sql("tablet/data.sqlite", "DELETE FROM notes")
+    camp.deliver("tablet", 1)
+    camp.answer("tablet", 2)
+    for database in ["office.sqlite", "tablet/data.sqlite"] { #expect(try notes(database) == "n|first|0") }
+    #expect(try kinds() == ["forbidden"])
+    #expect(camp.device("tablet", "conflicts", "--all").out.contains("forbidden"))
+  }
+}

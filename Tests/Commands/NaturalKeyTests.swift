@@ -1,0 +1,197 @@
+import SatchelJSON
+import Testing
+
+/// A room and a day can be booked once. The office and a tablet book the same, under ids of their own, and do not fold them into one.
+@Suite("Two rows with one natural key")
+struct NaturalKeyTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.sql(
+      "office.sqlite",
+      """
+      CREATE TABLE bookings (id TEXT PRIMARY KEY, room TEXT, day INTEGER, guest TEXT, UNIQUE (room, day));
+      CREATE TABLE wishes (id TEXT PRIMARY KEY, booking TEXT REFERENCES bookings (id));
+      INSERT INTO bookings VALUES ('old', 'blue', 1, 'Ada');
+      """)
+  }
+
+  private func open(_ rules: String) throws {
+    try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "bookings": { \#(rules) }, "wishes": {} } }"#)
+    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    camp.hub("user", "add", "ann")
+    #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
+  }
+
+  /// Both write, one of them surely later than the other.
+  private func book(_ tablet: String, _ office: String, laterIs later: String) throws {
+    try camp.sql("tablet/data.sqlite", tablet)
+    try camp.sql("office.sqlite", office)
+    try camp.sql(later, "UPDATE satchel_writes_bookings SET satchel_written = satchel_written + 0.0001")
+  }
+
+  private static let theirs = "INSERT INTO bookings VALUES ('t', 'red', 7, 'Tess')"
+  private static let ours = "INSERT INTO bookings VALUES ('o', 'red', 7, 'Olga')"
+
+  private func deliver() throws {
+    let file = try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
+    let outcome = camp.hub("import", file)
+    #expect(outcome.code == 0, "\(outcome.error)")
+  }
+
+  private func answer() throws {
+    let file = try #require(
+      try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
+    let outcome = camp.device("tablet", "import", file)
+    #expect(outcome.code == 0, "\(outcome.error)")
+  }
+
+  private func conflicts() throws -> [JSONValue] {
+    try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue ?? []
+  }
+
+  private func red(_ database: String) throws -> String {
+    try camp.rows(database, "SELECT id, guest FROM bookings WHERE room = 'red' ORDER BY id")
+  }
+
+  /// Whatever was decided, both sides have the same rows, and nothing is left to say.
+  private func expectPeace() throws {
+    for _ in 0..<2 {
+      try deliver()
+      try answer()
+    }
+    #expect(
+      try camp.rows("tablet/data.sqlite", "SELECT * FROM bookings ORDER BY id")
+        == camp.rows("office.sqlite", "SELECT * FROM bookings ORDER BY id"))
+    #expect(try camp.device("tablet", "status", "--json").json["pending"] == .object([]))
+    #expect(camp.device("tablet", "doctor").code == 0)
+    #expect(camp.hub("doctor").code == 0)
+  }
+
+  struct Case: CustomTestStringConvertible {
+    let policy: String
+    let later: String
+    let stands: String
+    let state: String
+
+    var testDescription: String { "\(policy), \(later) later: \(stands) \(state)" }
+  }
+
+  static let cases = [
+    Case(policy: "hub", later: "tablet/data.sqlite", stands: "o|Olga", state: "settled"),
+    Case(policy: "device", later: "office.sqlite", stands: "t|Tess", state: "settled"),
+    Case(policy: "newest", later: "tablet/data.sqlite", stands: "t|Tess", state: "settled"),
+    Case(policy: "newest", later: "office.sqlite", stands: "o|Olga", state: "settled"),
+    Case(policy: "manual", later: "tablet/data.sqlite", stands: "o|Olga", state: "open"),
+  ]
+
+  @Test("the policy decides which of them stays, and the other one is kept", arguments: cases, [true, false])
+  func policies(_ test: Case, hubHearsFirst: Bool) throws {
+    try open(#""conflict": "\#(test.policy)""#)
+    try book(Self.theirs, Self.ours, laterIs: test.later)
+    if !hubHearsFirst {
+      try answer()
+      #expect(try red("tablet/data.sqlite") == test.stands)
+    }
+    try expectPeace()
+    #expect(try red("office.sqlite") == test.stands)
+    let found = try conflicts()
+    #expect(found.map { $0["kind"]?.stringValue } == ["unique"] && found.first?["state"]?.stringValue == test.state)
+    #expect(found.first?["hub_values"]?["guest"] == "Olga" && found.first?["device_values"]?["guest"] == "Tess")
+  }
+
+  @Test("an edit that takes another row's natural key is decided by the same policy", arguments: cases, [true, false])
+  func edits(_ test: Case, hubHearsFirst: Bool) throws {
+    try open(#""conflict": "\#(test.policy)""#)
+    try book("UPDATE bookings SET room = 'red', day = 7 WHERE id = 'old'", Self.ours, laterIs: test.later)
+    if !hubHearsFirst { try answer() }
+    try expectPeace()
+    let deviceWins = test.stands == "t|Tess"
+    #expect(try red("office.sqlite") == (deviceWins ? "old|Ada" : "o|Olga"))
+    #expect(try camp.rows("office.sqlite", "SELECT room FROM bookings WHERE id = 'old'") == (deviceWins ? "red" : "blue"))
+    #expect(try conflicts().map { $0["state"]?.stringValue } == [test.state])
+  }
+
+  @Test("a row that others hang on does not go for another one: somebody decides", arguments: [true, false])
+  func children(hubHearsFirst: Bool) throws {
+    try open(#""conflict": "device""#)
+    try book(Self.theirs, Self.ours + "; INSERT INTO wishes VALUES ('w', 'o')", laterIs: "tablet/data.sqlite")
+    if !hubHearsFirst { try answer() }
+    try expectPeace()
+    #expect(try red("office.sqlite") == "o|Olga")
+    #expect(try conflicts().map { $0["state"]?.stringValue } == ["open"])
+    let id = try #require(try conflicts().first?["id"]?.stringValue)
+    let refused = camp.hub("conflicts", "resolve", id, "--keep", "device")
+    #expect(refused.code == 1 && refused.error.contains("There are rows of wishes that refer to it"))
+    #expect(try red("office.sqlite") == "o|Olga")
+  }
+
+  @Test(
+    "rows that may not be deleted, or are only marked, do not go either",
+    arguments: [
+      #""delete": "never""#, #""delete": "soft", "deleted": "guest""#,
+    ])
+  func notDeleted(_ rule: String) throws {
+    try open(#""conflict": "device", \#(rule)"#)
+    try book(Self.theirs, "INSERT INTO bookings VALUES ('o', 'red', 7, NULL)", laterIs: "tablet/data.sqlite")
+    try expectPeace()
+    #expect(try red("office.sqlite") == "o|NULL")
+    #expect(try conflicts().map { $0["state"]?.stringValue } == ["open"])
+  }
+
+  @Test(
+    "both rows are shown side by side, and a decision for the device's lets the hub's go, on either side",
+    arguments: [true, false])
+  func decided(atTheHub: Bool) throws {
+    try open(#""conflict": "manual""#)
+    try book(Self.theirs, Self.ours, laterIs: "office.sqlite")
+    try deliver()
+    try answer()
+    let id = try #require(try conflicts().first?["id"]?.stringValue)
+    let shown = camp.hub("conflicts", "show", id).out
+    #expect(shown.contains("Olga") && shown.contains("Tess"))
+    #expect(camp.device("tablet", "conflicts", "show", id).out.contains("Olga"))
+    let resolved =
+      atTheHub
+      ? camp.hub("conflicts", "resolve", id, "--keep", "device")
+      : camp.device("tablet", "conflicts", "resolve", id, "--keep", "device")
+    #expect(resolved.code == 0, "\(resolved.error)")
+    try expectPeace()
+    #expect(try red("office.sqlite") == "t|Tess")
+    #expect(try conflicts().map { $0["state"]?.stringValue } == ["resolved"])
+  }
+
+  @Test("what a policy gave to the device can be given back to the hub's row")
+  func givenBack() throws {
+    try open(#""conflict": "device""#)
+    try book(Self.theirs, Self.ours, laterIs: "office.sqlite")
+    try expectPeace()
+    let id = try #require(try conflicts().first?["id"]?.stringValue)
+    #expect(camp.hub("conflicts", "resolve", id, "--keep", "hub").code == 0)
+    try expectPeace()
+    #expect(try red("tablet/data.sqlite") == "o|Olga")
+  }
+
+  @Test("a decision with another value lets both rows stay")
+  func both() throws {
+    try open(#""conflict": "manual""#)
+    try book(Self.theirs, Self.ours, laterIs: "office.sqlite")
+    try deliver()
+    let id = try #require(try conflicts().first?["id"]?.stringValue)
+    #expect(camp.hub("conflicts", "resolve", id, "--set", "day=8").code == 0)
+    try expectPeace()
+    #expect(try red("tablet/data.sqlite") == "o|Olga\nt|Tess")
+  }
+
+  @Test("a decision about a row that was changed since is refused, and shows both")
+  func changedSince() throws {
+    try open(#""conflict": "manual""#)
+    try book(Self.theirs, Self.ours, laterIs: "office.sqlite")
+    try deliver()
+    try camp.sql("office.sqlite", "UPDATE bookings SET guest = 'Otto' WHERE id = 'o'")
+    let id = try #require(try conflicts().first?["id"]?.stringValue)
+    let refused = camp.hub("conflicts", "resolve", id, "--keep", "device")
+    #expect(refused.code == 1 && refused.error.contains("Olga") && refused.error.contains("Otto"))
+  }
+}
