@@ -1,9 +1,9 @@
 # Satchel: what can be made here. `make test FILTER=PlatformTests` runs a part of the tests.
 #
-#   HISTORIES  how many random histories of hub and devices `make soak` tries (1000)
+#   HISTORIES  how many random histories of hub and devices, and of scopes, `make soak` tries (1000)
 #   ROWS       how many rows each side brings in `make soak` while other processes write (100000)
 #   PROGRAMS   how many random programs of writers in captured databases `make soak` tries (20000)
-#   ONLY       a part of `make bench`: capture, cycle
+#   ONLY       a part of `make bench`: capture, cycle, scope
 #   QUICK      1: `make bench` measures less, in two minutes
 #   SECONDS    for how long `make fuzz` goes on (300)
 #   SEED       the first seed of `make soak`; give the one that a failure printed to see that failure again
@@ -63,7 +63,7 @@ format:
 # told to.
 soak: deps
 	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
-	  $(SWIFT) test -c release -Xswiftc -enable-testing --filter 'ProtocolTests|LeakTests|CaptureTests.randomPrograms'
+	  $(SWIFT) test -c release -Xswiftc -enable-testing --filter 'ProtocolTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test -c release -Xswiftc -enable-testing --skip-build --filter ConcurrencyTests
 
 # Kills the tools before every call that changes a file, and fails every such call, one run each: minutes.

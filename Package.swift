@@ -106,7 +106,7 @@ let package = Package(
     check("Crash", ["Platform", "TestSupport"]),
     check("GeoPackage", ["Values", "Platform", "JSON", "SQLite", "Commands", "TestSupport"]),
     check("Merge", ["Values", "Dataset", "Merge"]),
-    check("Hub", ["Hub"]),
+    check("Hub", ["Values", "SQLite", "Dataset", "Capture", "Hub", "TestSupport"]),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Leaks", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Dataset", ["Values", "Crypto", "Dataset"]),

@@ -13,8 +13,12 @@ struct EmissionPlan {
   let extent: Manifest.Scope.Extent
   /// The emissions on which the device may still stand, oldest first.
   let emissions: [Emission]
+  /// What the device held after each of them.
+  let held: [[RowSet]]
   /// What the user may see now; a set for each table, as in the other sets.
   let visible: [RowSet]
+  /// What it was evaluated by.
+  let basis: String?
   /// Rows to send whole.
   let rows: [RowSet]
   /// Rows of which the device is told that they are gone.
@@ -33,10 +37,18 @@ struct EmissionPlan {
     self.user = user
     // On those of a history before this one nothing is built: the device gets everything anew.
     emissions = try store.emissions(of: device.id).filter { $0.number >= store.identity.firstEmission }
+    held = try store.heldSets(of: device.id, after: emissions)
     cursor = try store.cursor()
-    visible = try ScopeStore(store, user: user).visible()
-    let owed = try store.owed(to: device.id)
     let last = emissions.last
+    let since = try last.map { try store.changed(after: $0.cursor, device: device.id) } ?? []
+    let scope = ScopeStore(store, user: user)
+    basis = try scope.basis()
+    if !full, let basis, basis == last?.basis, let before = held.last {
+      visible = try scope.visible(after: before, changed: since.map(\.all))
+    } else {
+      visible = try scope.visibleFromAbove()
+    }
+    let owed = try store.owed(to: device.id)
     number = max(max(device.emitted, device.proved).next, store.identity.firstEmission)
     // Who gets somebody else's device gets everything: with a full bundle those go that brought the former user's rows.
     let proved = full ? nil : emissions.first { $0.number == device.proved && Name($0.user) == Name(user.name) }
@@ -48,9 +60,9 @@ struct EmissionPlan {
       for (place, now) in visible.enumerated() {
         // The device may stand on any of these by now, so what it holds is at least what all of them held, and at most what any did.
         // A row that it changed itself, it held when it was sent the emissions before that.
-        let held = zip(emissions, changed[place].own).map { $0.sets[place].union($1) }
-        let heldByAll = held.dropFirst().reduce(held[0]) { $0.intersection($1) }
-        let heldByAny = emissions.reduce(RowSet()) { $0.union($1.sets[place]) }
+        let withOwn = zip(held, changed[place].own).map { $0[place].union($1) }
+        let heldByAll = withOwn.dropFirst().reduce(withOwn[0]) { $0.intersection($1) }
+        let heldByAny = held.reduce(RowSet()) { $0.union($1[place]) }
         rows.append(
           now.intersection(changed[place].news).union(now.subtracting(heldByAll)).union(now.intersection(owed.sets[place])))
         gone.append(heldByAny.union(changed[place].allOwn).union(owed.sets[place]).subtracting(now))
@@ -68,13 +80,12 @@ struct EmissionPlan {
       isNothingNew = false
       return
     }
-    let since = try store.changed(after: last.cursor, device: device.id)
     let isChanged = zip(visible, since).contains { !$0.intersection($1.news).isEmpty }
     let untold = try ConflictTable.countUntold(of: device.id, by: user.name, in: store.database)
     let revocations = try store.revocations()?.number ?? 0
     let mustAcknowledge = try last.acknowledged != device.merged && saidAnything(last.acknowledged)
     isNothingNew =
-      !isChanged && last.sets == visible && !owed.isNew && !mustAcknowledge && untold == 0
+      !isChanged && held.last == visible && !owed.isNew && !mustAcknowledge && untold == 0
       && last.version == store.dataset.version && Name(last.user) == Name(user.name)
       && last.revocations == revocations && (!mustTellKey || device.toldKey != nil)
   }

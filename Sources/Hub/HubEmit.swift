@@ -113,9 +113,10 @@ extension HubWorkspace {
     let sealed = try draft.seal(manifest, with: key)
     let emission = Emission(
       number: plan.number, cursor: plan.cursor, acknowledged: plan.device.merged, version: store.dataset.version,
-      revocations: manifest.revoked?.number ?? 0, user: plan.user.name,
-      file: manifest.fileName, isWritten: false, sets: plan.visible)
-    try store.save(emission, of: plan.device.id)
+      revocations: manifest.revoked?.number ?? 0, user: plan.user.name, basis: plan.basis, file: manifest.fileName,
+      isWritten: false)
+    let previous = zip(plan.emissions, plan.held).suffix(1).map { (number: $0.number, sets: $1) }.first
+    try store.save(emission, holding: plan.visible, after: previous, of: plan.device.id)
     try store.markRekeyedTold(to: plan.device.id, by: plan.number)
     try store.markOwedSent(to: plan.device.id, by: plan.number)
     try ConflictTable.markTold(conflicts.map(\.id), by: plan.number.rawValue, in: store.database)

@@ -1,6 +1,6 @@
 /// A set of stable row numbers, a bit each. Row numbers begin at 0 and are dense.
 public struct RowSet: Hashable, Sequence, Sendable {
-  private var words: [UInt64] = []
+  var words: [UInt64] = []
 
   public init() {}
 
@@ -31,6 +31,8 @@ public struct RowSet: Hashable, Sequence, Sendable {
   public func union(_ other: RowSet) -> RowSet { combine(other) { $0 | $1 } }
   public func intersection(_ other: RowSet) -> RowSet { combine(other) { $0 & $1 } }
   public func subtracting(_ other: RowSet) -> RowSet { combine(other) { $0 & ~$1 } }
+  /// The numbers that are in one of the two alone.
+  public func symmetricDifference(_ other: RowSet) -> RowSet { combine(other) { $0 ^ $1 } }
 
   private func combine(_ other: RowSet, _ body: (UInt64, UInt64) -> UInt64) -> RowSet {
     var result = RowSet()
@@ -42,7 +44,7 @@ public struct RowSet: Hashable, Sequence, Sendable {
   }
 
   /// Equal sets have equal words.
-  private mutating func trim() {
+  mutating func trim() {
     while words.last == 0 { words.removeLast() }
   }
 }
@@ -66,96 +68,4 @@ extension RowSet {
   }
 
   public func makeIterator() -> Iterator { Iterator(words: words, rest: words.first ?? 0) }
-}
-
-/// The compact form in which a set is stored: blocks of 65,536 numbers, each as a bit map or as the gaps between its runs,
-/// whichever is shorter. The idea of choosing a form a block is that of Roaring bitmaps (Chambi, Lemire, Kaser, Godin, 2016).
-extension RowSet {
-  private static let blockWords = 1024
-  private static let asGaps: UInt8 = 1
-  private static let asBits: UInt8 = 2
-
-  public var encoded: [UInt8] {
-    var bytes: [UInt8] = []
-    for start in stride(from: 0, to: words.count, by: Self.blockWords) {
-      let block = words[start..<Swift.min(start + Self.blockWords, words.count)]
-      var gaps: [UInt8] = []
-      var last = -1
-      for (place, word) in block.enumerated() {
-        var rest = word
-        while rest != 0 {
-          let number = place << 6 | rest.trailingZeroBitCount
-          Self.append(number - last - 1, to: &gaps)
-          last = number
-          rest &= rest - 1
-        }
-      }
-      let isShorter = gaps.count < block.count * 8
-      bytes.append(isShorter ? Self.asGaps : Self.asBits)
-      Self.append(isShorter ? gaps.count : block.count * 8, to: &bytes)
-      if isShorter {
-        bytes += gaps
-      } else {
-        for word in block { for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * shift))) } }
-      }
-    }
-    return bytes
-  }
-
-  /// nil where the bytes are not such a set's.
-  public init?(encoded bytes: [UInt8]) {
-    var index = 0
-    var block = 0
-    while index < bytes.count {
-      let form = bytes[index]
-      index += 1
-      guard let length = Self.number(in: bytes, at: &index), length <= bytes.count - index else { return nil }
-      let end = index + length
-      let first = block * Self.blockWords
-      switch form {
-      case Self.asGaps:
-        var last = -1
-        while index < end {
-          guard let gap = Self.number(in: bytes, at: &index), gap < Self.blockWords << 6 else { return nil }
-          last += gap + 1
-          guard last < Self.blockWords << 6 else { return nil }
-          insert(Int64(first << 6 | last))
-        }
-      case Self.asBits:
-        guard length % 8 == 0, length <= Self.blockWords * 8 else { return nil }
-        words.append(contentsOf: repeatElement(0, count: Swift.max(0, first - words.count)))
-        while index < end {
-          words.append((0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[index + $1]) << UInt64(8 * $1) })
-          index += 8
-        }
-      default: return nil
-      }
-      guard index == end else { return nil }
-      block += 1
-    }
-    trim()
-  }
-
-  /// Seven bits a byte, the lowest first; the highest bit says that more follow (LEB128).
-  private static func append(_ number: Int, to bytes: inout [UInt8]) {
-    var rest = number
-    while rest >= 0x80 {
-      bytes.append(UInt8(rest & 0x7f) | 0x80)
-      rest >>= 7
-    }
-    bytes.append(UInt8(rest))
-  }
-
-  private static func number(in bytes: [UInt8], at index: inout Int) -> Int? {
-    var number = 0
-    var shift = 0
-    while index < bytes.count, shift < 35 {
-      let byte = bytes[index]
-      index += 1
-      number |= Int(byte & 0x7f) << shift
-      if byte < 0x80 { return number }
-      shift += 7
-    }
-    return nil
-  }
 }

@@ -50,38 +50,31 @@ extension HubWorkspace {
       let scope = ScopeStore(store, user: user)
       let conditions = try scope.conditions(of: key, in: place)
       return ScopeExplanation(
-        table: Name(table), key: key, conditions: conditions, isVisible: try scope.sees(key, in: place),
+        table: Name(table), key: key, conditions: conditions, isVisible: conditions.allSatisfy(\.holds),
         mayWrite: try scope.mayWrite(key, in: place))
     }
   }
 }
 
 extension ScopeStore {
-  /// Whether the user may see the row with this key.
-  fileprivate func sees(_ key: RowKey, in place: Int) throws -> Bool {
-    try holds(rules.visible(store.tables[place]), key, in: place)
-  }
-
   /// Each condition that the rules make, and whether the row meets it.
   fileprivate func conditions(of key: RowKey, in place: Int) throws -> [ScopeExplanation.Condition] {
     let table = store.tables[place]
-    var conditions: [(words: String, sql: String)] = [
-      (table.rules.visible.map { "visible: \($0)" } ?? "visible: every row", rules.ownCondition(table))
-    ]
-    for parent in rules.namedParentConditions(table) {
-      let columns = parent.columns.map(\.text).joined(separator: ", ")
-      conditions.append(("the row of \(parent.parent) that \(columns) names is to be seen, or there is none", parent.sql))
+    return try rules.conditions(of: table).map { condition in
+      let words =
+        switch condition.subject {
+        case .row: table.rules.visible.map { "visible: \($0)" } ?? "visible: every row"
+        case .parents(let references): Self.words(references)
+        case .tree: "every row of \(table.name) above it is to be seen"
+        }
+      return .init(words: words, holds: try question({ _ in condition.sql }, in: place).holds(for: key))
     }
-    for sql in rules.treeConditions(table) { conditions.append(("every row of \(table.name) above it is to be seen", sql)) }
-    return try conditions.map { .init(words: $0.words, holds: try holds($0.sql, key, in: place)) }
   }
 
-  private func holds(_ condition: String, _ key: RowKey, in place: Int) throws -> Bool {
-    let table = store.tables[place]
-    let name = quoted(table.name)
-    let isRow = table.schema.key.enumerated().map { "\(name).\(quoted(table.schema.columns[$1])) = :satchel_\($0 + 1)" }
-    let (kept, _) = try prepare("SELECT 1 FROM \(name) WHERE \(isRow.joined(separator: " AND ")) AND (\(condition))")
-    for (number, value) in key.values.enumerated() { try kept.statement.bind(value, to: "satchel_\(number + 1)") }
-    return try kept.statement.step()
+  private static func words(_ references: [ScopeRules.Reference]) -> String {
+    let rows = references.map { reference in
+      "the row of \(reference.parent) that \(reference.columns.map(\.text).joined(separator: ", ")) names"
+    }
+    return rows.joined(separator: ", or ") + " is to be seen, or there is none"
   }
 }

@@ -24,6 +24,12 @@ public final class ReadAuthorizer {
     return Set(read.isEmpty ? places : Array(table.columns.indices))
   }
 
+  /// Whether statements that were prepared under this authorizer read anything of a table.
+  public func reads(_ table: Name) -> Bool { columns[Array(table.text.utf8).asciiLowercased] != nil }
+
+  /// Whether statements call functions of date and time, which tell the present one where their arguments ask for it.
+  public private(set) var callsDateFunctions = false
+
   /// Functions whose result depends on more than the row, or that reach out of the database.
   private static let forbidden: Set<[UInt8]> = Set(
     [
@@ -44,7 +50,10 @@ public final class ReadAuthorizer {
       if tables.contains(table) { return true }
       refusal = "it reads \(first), which is no table of the dataset"
     case SQLITE_FUNCTION:
-      guard let second, Self.forbidden.contains(Array(second.utf8).asciiLowercased) else { return true }
+      guard let second else { return true }
+      let function = Array(second.utf8).asciiLowercased
+      if dateFunctions.contains(function) { callsDateFunctions = true }
+      if !Self.forbidden.contains(function) { return true }
       refusal = "it calls \(second)(), whose result is not decided by the row alone"
     default:
       refusal = "it does more than read"

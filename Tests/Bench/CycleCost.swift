@@ -71,7 +71,7 @@ final class CycleCost {
 
   /// Runs a script, and returns how long it took in seconds.
   @discardableResult
-  private func bash(_ script: String) throws -> Double {
+  func bash(_ script: String) throws -> Double {
     let start = ContinuousClock().now
     let result = try runProgram(at: "/usr/bin/bash", ["-ec", script], in: root)
     guard result.status == 0 else { throw ToolFailure("\(script)\n\(result.text)\(result.complaint)") }
@@ -79,7 +79,7 @@ final class CycleCost {
     return Double(whole) + Double(atto) * 1e-18
   }
 
-  private func tool(_ words: String) throws -> Double {
+  func tool(_ words: String) throws -> Double {
     try bash("exec \(tools)/\(words) > /dev/null")
   }
 
@@ -174,8 +174,8 @@ final class CycleCost {
     ]
   }
 
-  /// Full bundles for 25 users of one region each, beside a loop of the script.
-  func measureEmission() throws -> [String] {
+  /// A user for each of the 25 regions, each with a device.
+  func addUsers() throws {
     for region in 1...25 {
       try bash(
         """
@@ -184,6 +184,11 @@ final class CycleCost {
         rm -rf d\(region)
         """)
     }
+  }
+
+  /// Full bundles for 25 users of one region each, beside a loop of the script.
+  func measureEmission() throws -> [String] {
+    try addUsers()
     var ours: [Double] = []
     var theirs: [Double] = []
     let users = (1...25).map { "--device d\($0)" }.joined(separator: " ")

@@ -39,6 +39,23 @@ struct RefusalTests {
         #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "random() > 0" } } }"#, "dataset-definition", "random"
       ),
       (
+        "a rule that writes",
+        #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "(DELETE FROM t RETURNING 1)" } } }"#,
+        "dataset-definition",
+        "tables.t.visible"
+      ),
+      (
+        "a rule that loads code",
+        #"{ "dataset": "d", "version": 1, "tables": { "t": { "write": "load_extension('x') IS NULL" } } }"#, "dataset-definition",
+        "tables.t.write: it calls load_extension()"
+      ),
+      (
+        "a rule that asks what day it is",
+        #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "b > date('now', '-1 year')" } } }"#,
+        "dataset-definition",
+        "tables.t.visible: it asks for the present time or place by 'now'"
+      ),
+      (
         "unknown policy", #"{ "dataset": "d", "version": 1, "tables": { "t": { "conflict": "mine" } } }"#, "dataset-definition",
         "mine"
       ),

@@ -11,16 +11,6 @@ struct ScopeTests {
     camp = try Camp()
   }
 
-  private func open(_ schema: String, _ definition: String) throws {
-    try camp.sql("office.sqlite", schema)
-    try camp.write("camp.json", definition)
-    let outcome = camp.hubAnywhere(
-      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    #expect(outcome.code == 0, "\(outcome.error)")
-    camp.hub("user", "add", "ann", "tier=1")
-    #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
-  }
-
   private static let tree = """
     CREATE TABLE parts (id INTEGER PRIMARY KEY, inside INTEGER REFERENCES parts (id), tier INTEGER NOT NULL, name TEXT);
     INSERT INTO parts VALUES (1, NULL, 1, 'ship'), (2, 1, 1, 'deck'), (3, 2, 1, 'boat'), (4, 1, 2, 'safe'), (5, 4, 1, 'gold'), (6, 5, 1, 'coin'),
@@ -29,7 +19,7 @@ struct ScopeTests {
 
   @Test("in a tree of rows nothing is seen below what is hidden, at any depth; a circle ends")
   func trees() throws {
-    try open(
+    try camp.open(
       Self.tree,
       #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { "parts": { "visible": "tier <= :tier" } } }"#
     )
@@ -53,7 +43,7 @@ struct ScopeTests {
 
   @Test("with all parents or with any of them, as the rule says", arguments: [true, false])
   func severalParents(any: Bool) throws {
-    try open(
+    try camp.open(
       """
       CREATE TABLE a (id INTEGER PRIMARY KEY, tier INTEGER); CREATE TABLE b (id INTEGER PRIMARY KEY, tier INTEGER);
       CREATE TABLE links (id INTEGER PRIMARY KEY, a INTEGER REFERENCES a (id), b INTEGER REFERENCES b (id));

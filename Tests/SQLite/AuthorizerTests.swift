@@ -74,3 +74,26 @@ func dependencies() throws {
   #expect(try places("SELECT 1 FROM t WHERE sum > 2") == [0, 1, 2])
   #expect(try places("SELECT 1 FROM s").isEmpty)
 }
+
+@Test(
+  "what asks for the present time or place is found",
+  arguments: [
+    ("a < date('now')", "'now'"), ("date(a, 'LocalTime') > b", "'localtime'"), ("datetime ( ) > a", "datetime()"),
+    ("strftime('%Y') = a", "strftime()"), ("a = julianday()", "julianday()"), ("a = 'it''s' AND time('Now') > b", "'now'"),
+    ("date(a) > '2020'", nil), ("strftime('%Y', a) = b", nil), ("date('2020-01-01') < a", nil), ("a = 'nowhere'", nil),
+    ("date < 1 AND time = (a)", nil), ("datetime((a)) = b", nil),
+  ])
+func presentTimes(expression: String, word: String?) { #expect(presentTime(in: expression) == word) }
+
+@Test("it is known which tables a statement reads, and whether it calls functions of date and time")
+func reading() throws {
+  let database = try memory("CREATE TABLE t (a); CREATE TABLE s (a)")
+  let authorizer = ReadAuthorizer(tables: ["t", "s"])
+  try database.authorized(by: authorizer) { _ = try database.prepare("SELECT 1 FROM t WHERE Date(t.a) = 1").columnCount }
+  #expect(authorizer.reads("T") && !authorizer.reads("s") && authorizer.callsDateFunctions)
+  let other = ReadAuthorizer(tables: ["t", "s"])
+  try database.authorized(by: other) {
+    _ = try database.prepare("SELECT 1 FROM (SELECT NULL AS a) AS t WHERE a IN s").columnCount
+  }
+  #expect(!other.reads("t") && other.reads("s") && !other.callsDateFunctions)
+}

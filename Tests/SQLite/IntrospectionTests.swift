@@ -158,3 +158,15 @@ func untrusted() throws {
   try other.put("SQLite format 3\0 and nothing else")
   #expect(throws: SQLiteError.self) { _ = try Database.untrusted(path: other.path) }
 }
+
+@Test("how a column's values are compared: by its declared type and its collation")
+func comparisons() throws {
+  let database = try memory(
+    "CREATE TABLE t (a INTEGER PRIMARY KEY, b BIGINT, c varchar(5) COLLATE nocase, d, e FLOATING POINT, f DOUBLE, g DECIMAL, h ANY, i CLOB)"
+  )
+  func comparison(_ column: Name) -> Comparison? { database.comparison(of: column, in: "t") }
+  let found = (["a", "b", "c", "d", "e", "f", "g", "i"] as [Name]).map { comparison($0)?.affinity }
+  #expect(found == [.integer, .integer, .text, Comparison.Affinity.none, .integer, .real, .numeric, .text])
+  #expect(comparison("c")?.collation == "NOCASE" && comparison("c")?.isBinary == false && comparison("a") == comparison("b"))
+  #expect(comparison("h") == nil && comparison("x") == nil)
+}

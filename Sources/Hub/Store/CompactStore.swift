@@ -42,8 +42,8 @@ extension HubStore {
   func forgetGoneRows() throws -> Int64 {
     var held = tables.map { _ in RowSet() }
     for device in try devices() {
-      for emission in try emissions(of: device.id) {
-        for place in tables.indices { held[place] = held[place].union(emission.sets[place]) }
+      for sets in try heldSets(of: device.id, after: emissions(of: device.id)) {
+        for place in tables.indices { held[place] = held[place].union(sets[place]) }
       }
       let owed = try owed(to: device.id).sets
       for place in tables.indices { held[place] = held[place].union(owed[place]) }

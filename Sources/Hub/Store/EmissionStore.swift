@@ -2,7 +2,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A bundle that the hub made for a device, and what the device holds once it has imported it.
+/// A bundle that the hub made for a device.
 struct Emission {
   let number: EmissionNumber
   let cursor: Cursor
@@ -11,37 +11,27 @@ struct Emission {
   /// The number of the list of revoked keys that it told.
   let revocations: Int64
   let user: String
+  /// What its sets were evaluated by; nil: nothing can be derived from them.
+  let basis: String?
   let file: String
   let isWritten: Bool
-  /// A set for each of the dataset's tables, in their order.
-  let sets: [RowSet]
 }
 
 extension HubStore {
   /// The emissions on which a device may still stand, oldest first.
   func emissions(of device: ReplicaID) throws -> [Emission] {
-    var sets: [Int64: [RowSet]] = [:]
-    let parameters: KeyValuePairs<String, Value> = ["device": .string(device.text)]
-    try database.each("SELECT number, table_name, rows FROM satchel_emission_sets WHERE device = :device", parameters) {
-      guard let place = place(of: Name($0.text(1))), case .blob(let bytes) = $0.value(2) else { return }
-      guard let set = RowSet(encoded: bytes) else {
-        throw WorkspaceError(
-          "bad-set", "The set of rows of emission \($0.integer(0)) cannot be understood.", hint: "Emit with --full.")
-      }
-      sets[$0.integer(0), default: tables.map { _ in RowSet() }][place] = set
-    }
-    return try database.all(
+    try database.all(
       """
-      SELECT number, cursor, acknowledged, version, user, file, written, revocations
+      SELECT number, cursor, acknowledged, version, user, file, written, revocations, basis
       FROM satchel_emissions
       WHERE device = :device
       ORDER BY number
-      """, parameters
+      """, ["device": .string(device.text)]
     ) {
       Emission(
         number: EmissionNumber($0.integer(0)), cursor: Cursor($0.integer(1)), acknowledged: SequenceNumber($0.integer(2)),
-        version: $0.integer(3), revocations: $0.integer(7), user: $0.text(4), file: $0.text(5), isWritten: $0.integer(6) != 0,
-        sets: sets[$0.integer(0)] ?? tables.map { _ in RowSet() })
+        version: $0.integer(3), revocations: $0.integer(7), user: $0.text(4), basis: $0.optionalText(8), file: $0.text(5),
+        isWritten: $0.integer(6) != 0)
     }
   }
 
@@ -53,27 +43,59 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  func save(_ emission: Emission, of device: ReplicaID) throws {
+  /// What a device holds once it has imported each of these emissions, which are all of its own, oldest first: a set for each of the
+  /// dataset's tables, in their order.
+  func heldSets(of device: ReplicaID, after emissions: [Emission]) throws -> [[RowSet]] {
+    var stored: [Int64: [RowSet]] = [:]
+    try database.each(
+      "SELECT number, table_name, rows FROM satchel_emission_sets WHERE device = :device", ["device": .string(device.text)]
+    ) {
+      guard let place = place(of: Name($0.text(1))), case .blob(let bytes) = $0.value(2) else { return }
+      guard let set = RowSet(encoded: bytes) else {
+        throw WorkspaceError(
+          "bad-set", "The set of rows of emission \($0.integer(0)) cannot be understood.",
+          hint: "The hub's database is damaged: bring it back from a backup.")
+      }
+      stored[$0.integer(0), default: tables.map { _ in RowSet() }][place] = set
+    }
+    var held: [[RowSet]] = []
+    for emission in emissions.reversed() {
+      let own = stored[emission.number.rawValue] ?? tables.map { _ in RowSet() }
+      held.append(held.last.map { later in zip(own, later).map { $0.symmetricDifference($1) } } ?? own)
+    }
+    return held.reversed()
+  }
+
+  /// Keeps a new emission with the rows that the device then holds. Of the one before it, what differs from these is kept from now on.
+  func save(
+    _ emission: Emission, holding sets: [RowSet], after previous: (number: EmissionNumber, sets: [RowSet])?, of device: ReplicaID
+  ) throws {
     try database.run(
       """
-      INSERT INTO satchel_emissions (device, number, cursor, acknowledged, version, revocations, user, file, written)
-      VALUES (:device, :number, :cursor, :acknowledged, :version, :revocations, :user, :file, :written)
+      INSERT INTO satchel_emissions (device, number, cursor, acknowledged, version, revocations, user, basis, file, written)
+      VALUES (:device, :number, :cursor, :acknowledged, :version, :revocations, :user, :basis, :file, :written)
       """,
       [
         "device": .string(device.text), "number": .integer(emission.number.rawValue),
         "cursor": .integer(emission.cursor.rawValue),
         "acknowledged": .integer(emission.acknowledged.rawValue), "version": .integer(emission.version),
         "revocations": .integer(emission.revocations),
-        "user": .string(emission.user), "file": .string(emission.file), "written": .integer(emission.isWritten ? 1 : 0),
+        "user": .string(emission.user), "basis": emission.basis.map { .string($0) } ?? .null, "file": .string(emission.file),
+        "written": .integer(emission.isWritten ? 1 : 0),
       ])
     try database.run(
       "UPDATE satchel_devices SET emitted = :number WHERE id = :device",
       ["device": .string(device.text), "number": .integer(emission.number.rawValue)])
-    for (table, set) in zip(tables, emission.sets) {
+    try save(sets, at: emission.number, of: device)
+    if let previous { try save(zip(previous.sets, sets).map { $0.symmetricDifference($1) }, at: previous.number, of: device) }
+  }
+
+  private func save(_ sets: [RowSet], at number: EmissionNumber, of device: ReplicaID) throws {
+    for (table, set) in zip(tables, sets) {
       try database.run(
-        "INSERT INTO satchel_emission_sets (device, number, table_name, rows) VALUES (:device, :number, :table, :rows)",
+        "INSERT OR REPLACE INTO satchel_emission_sets (device, number, table_name, rows) VALUES (:device, :number, :table, :rows)",
         [
-          "device": .string(device.text), "number": .integer(emission.number.rawValue), "table": .string(table.name.text),
+          "device": .string(device.text), "number": .integer(number.rawValue), "table": .string(table.name.text),
           "rows": .blob(set.encoded),
         ])
     }

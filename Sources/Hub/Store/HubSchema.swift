@@ -92,13 +92,15 @@ enum HubSchema {
       version INTEGER NOT NULL,       -- of the dataset's definition
       revocations INTEGER NOT NULL,   -- the number of the list of revoked keys that it told
       user TEXT NOT NULL,
+      basis TEXT,                     -- a digest of all but rows that decided what the user saw; NULL: rows without a name may have
       file TEXT NOT NULL,
       written INTEGER NOT NULL,       -- 1: the file is there and safe
       PRIMARY KEY (device, number)
     ) WITHOUT ROWID
     """
 
-  /// The rows that the device holds once it has imported the emission.
+  /// The rows that the device holds once it has imported the emission: those of the newest emission, and for each one before it what
+  /// differs from the next.
   private static let emissionSets = """
     CREATE TABLE satchel_emission_sets (
       device TEXT NOT NULL,

@@ -26,6 +26,9 @@ struct ChangedRows {
   var allOwn = RowSet()
   /// Changed by the device itself, and there as it was sent: for each of some cursors, what was changed after it.
   var own: [RowSet]
+
+  /// Changed by anybody.
+  var all: RowSet { news.union(allOwn) }
 }
 
 /// One entry of the log about one row.

@@ -103,6 +103,11 @@ final class RowNumbers {
       cursor: free("satchel_cursor"), stamp: free("satchel_stamp"))
   }
 
+  /// How many numbers were given: no fewer than there are rows.
+  func count(in database: borrowing Database) throws -> Int {
+    Int(try database.first("SELECT max(\(names.number)) FROM \(names.table)") { $0.integer(0) } ?? 0)
+  }
+
   /// What is known of the row with this key; nil where no row of this key was ever there.
   func entry(of key: RowKey) throws -> Entry? {
     defer { find.reset() }

@@ -3,71 +3,32 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// What a user may do with a row.
-enum Right: Hashable { case see, write }
-
-/// The dataset's `visible` and `write` rules as SQL over this database.
+/// The dataset's `visible` and `write` rules as SQL over this database. Parameters are the user's name and attributes.
 struct ScopeRules {
   let dataset: DatasetDefinition
   let tables: [TrackedTable]
 
-  /// Checks every rule by itself: that it is one whole expression, reads nothing but the dataset's tables, names columns that there
-  /// are, and uses no parameter but the user's name and attributes. Throws a `DatasetError` with the rule's place.
-  func check(in database: borrowing Database) throws {
-    try checkForCircles()
-    for table in tables {
-      if let rule = table.rules.visible { try check(rule, of: table, at: "tables.\(table.name).visible", in: database) }
-      if case .expression(let rule) = table.rules.write {
-        try check(rule, of: table, at: "tables.\(table.name).write", in: database)
-      }
-    }
-  }
+  func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
 
-  private func check(_ rule: String, of table: TrackedTable, at place: String, in database: borrowing Database) throws {
-    if let problem = expressionProblem(in: rule) { throw DatasetError(place, problem) }
-    let authorizer = ReadAuthorizer(tables: tables.map(\.name.text))
-    do {
-      let parameters = try database.authorized(by: authorizer) {
-        try database.prepare("SELECT 1 FROM \(quoted(table.name)) WHERE (\(rule)\n)").parameterNames
-      }
-      let known = ["user"] + dataset.attributes.map(\.name.text)
-      for name in parameters where !known.contains(where: { $0 == name }) {
-        throw DatasetError(
-          place, name.map { "there is no attribute \($0)" } ?? "a parameter has no name",
-          hint: "Rules may use: \(known.map { ":" + $0 }.joined(separator: ", ")). Declare others under `attributes`.")
-      }
-    } catch let error as SQLiteError {
-      throw DatasetError(
-        place, authorizer.refusal ?? error.message, hint: "A rule is an SQL expression over the columns of \(table.name).")
-    }
-  }
-
-  private func checkForCircles() throws {
-    func visit(_ table: TrackedTable, _ path: [Name]) throws {
-      if path.contains(table.name) {
-        throw DatasetError(
-          "tables.\(table.name).parents",
-          "visibility goes in a circle: \((path + [table.name]).map(\.text).joined(separator: " -> "))")
-      }
-      for key in table.parentKeys(in: dataset) {
-        if let parent = self.table(key.parent) { try visit(parent, path + [table.name]) }
-      }
-    }
-    for table in tables { try visit(table, []) }
-  }
-
-  private func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
-
-  // MARK: SQL
-
-  /// The stable numbers of the rows that a user may see; parameters are the user's name and attributes.
+  /// The stable numbers of the rows that a user may see.
   func visibleNumbersSQL(_ table: TrackedTable) -> String {
     let names = RowNumbers.names(table)
     return """
+      \(sights(above: table))
       SELECT numbers.\(names.number)
       FROM (SELECT \(names.key.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(visible(table))) AS seen
       JOIN \(names.table) AS numbers ON \(names.key.map { "numbers.\($0) = seen.\($0)" }.joined(separator: " AND "))
       """
+  }
+
+  /// Whether the row with the key `:satchel_1`, `:satchel_2`, ... meets a condition: found by the column's collation, for which there is an
+  /// index, and by the bytes.
+  func ofRowSQL(_ table: TrackedTable, _ condition: String) -> String {
+    let isRow = table.schema.key.enumerated().map { place, column in
+      let name = "\(quoted(table.name)).\(quoted(table.schema.columns[column]))"
+      return "\(name) = :satchel_\(place + 1) AND \(name) = :satchel_\(place + 1) COLLATE BINARY"
+    }
+    return "\(sights(above: table))SELECT 1 FROM \(quoted(table.name)) WHERE \(Self.all(isRow)) AND (\(condition))"
   }
 
   /// Whether every user may change every row, whatever is in it.
@@ -76,108 +37,153 @@ struct ScopeRules {
       && table.treeKeys.isEmpty
   }
 
-  /// Whether a user may see or change the row with the key `:satchel_1`, `:satchel_2`, ...
-  func sql(_ right: Right, to table: TrackedTable) -> String {
-    let isRow = table.schema.key.enumerated()
-      .map { "\(quoted(table.name)).\(quoted(table.schema.columns[$1])) = :satchel_\($0 + 1)" }.joined(separator: " AND ")
-    let rule =
-      switch (right, table.rules.write) {
-      case (.see, _), (.write, .visible): visible(table)
-      case (.write, .none): "0"
-      case (.write, .expression(let rule)): (["(\(rule)\n)"] + parentConditions(table)).joined(separator: " AND ")
+  /// What the user may change: never more than the parents allow.
+  func writable(_ table: TrackedTable) -> String {
+    switch table.rules.write {
+    case .visible: visible(table)
+    case .none: "0"
+    case .expression(let rule): Self.all(["(\(rule)\n)"] + conditions(of: table).filter { $0.subject != .row }.map(\.sql))
+    }
+  }
+
+  /// The table's own rule and its parents', at any depth.
+  func visible(_ table: TrackedTable) -> String { Self.all(conditions(of: table).map(\.sql)) }
+
+  // MARK: what may be seen of the tables above
+
+  /// Names, for one statement, for what the user may see of each table above this one. Conditions speak of these: put into each other, those of
+  /// a few generations would be more than SQLite's parser takes.
+  private func sights(above table: TrackedTable) -> String {
+    var found: [(name: String, sql: String)] = []
+    func add(_ name: String, _ table: TrackedTable, _ conditions: [Condition]) {
+      found.append((name, "SELECT * FROM \(quoted(table.name)) WHERE \(Self.all(conditions.map(\.sql)))"))
+    }
+    func visit(_ table: TrackedTable) {
+      for key in table.parentKeys(in: dataset) {
+        guard let parent = self.table(key.parent), !found.contains(where: { $0.name == sight(parent) }) else { continue }
+        visit(parent)
+        add(sight(parent), parent, conditions(of: parent))
       }
-    return "SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow) AND \(rule)"
+      if !table.treeKeys.isEmpty { add(sightBesideTree(table), table, conditionsBesideTree(table)) }
+    }
+    visit(table)
+    if found.isEmpty { return "" }
+    return "WITH \(found.map { "\($0.name) AS NOT MATERIALIZED (\($0.sql))" }.joined(separator: ",\n"))\n"
   }
 
-  /// The table's own rule and its parents', at any depth. A rule stands alone in its parentheses, with the table's columns nearest,
-  /// so that it can only narrow what the parents allow.
-  func visible(_ table: TrackedTable) -> String {
-    ([ownCondition(table)] + parentConditions(table)).joined(separator: " AND ")
-  }
+  private func place(_ table: TrackedTable) -> Int { tables.firstIndex { $0.name == table.name } ?? tables.count }
 
-  func ownCondition(_ table: TrackedTable) -> String { table.rules.visible.map { "(\($0)\n)" } ?? "1" }
+  /// The rows of a table that the user may see.
+  private func sight(_ table: TrackedTable) -> String { "satchel_seen_\(place(table))" }
 
-  /// What the parents ask: with each the user must see it, or there is none; or, as the rule says, with one of them.
-  private func parentConditions(_ table: TrackedTable) -> [String] {
-    let parents = namedParentConditions(table)
-    let trees = treeConditions(table)
-    guard table.rules.parentsMatch == .any, parents.count > 1 else { return parents.map(\.sql) + trees }
-    let any = parents.map { "(NOT (\($0.refersToNone)) AND \($0.sql))" }
-    let none = parents.map { "(\($0.refersToNone))" }.joined(separator: " AND ")
-    return ["(\((any + [none]).joined(separator: " OR ")))"] + trees
-  }
+  /// The rows of a tree that nothing hides but what may hang above them.
+  private func sightBesideTree(_ table: TrackedTable) -> String { "satchel_beside_tree_\(place(table))" }
 
-  struct ParentCondition {
-    let parent: Name
-    let columns: [Name]
-    /// That the row names no such parent.
-    let refersToNone: String
-    /// That it names none, or one that the user may see.
+  // MARK: what is asked of a row
+
+  /// One thing that the rules ask of a row before it is seen.
+  struct Condition {
+    enum Subject: Equatable {
+      /// The row's own values.
+      case row
+      /// The row's parents in other tables: one of them, or the one that it names.
+      case parents([Reference])
+      /// The rows of its own table above it.
+      case tree
+    }
+
+    let subject: Subject
     let sql: String
   }
 
-  /// A condition for each foreign key along which visibility is inherited from another table.
-  func namedParentConditions(_ table: TrackedTable) -> [ParentCondition] {
+  /// Columns by which a row names its parent.
+  struct Reference: Equatable {
+    let parent: Name
+    let columns: [Name]
+  }
+
+  /// All of them must hold. A rule stands alone in its parentheses, with the table's columns nearest, so that it can only narrow what the
+  /// parents allow.
+  func conditions(of table: TrackedTable) -> [Condition] { conditionsBesideTree(table) + treeCondition(table) }
+
+  private func conditionsBesideTree(_ table: TrackedTable) -> [Condition] {
+    [Condition(subject: .row, sql: table.rules.visible.map { "(\($0)\n)" } ?? "1")] + parentConditions(table)
+  }
+
+  /// With each of the parents the user must see it, or there is none; or, as the rule says, with one of them.
+  private func parentConditions(_ table: TrackedTable) -> [Condition] {
+    let parents = namedParents(table)
+    guard table.rules.parentsMatch == .any, parents.count > 1 else {
+      return parents.map { Condition(subject: .parents([$0.reference]), sql: "(\($0.isNone) OR \($0.isSeen))") }
+    }
+    let any = parents.map { "(NOT (\($0.isNone)) AND \($0.isSeen))" }
+    let none = parents.map { "(\($0.isNone))" }.joined(separator: " AND ")
+    return [
+      Condition(subject: .parents(parents.map(\.reference)), sql: "(\((any + [none]).joined(separator: " OR ")))")
+    ]
+  }
+
+  private struct NamedParent {
+    let reference: Reference
+    /// That the row names no such parent.
+    let isNone: String
+    /// That the user may see the one that it names.
+    let isSeen: String
+  }
+
+  /// One for each foreign key along which visibility is inherited from another table.
+  private func namedParents(_ table: TrackedTable) -> [NamedParent] {
     table.parentKeys(in: dataset).compactMap { key in
       guard let parent = self.table(key.parent) else { return nil }
       let own = key.columns.map { "\(quoted(table.name)).\(quoted(table.schema.columns[$0]))" }
-      let matches = zip(own, key.parentColumns).map { "\(quoted(parent.name)).\(quoted($1)) = \($0)" }.joined(separator: " AND ")
-      let refersToNone = own.map { "\($0) IS NULL" }.joined(separator: " OR ")
-      return ParentCondition(
-        parent: parent.name, columns: key.columns.map { table.schema.columns[$0] }, refersToNone: refersToNone,
-        sql: "(\(refersToNone) OR EXISTS (SELECT 1 FROM \(quoted(parent.name)) WHERE \(matches) AND \(visible(parent))))")
+      let matches = zip(own, key.parentColumns).map { "\(quoted(parent.name)).\(quoted($1)) = \($0)" }
+      return NamedParent(
+        reference: Reference(parent: parent.name, columns: key.columns.map { table.schema.columns[$0] }),
+        isNone: own.map { "\($0) IS NULL" }.joined(separator: " OR "),
+        isSeen: "EXISTS (SELECT 1 FROM \(sight(parent)) AS \(quoted(parent.name)) WHERE \(Self.all(matches)))")
     }
   }
 
-  /// For a table that is a tree of its own rows: that no row above this one is hidden. It goes up from the row, so that it costs the depth;
-  /// a circle of rows ends where it began.
-  func treeConditions(_ table: TrackedTable) -> [String] {
-    let itself = ([ownCondition(table)] + namedParentConditions(table).map(\.sql)).joined(separator: " AND ")
-    return table.treeKeys.map { key in
-      let own = key.columns.map { quoted(table.schema.columns[$0]) }
-      let parents = key.parentColumns.map { quoted($0) }
-      let names = own.indices.map { "satchel_\($0 + 1)" }
-      let name = quoted(table.name)
-      func all(_ parts: [String]) -> String { parts.joined(separator: " AND ") }
-      return """
-        NOT EXISTS (
-          WITH RECURSIVE satchel_above (\(names.joined(separator: ", "))) AS (
-            SELECT \(own.map { "\(name).\($0)" }.joined(separator: ", ")) WHERE \(all(own.map { "\(name).\($0) IS NOT NULL" }))
-            UNION
-            SELECT \(own.map { "satchel_next.\($0)" }.joined(separator: ", "))
-            FROM satchel_above JOIN \(name) AS satchel_next ON \(all(zip(parents, names).map { "satchel_next.\($0) = satchel_above.\($1)" }))
-            WHERE \(all(own.map { "satchel_next.\($0) IS NOT NULL" }))
-          )
-          SELECT 1 FROM satchel_above WHERE NOT EXISTS (
-            SELECT 1 FROM \(name) WHERE \(all(zip(parents, names).map { "\(name).\($0) = satchel_above.\($1)" })) AND \(itself)))
-        """
+  /// For a table that is a tree of its own rows: that no row above this one is hidden, along whichever of its references. It goes up from
+  /// the row, so that it costs the depth; a circle of rows ends where it began.
+  private func treeCondition(_ table: TrackedTable) -> [Condition] {
+    let keys = table.treeKeys
+    if keys.isEmpty { return [] }
+    let name = quoted(table.name)
+    /// Each reference has columns of its own in what was found above: values of several would be compared by the type of one.
+    func names(_ way: Int) -> [String] { keys[way].columns.indices.map { "satchel_\(way + 1)_\($0 + 1)" } }
+    /// The rows to which those of `source` refer along one way.
+    func step(_ way: Int, _ source: String) -> (columns: String, isThere: String) {
+      let own = keys[way].columns.map { "\(source).\(quoted(table.schema.columns[$0]))" }
+      let columns = keys.indices.flatMap { $0 == way ? own : names($0).map { _ in "NULL" } }
+      return (columns.joined(separator: ", "), Self.all(own.map { "\($0) IS NOT NULL" }))
     }
+    func isAbove(_ row: String, _ way: Int) -> String {
+      Self.all(zip(keys[way].parentColumns, names(way)).map { "\(row).\(quoted($0)) = satchel_above.\($1)" })
+    }
+    let first = keys.indices.map { way in "SELECT \(step(way, name).columns) WHERE \(step(way, name).isThere)" }
+    let further = keys.indices.flatMap { from in
+      keys.indices.map { way in
+        let next = step(way, "satchel_next")
+        return """
+          SELECT \(next.columns)
+          FROM satchel_above JOIN \(name) AS satchel_next ON \(isAbove("satchel_next", from))
+          WHERE \(next.isThere)
+          """
+      }
+    }
+    let hidden = keys.indices.map { way in
+      "(\(names(way)[0]) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(sightBesideTree(table)) AS \(name) WHERE \(isAbove(name, way))))"
+    }
+    let sql = """
+      NOT EXISTS (
+        WITH RECURSIVE satchel_above (\(keys.indices.flatMap(names).joined(separator: ", "))) AS (
+          \((first + further).joined(separator: "\n    UNION\n    "))
+        )
+        SELECT 1 FROM satchel_above WHERE \(hidden.joined(separator: " OR ")))
+      """
+    return [Condition(subject: .tree, sql: sql)]
   }
-}
 
-/// What keeps a text from being one whole SQL expression that stays inside its parentheses; nil where nothing does.
-func expressionProblem(in rule: String) -> String? {
-  var depth = 0
-  var bytes = Array(rule.utf8)[...]
-  if bytes.allSatisfy({ $0 == 32 || $0 == 10 || $0 == 9 || $0 == 13 }) { return "the rule is empty" }
-  while let byte = bytes.popFirst() {
-    switch byte {
-    case UInt8(ascii: "("): depth += 1
-    case UInt8(ascii: ")"):
-      depth -= 1
-      if depth < 0 { return "a parenthesis is closed that was not opened" }
-    case UInt8(ascii: ";"): return "a rule is one expression, without a semicolon"
-    case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
-      // A doubled quote ends the text and begins the next: the outcome is the same.
-      guard let end = bytes.firstIndex(of: byte) else { return "a quote is not closed" }
-      bytes = bytes[(end + 1)...]
-    case UInt8(ascii: "["):
-      guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return "a bracket is not closed" }
-      bytes = bytes[(end + 1)...]
-    case UInt8(ascii: "-") where bytes.first == UInt8(ascii: "-"), UInt8(ascii: "/") where bytes.first == UInt8(ascii: "*"):
-      return "a rule has no comments"
-    default: break
-    }
-  }
-  return depth == 0 ? nil : "a parenthesis is not closed"
+  private static func all(_ parts: [String]) -> String { parts.joined(separator: " AND ") }
 }

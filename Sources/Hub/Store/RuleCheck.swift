@@ -1,0 +1,93 @@
+import SatchelCapture
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+
+extension ScopeRules {
+  /// Checks every rule by itself: that it is one whole expression, reads nothing but the dataset's tables, names columns that there
+  /// are, uses no parameter but the user's name and attributes, and says the same of the same rows at any time. Then all together, as they
+  /// will be asked. Throws a `DatasetError` with the rule's place.
+  func check(in database: borrowing Database) throws {
+    try checkForCircles()
+    for table in tables {
+      if let rule = table.rules.visible { try check(rule, of: table, at: "tables.\(table.name).visible", in: database) }
+      if case .expression(let rule) = table.rules.write {
+        try check(rule, of: table, at: "tables.\(table.name).write", in: database)
+      }
+    }
+    for table in tables {
+      for condition in [visible(table), writable(table)] {
+        do { _ = try database.prepare(ofRowSQL(table, condition)).columnCount } catch {
+          throw DatasetError(
+            "tables.\(table.name)", "its rules and its parents' cannot be asked together (\(error.message))",
+            hint: "Make the rules simpler: fewer parentheses inside each other, for example.")
+        }
+      }
+    }
+  }
+
+  private func check(_ rule: String, of table: TrackedTable, at place: String, in database: borrowing Database) throws {
+    if let problem = expressionProblem(in: rule) { throw DatasetError(place, problem) }
+    let authorizer = ReadAuthorizer(tables: tables.map(\.name.text))
+    do {
+      let parameters = try database.authorized(by: authorizer) {
+        try database.prepare("SELECT 1 FROM \(quoted(table.name)) WHERE (\(rule)\n)").parameterNames
+      }
+      let known = ["user"] + dataset.attributes.map(\.name.text)
+      for name in parameters where !known.contains(where: { $0 == name }) {
+        throw DatasetError(
+          place, name.map { "there is no attribute \($0)" } ?? "a parameter has no name",
+          hint: "Rules may use: \(known.map { ":" + $0 }.joined(separator: ", ")). Declare others under `attributes`.")
+      }
+      if authorizer.callsDateFunctions, let word = presentTime(in: rule) {
+        throw DatasetError(
+          place, "it asks for the present time or place by \(word), so its result is not decided by the row alone",
+          hint: "Compare with a column, or with an attribute of the user that the office sets.")
+      }
+    } catch let error as SQLiteError {
+      throw DatasetError(
+        place, authorizer.refusal ?? error.message, hint: "A rule is an SQL expression over the columns of \(table.name).")
+    }
+  }
+
+  private func checkForCircles() throws {
+    func visit(_ table: TrackedTable, _ path: [Name]) throws {
+      if path.contains(table.name) {
+        throw DatasetError(
+          "tables.\(table.name).parents",
+          "visibility goes in a circle: \((path + [table.name]).map(\.text).joined(separator: " -> "))")
+      }
+      for key in table.parentKeys(in: dataset) {
+        if let parent = self.table(key.parent) { try visit(parent, path + [table.name]) }
+      }
+    }
+    for table in tables { try visit(table, []) }
+  }
+}
+
+/// What keeps a text from being one whole SQL expression that stays inside its parentheses; nil where nothing does.
+func expressionProblem(in rule: String) -> String? {
+  var depth = 0
+  var bytes = Array(rule.utf8)[...]
+  if bytes.allSatisfy({ $0 == 32 || $0 == 10 || $0 == 9 || $0 == 13 }) { return "the rule is empty" }
+  while let byte = bytes.popFirst() {
+    switch byte {
+    case UInt8(ascii: "("): depth += 1
+    case UInt8(ascii: ")"):
+      depth -= 1
+      if depth < 0 { return "a parenthesis is closed that was not opened" }
+    case UInt8(ascii: ";"): return "a rule is one expression, without a semicolon"
+    case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
+      // A doubled quote ends the text and begins the next: the outcome is the same.
+      guard let end = bytes.firstIndex(of: byte) else { return "a quote is not closed" }
+      bytes = bytes[(end + 1)...]
+    case UInt8(ascii: "["):
+      guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return "a bracket is not closed" }
+      bytes = bytes[(end + 1)...]
+    case UInt8(ascii: "-") where bytes.first == UInt8(ascii: "-"), UInt8(ascii: "/") where bytes.first == UInt8(ascii: "*"):
+      return "a rule has no comments"
+    default: break
+    }
+  }
+  return depth == 0 ? nil : "a parenthesis is not closed"
+}

@@ -1,0 +1,113 @@
+import SatchelSQLite
+import SatchelValues
+
+/// What a user may see now, from what the user could see at some time before and what changed since: it costs by the change.
+extension ScopeStore {
+  /// The numbers of the rows that the user may see, a set for each table.
+  ///
+  /// A row is looked at again where its own values changed, or whether a row above it is seen; a table as a whole, where a table changed
+  /// that its rule reads. Each is then judged by the same rules as ever.
+  /// - Parameters:
+  ///   - before: what the user could see at a time when `basis` was what it is now.
+  ///   - changed: all rows that were written since, a set for each table.
+  func visible(after before: [RowSet], changed: [RowSet]) throws -> [RowSet] {
+    let links = try links
+    var now = before
+    for place in links.order {
+      // What is known to have come into sight or gone out of it, in the tables above.
+      let doubt = try doubt(place, links, changed) { before[$0].symmetricDifference(now[$0]) }
+      switch doubt {
+      case .all: now[place] = try visible(in: place, below: now)
+      case .rows(let rows): try judge(rows, in: place, &now[place])
+      }
+    }
+    return now
+  }
+
+  /// The same of everything, table by table from above.
+  func visibleFromAbove() throws -> [RowSet] {
+    var now = store.tables.map { _ in RowSet() }
+    for place in try links.order { now[place] = try visible(in: place, below: now) }
+    return now
+  }
+
+  /// Where the user sees but a few of the rows above, only what refers to these can be seen, and what refers to none.
+  /// - Parameter now: what the user sees of the tables above.
+  private func visible(in place: Int, below now: [RowSet]) throws -> RowSet {
+    guard let link = try narrowestLink(place, now), let children = link.children else { return try visible(in: place) }
+    var rows = RowSet()
+    try store.database.each(link.orphans) { rows.insert($0.integer(0)) }
+    try insertRows(referringTo: now[link.parent], by: children, into: &rows)
+    var seen = RowSet()
+    for number in rows where try maySee(number, in: place) { seen.insert(number) }
+    return seen
+  }
+
+  private func narrowestLink(_ place: Int, _ now: [RowSet]) throws -> ScopeLinks.Link? {
+    let above = try links.links[place].filter { $0.parent != place }
+    // Any of several parents lets a row in.
+    if above.count > 1, store.tables[place].rules.parentsMatch == .any { return nil }
+    let narrow = above.filter { $0.children != nil && now[$0.parent].count <= Self.mostFollowed }
+    guard let link = narrow.min(by: { now[$0.parent].count < now[$1.parent].count }) else { return nil }
+    return try now[link.parent].count * 4 < store.numbers[link.parent].count(in: store.database) ? link : nil
+  }
+
+  private enum Doubt {
+    case all
+    case rows(RowSet)
+  }
+
+  /// Beyond so many rows it is as cheap to look at all that may refer to them.
+  private static let mostFollowed = 20_000
+  /// Below so many, one by one is always cheap.
+  private static let fewRows = 2_000
+
+  private func doubt(_ place: Int, _ links: ScopeLinks, _ changed: [RowSet], moved: (Int) -> RowSet) throws -> Doubt {
+    if links.reads[place].contains(where: { !changed[$0].isEmpty }) { return .all }
+    var rows = changed[place]
+    for link in links.links[place] where link.parent != place {
+      guard let children = link.children else {
+        // A row above may have another name by now for those that refer to it.
+        if !changed[link.parent].isEmpty || !moved(link.parent).isEmpty { return .all }
+        continue
+      }
+      let above = moved(link.parent)
+      if above.count > Self.mostFollowed { return .all }
+      try insertRows(referringTo: above, by: children, into: &rows)
+    }
+    let hasLostBranches = links.links[place].contains { $0.parent == place && $0.children == nil }
+    if hasLostBranches, !rows.isEmpty { return .all }
+    let isMost = try rows.count > Self.fewRows && rows.count > store.numbers[place].count(in: store.database) / 4
+    return isMost ? .all : .rows(rows)
+  }
+
+  /// Asks the rules about these rows, and about what hangs below those that come into sight or go out of it.
+  private func judge(_ doubtful: RowSet, in place: Int, _ seen: inout RowSet) throws {
+    let branches = try links.links[place].filter { $0.parent == place }.compactMap(\.children)
+    var next = doubtful
+    var judged = RowSet()
+    while !next.isEmpty {
+      var turned = RowSet()
+      for number in next {
+        let isSeen = try maySee(number, in: place)
+        if isSeen == seen.contains(number) { continue }
+        turned.insert(number)
+        if isSeen { seen.insert(number) } else { seen.remove(number) }
+      }
+      if !branches.isEmpty, turned.count > Self.mostFollowed {
+        seen = try visible(in: place)
+        return
+      }
+      judged = judged.union(next)
+      next = RowSet()
+      for children in branches { try insertRows(referringTo: turned, by: children, into: &next) }
+      next = next.subtracting(judged)
+    }
+  }
+
+  private func insertRows(referringTo parents: RowSet, by children: String, into rows: inout RowSet) throws {
+    if parents.isEmpty { return }
+    let numbers = "[\(parents.map { String($0) }.joined(separator: ","))]"
+    try store.database.each(children, ["numbers": .string(numbers)]) { rows.insert($0.integer(0)) }
+  }
+}

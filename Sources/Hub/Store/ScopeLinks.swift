@@ -1,0 +1,111 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// How visibility spreads: from which rows of which tables a row's own may change.
+struct ScopeLinks {
+  /// A reference along which a table's rows inherit visibility.
+  struct Link {
+    let parent: Int
+    /// SQL for the numbers of the rows that refer to those whose numbers `:numbers` has, a JSON array; nil where equal values
+    /// need not be equal bytes, or where not the parent's key is referred to: what referred to a row that is gone cannot be found then.
+    let children: String?
+    /// SQL for the numbers of the rows that refer to none.
+    let orphans: String
+  }
+
+  /// For each table, the links to its parents.
+  let links: [[Link]]
+  /// For each table, the tables that its rule reads beside the row itself: any row of theirs may count for any row of this.
+  let reads: [Set<Int>]
+  /// The tables' places, parents before their children.
+  let order: [Int]
+
+  init(_ store: HubStore, _ rules: ScopeRules) throws {
+    let tables = store.tables
+    links = tables.map { table in
+      (table.parentKeys(in: store.dataset) + table.treeKeys).compactMap { key in
+        store.place(of: key.parent).map { parent in
+          Link(
+            parent: parent, children: Self.children(of: tables[parent], in: table, along: key, store),
+            orphans: Self.numbers(
+              of: table, where: key.columns.map { "\(Self.column($0, table)) IS NULL" }.joined(separator: " OR ")))
+        }
+      }
+    }
+    reads = try tables.map { table in
+      guard let rule = table.rules.visible else { return [] }
+      return try Self.reads(rule, of: table, store)
+    }
+    order = Self.parentsFirst(links)
+  }
+
+  /// The tables that are read as a whole: by a rule, or because their children cannot be found row by row.
+  var readAsWhole: Set<Int> {
+    links.joined().filter { $0.children == nil }.reduce(into: reads.reduce([]) { $0.union($1) }) { $0.insert($1.parent) }
+  }
+
+  /// Without an index over the referring columns each use costs a walk through the table.
+  private static func children(
+    of parent: TrackedTable, in table: TrackedTable, along key: ForeignKey, _ store: HubStore
+  ) -> String? {
+    let columns = key.columns.map { table.schema.columns[$0] }
+    let isKey = key.parentColumns.sorted() == parent.schema.key.map { parent.schema.columns[$0] }.sorted()
+    let isComparable = zip(columns, key.parentColumns).allSatisfy { own, other in
+      let comparison = store.database.comparison(of: own, in: table.name)
+      return comparison?.isBinary == true && comparison == store.database.comparison(of: other, in: parent.name)
+    }
+    guard isKey, isComparable else { return nil }
+    let names = RowNumbers.names(parent)
+    return numbers(
+      of: table,
+      where: """
+        (\(key.columns.map { column($0, table) }.joined(separator: ", "))) IN (
+          SELECT \(quotedList(key.parentColumns))
+          FROM \(names.table)
+          WHERE \(names.number) IN (SELECT value FROM json_each(:numbers)))
+        """)
+  }
+
+  private static func column(_ column: Int, _ table: TrackedTable) -> String {
+    "\(quoted(table.name)).\(quoted(table.schema.columns[column]))"
+  }
+
+  private static func numbers(of table: TrackedTable, where condition: String) -> String {
+    let names = RowNumbers.names(table)
+    let isSame = names.key.map { "satchel_numbers.\($0) = \(quoted(table.name)).\($0)" }.joined(separator: " AND ")
+    return """
+      SELECT satchel_numbers.\(names.number)
+      FROM \(quoted(table.name)) CROSS JOIN \(names.table) AS satchel_numbers ON \(isSame)
+      WHERE \(condition)
+      """
+  }
+
+  /// The rule is asked over a row of constants: what it still reads, it reads by itself. Where it cannot be asked so, it may read its own
+  /// table too.
+  private static func reads(_ rule: String, of table: TrackedTable, _ store: HubStore) throws -> Set<Int> {
+    func tablesRead(_ from: String) throws -> Set<Int> {
+      let authorizer = ReadAuthorizer(tables: store.tables.map(\.name.text))
+      let count = try store.database.authorized(by: authorizer) {
+        try store.database.prepare("SELECT 1 FROM \(from) WHERE (\(rule)\n)").columnCount
+      }
+      return count == 0 ? [] : Set(store.tables.indices.filter { authorizer.reads(store.tables[$0].name) })
+    }
+    let columns = try store.database.columnNames(of: table.name).map { "NULL AS \(quoted($0))" }.joined(separator: ", ")
+    do { return try tablesRead("(SELECT \(columns)) AS \(quoted(table.name))") } catch is SQLiteError {
+      return try tablesRead(quoted(table.name))
+    }
+  }
+
+  private static func parentsFirst(_ links: [[Link]]) -> [Int] {
+    var order: [Int] = []
+    func visit(_ place: Int) {
+      if order.contains(place) { return }
+      // A table of definitions without circles, but for a tree's own rows.
+      for link in links[place] where link.parent != place { visit(link.parent) }
+      order.append(place)
+    }
+    for place in links.indices { visit(place) }
+    return order
+  }
+}

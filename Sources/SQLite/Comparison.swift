@@ -1,0 +1,62 @@
+import CSQLite
+import SatchelValues
+
+/// How SQLite compares the values of one column. Values of two columns with the same comparison are equal in either, or in none.
+public struct Comparison: Hashable, Sendable {
+  /// What a column's declared type makes of values: section 3.1 of SQLite's page on data types.
+  public enum Affinity: Sendable { case text, numeric, integer, real, none }
+
+  public let affinity: Affinity
+  /// In capital letters.
+  public let collation: String
+
+  /// Whether values are equal where their bytes are.
+  public var isBinary: Bool { collation == "BINARY" }
+}
+
+extension Comparison.Affinity {
+  init(ofDeclared type: String) {
+    let type = Array(type.utf8).asciiLowercased
+    func names(_ words: StaticString...) -> Bool {
+      words.contains { word in
+        word.withUTF8Buffer { word in type.indices.contains { type[$0...].starts(with: word) } }
+      }
+    }
+    if names("int") {
+      self = .integer
+    } else if names("char", "clob", "text") {
+      self = .text
+    } else if type.isEmpty || names("blob") {
+      self = .none
+    } else if names("real", "floa", "doub") {
+      self = .real
+    } else {
+      self = .numeric
+    }
+  }
+}
+
+extension Database {
+  /// How values of a column are compared; nil where there is no such column, or where its type is ANY: that depends on STRICT.
+  public func comparison(of column: Name, in table: Name) -> Comparison? {
+    var type: UnsafePointer<CChar>?
+    var collation: UnsafePointer<CChar>?
+    let code = sqlite3_table_column_metadata(handle, "main", table.text, column.text, &type, &collation, nil, nil, nil)
+    guard code == SQLITE_OK, let collation else { return nil }
+    let declared = type.map { String(cString: $0) } ?? ""
+    if declared.uppercased() == "ANY" { return nil }
+    return Comparison(affinity: .init(ofDeclared: declared), collation: String(cString: collation).uppercased())
+  }
+
+  /// All columns of a table that SQL can name, generated ones too.
+  public func columnNames(of table: Name) throws -> [Name] {
+    try all("SELECT name FROM pragma_table_xinfo(:name)", ["name": .string(table.text)]) { Name($0.text(0)) }
+  }
+
+  /// The text by which a table was declared, and changed since.
+  public func declaration(of table: Name) throws -> [UInt8] {
+    try first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(table.text)]) {
+      Array($0.text(0).utf8)
+    } ?? []
+  }
+}

@@ -1,0 +1,41 @@
+/// SQLite's functions of date and time.
+let dateFunctions: Set<[UInt8]> = Set(
+  ["date", "time", "datetime", "julianday", "unixepoch", "strftime"].map { Array($0.utf8) })
+
+/// What in an SQL expression makes functions of date and time ask for the present time, or for where this machine stands; nil where
+/// nothing does. It is a word, or a function that lacks its argument.
+public func presentTime(in expression: String) -> String? {
+  let words = ["now", "localtime", "utc"]
+  var bytes = Array(expression.utf8)[...]
+  while let start = bytes.firstIndex(of: UInt8(ascii: "'")) {
+    bytes = bytes[(start + 1)...]
+    guard let end = bytes.firstIndex(of: UInt8(ascii: "'")) else { break }
+    let text = Array(bytes[..<end]).asciiLowercased
+    if let word = words.first(where: { Array($0.utf8) == text }) { return "'\(word)'" }
+    bytes = bytes[(end + 1)...]
+  }
+  let tokens = Array(SQLTokens(expression))
+  for (place, token) in tokens.enumerated() where dateFunctions.contains(token.text) {
+    guard tokens[(place + 1)...].first?.isSign("(") == true, lacksTime(token, tokens[(place + 1)...], expression) else {
+      continue
+    }
+    return String(decoding: token.text, as: UTF8.self) + "()"
+  }
+  return nil
+}
+
+/// Whether a call has no argument, or `strftime` its format alone.
+private func lacksTime(_ function: SQLTokens.Token, _ call: ArraySlice<SQLTokens.Token>, _ expression: String) -> Bool {
+  var depth = 0
+  for (place, token) in zip(call.indices, call) {
+    if token.isSign("(") { depth += 1 }
+    if token.isSign(")") { depth -= 1 }
+    if depth == 1, token.isSign(",") { return false }
+    guard depth == 0 else { continue }
+    if function.isWord("strftime") { return true }
+    // What stands in quotes is no token.
+    let inside = Array(expression.utf8)[call[call.startIndex].end..<token.end - 1]
+    return place == call.startIndex + 1 && inside.allSatisfy { $0 == 32 || (9...13).contains($0) }
+  }
+  return false
+}

@@ -1,0 +1,114 @@
+import Foundation
+import SatchelCapture
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+import TestSupport
+import Testing
+
+@testable import SatchelHub
+
+/// What a user sees is derived from what the user saw before and from what changed since. Judged by the whole evaluation.
+/// SATCHEL_HISTORIES says how many histories are tried, SATCHEL_SEED which one is the first.
+@Suite struct ScopeChangeTests {
+  private static func setting(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
+
+  @Test(
+    "over random datasets, rules, users and writes, what is derived from the changes or table by table from above, is what the rules say of all rows"
+  )
+  func randomHistories() throws {
+    let count = Self.setting("SATCHEL_HISTORIES") ?? 250
+    let first = Self.setting("SATCHEL_SEED") ?? 0
+    var total = ScopeHistory.Tally()
+    for seed in UInt64(first)..<UInt64(first + count) {
+      var history = try ScopeHistory(seed: seed)
+      let tally = try history.play()
+      total.derived += tally.derived
+      total.moved += tally.moved
+    }
+    // A test of nothing would pass too.
+    #expect(total.derived > 5 * count && total.moved > 2 * count, "\(total)")
+  }
+}
+
+/// A hub's database over which programs write, and two users who look at it now and then.
+struct ScopeHistory {
+  struct Tally {
+    /// How often sets were derived, and how often they were other ones than before.
+    var derived = 0
+    var moved = 0
+  }
+
+  /// What a user saw last.
+  private struct Sight {
+    let sets: [RowSet]
+    let cursor: Cursor
+    let basis: String?
+  }
+
+  private let seed: UInt64
+  private let folder: TemporaryFolder
+  private var random: SplitMix64
+  private let dataset: RandomDataset
+
+  init(seed: UInt64) throws {
+    self.seed = seed
+    random = SplitMix64(seed: seed)
+    dataset = RandomDataset(&random)
+    folder = try TemporaryFolder()
+  }
+
+  mutating func play() throws -> Tally {
+    var tally = Tally()
+    let store = try open()
+    var scopes = ["ann", "ben"].map { ScopeStore(store, user: user($0)) }
+    var sights: [Sight?] = [nil, nil]
+    for _ in 0..<7 {
+      for _ in 0..<1 + random.below(5) { try? store.database.execute(dataset.write(&random)) }
+      try store.writeTransaction(.keep) {
+        _ = try store.absorb(user: "hub", at: 1)
+        for place in scopes.indices {
+          if random.once(in: 10) { scopes[place] = ScopeStore(store, user: user(scopes[place].user.name)) }
+          let scope = scopes[place]
+          let whole = try scope.visible()
+          let fromAbove = try scope.visibleFromAbove()
+          #expect(fromAbove == whole, "SATCHEL_SEED=\(seed)\n\(dataset.schema)\n\(dataset.definition)")
+          let basis = try scope.basis()
+          if let basis, let sight = sights[place], sight.basis == basis {
+            let changes = try store.changed(after: sight.cursor, device: ReplicaID(unchecked: "none"))
+            let derived = try scope.visible(after: sight.sets, changed: changes.map(\.all))
+            #expect(derived == whole, "SATCHEL_SEED=\(seed)\n\(dataset.schema)\n\(dataset.definition)")
+            tally.derived += 1
+            if whole != sight.sets { tally.moved += 1 }
+          }
+          // Not each time: a device may have been away for long.
+          if !random.once(in: 3) { sights[place] = Sight(sets: whole, cursor: try store.cursor(), basis: basis) }
+        }
+      }
+    }
+    return tally
+  }
+
+  private mutating func user(_ name: String) -> User {
+    User(
+      name: name,
+      attributes: [Field("tier", .integer(Int64(random.below(6))))]
+        + (random.once(in: 2) ? [Field("word", .string("a"))] : []))
+  }
+
+  private mutating func open() throws -> HubStore {
+    let path = folder("data.sqlite")
+    let database = try Database(path: path, mode: .create)
+    try database.execute("PRAGMA synchronous = OFF; \(dataset.schema)")
+    for _ in 0..<30 { try? database.execute(dataset.write(&random)) }
+    try database.execute(dataset.deletionOfNameless)
+    let definition = try DatasetDefinition(json: Array(dataset.definition.utf8))
+    let tables = try TrackedTable.find(definition, in: database)
+    try ScopeRules(dataset: definition, tables: tables).check(in: database)
+    let identity = HubStore.Identity(id: ReplicaID(unchecked: "hub"), name: "hub", epoch: Epoch(unchecked: "epoch"))
+    try database.writeTransaction {
+      try HubStore.install(in: database, identity: identity, definition: definition, tables: tables)
+    }
+    return try HubStore(path: path)
+  }
+}
