@@ -80,7 +80,7 @@ extension DeviceWorkspace {
       return Finding(
         "corrupt", "The database \(databasePath) is damaged: \(error.message).",
         hint:
-          "Close the app and move the file aside: sqlite3 can often read most of it (.recover). Deliver what is in bundles/outbox, then ask the hub's operator for a full bundle: satchel-hub emit --device \(configuration.name) --full; importing it makes the database anew."
+          "Close the app, and keep the file. Ask the hub's operator for a full bundle: satchel-hub emit --device \(configuration.name) --full; importing it saves what was not delivered and can be read, and makes the database anew."
       )
     default: throw error
     }

@@ -30,6 +30,8 @@ public struct ImportReport: Sendable {
   public var found: [ConflictRecord] = []
   /// Of a volume: which others must come before anything can be taken.
   public var waiting: BundleParts.Waiting?
+  /// What became of the database that was here before, where that was damaged.
+  public var saved: SavedDatabase?
 }
 
 extension ImportReport {
@@ -43,6 +45,8 @@ extension DeviceWorkspace {
   /// Verifies a bundle from the hub and brings the database to what it says, in one transaction.
   ///
   /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the database is then as before.
+  ///
+  /// Where SQLite cannot read the database to its end, a full bundle makes it anew; what no export carried is saved before.
   /// - Parameters:
   ///   - fingerprint: of the hub's key, as a person compared it; needed at the first bundle of a device that was not provisioned.
   ///   - lost: what becomes of exports that a restored hub lacks.
@@ -50,28 +54,38 @@ extension DeviceWorkspace {
     _ path: String, fingerprint: String? = nil, lost: LostExports = .deliveredAgain
   ) throws -> ImportReport {
     try locked {
-      let session = try isInitial() ? nil : session()
-      session?.lost = lost
-      return try take(path, fingerprint: fingerprint, session, of: nil)
+      do {
+        let session = try isInitial() ? nil : session()
+        session?.lost = lost
+        return try take(path, fingerprint: fingerprint, session, of: nil)
+      } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
+        guard let damaged = try DamagedDatabase.find(self) else { throw error }
+        return try take(path, fingerprint: fingerprint, nil, damaged, of: nil)
+      }
     }
   }
 
-  /// - Parameter volume: the one that completed the bundle at `path`; nil: it came as it is.
+  /// - Parameters:
+  ///   - damaged: the database that is here and cannot be opened; nil: there is none, or it has a session.
+  ///   - volume: the one that completed the bundle at `path`; nil: it came as it is.
   private func take(
-    _ path: String, fingerprint: String?, _ session: DeviceSession?, of volume: Manifest?
+    _ path: String, fingerprint: String?, _ session: DeviceSession?, _ damaged: DamagedDatabase? = nil, of volume: Manifest?
   ) throws -> ImportReport {
     let report = try quarantining(path, session) {
       let bundle = try read(path, fingerprint: fingerprint, session, of: volume)
       if case .volume(let volume) = bundle.manifest.body { return try keep(bundle, volume, session) }
       let scope = try scope(of: bundle.manifest)
+      if let damaged { return try damaged.replace(by: bundle, scope, from: path) }
       guard let session else { return try begin(with: bundle, scope, from: path) }
+      // All rows are to be looked at anyway.
+      if scope.extent == .full, let fault = try session.database.brokenPage() { throw SQLiteError(corrupt: fault) }
       return try session.importScope(bundle, scope, from: path)
     }
     guard let waiting = report.waiting, waiting.missing.isEmpty, case .volume(let body) = report.manifest.body else {
       return report
     }
     return try BundleParts(folder, platform: platform).join(waiting, body) {
-      try take($0, fingerprint: fingerprint, session, of: report.manifest)
+      try take($0, fingerprint: fingerprint, session, damaged, of: report.manifest)
     }
   }
 

@@ -118,6 +118,7 @@ extension DeviceTool {
     guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
     if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
+    if let saved = report.saved { text += self.text(saved) }
     if !report.rekeyed.isEmpty {
       text +=
         "\(Words.count(report.rekeyed.count, "row")) of yours got new keys, because others had theirs or are the same: satchel_rekeyed\n"
@@ -138,6 +139,26 @@ extension DeviceTool {
     """
   }
 
+  private static func text(_ saved: SavedDatabase) -> String {
+    var text =
+      "The database was damaged (\(saved.fault)). It is kept in \(saved.kept), and the bundle made a new one: close the app and open it again.\n"
+    if let export = saved.export {
+      text += "What was not delivered yet is in \(export.file): carry it to the hub, and its next bundle brings it back.\n"
+    }
+    if let unread = saved.unread {
+      text +=
+        "What was written since the last export could not be read (\(unread)): sqlite3 can often read most of the file that was kept (.recover).\n"
+    }
+    return text
+  }
+
+  private static func json(_ saved: SavedDatabase) -> JSONValue {
+    [
+      "fault": .string(saved.fault), "kept": .string(saved.kept), "export": .optional(saved.export?.file),
+      "unread": .optional(saved.unread),
+    ]
+  }
+
   private static func json(_ report: ImportReport) -> JSONValue {
     if let waiting = report.waiting {
       return [
@@ -151,6 +172,7 @@ extension DeviceTool {
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
       "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }), "copy": .optional(report.copy),
+      "damaged": report.saved.map(json) ?? .null,
     ]
   }
 }
