@@ -35,6 +35,11 @@ extension DeviceWorkspace {
   /// The same, for who holds the workspace's lock.
   func exportHere(snapshot: SnapshotWish, encryption: Encryption) throws -> ExportReport {
     let session = try session()
+    if try keys.areDiscarded() {
+      throw WorkspaceError(
+        "no-key", "This device has no key of its own: it receives, and delivers nothing.",
+        hint: "What is written here stays here. A device that is to deliver: satchel-hub device provision, without --no-keys")
+    }
     let key = try keys.signing()
     let recipients = try encryption.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
     var draft = try BundleDraft(in: folder.outbox, platform: platform)

@@ -56,7 +56,13 @@ extension DeviceTool {
       let workspace = try open(command, context)
       let waiting = try workspace.staged()
       if waiting.isEmpty { return Answer("Nothing is staged.\n", ["bundles": .array([])]) }
-      let answer = try take(waiting, into: workspace, command) { try $1($0) }
+      let answer = try take(waiting, into: workspace, command) { file, body in
+        do { return try body(file) } catch {
+          // Another command that applies may have been quicker.
+          if try context.platform.files.kind(file) == nil { return nil }
+          throw error
+        }
+      }
       for bundle in answer.members.first(where: { $0.name == "bundles" })?.value.arrayValue ?? [] {
         // What was refused is in quarantine by now; what waits for another one stays.
         if bundle["error"]?["reason"]?.stringValue == "gap" { continue }
@@ -66,14 +72,17 @@ extension DeviceTool {
     }
   }
 
-  /// Imports bundles. - Parameter open: gives the path of what was named.
+  /// Imports bundles. - Parameter open: gives the path of what was named; nil: it is not there any more, because it was taken.
   private static func take(
     _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand, _ lost: LostExports = .deliveredAgain,
-    open: (_ name: String, _ body: (String) throws -> ImportReport) throws -> ImportReport
+    open: (_ name: String, _ body: (String) throws -> ImportReport) throws -> ImportReport?
   ) throws -> Answer {
     try ImportRounds.run(names) { name in
-      let report = try open(name) {
+      let taken = try open(name) {
         try workspace.importBundle($0, fingerprint: command.value("fingerprint"), lost: lost)
+      }
+      guard let report = taken else {
+        return ("\(Paths.name(of: name)) was applied meanwhile.\n", ["verdict": .string(Verdict.repeated.rawValue)])
       }
       return (
         text(report) + (command.dryRun ? Rehearsal.text(report.tally, report.found) : ""),
@@ -95,6 +104,9 @@ extension DeviceTool {
   private static func due(_ workspace: DeviceWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
     guard let before = try workspace.status().current else {
       return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]
+    }
+    if try workspace.keys.areDiscarded() {
+      return [.init(to: before.state.hubName, file: nil, words: "nothing, it has no key of its own and receives alone.")]
     }
     let report = try workspace.export(encryption: command.encryption)
     let hub = before.state.hubName
