@@ -96,6 +96,7 @@ extension DeviceWorkspace {
     try KeyChanges.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
     try RevokedKeys.take(manifest, into: &state, in: database)
     try state.save(in: database)
+    try VersionTable.add(definition.version, definition.source, nil, at: now, in: database)
     try Capture.begin(Generation(state.sequence.rawValue), in: database)
     try Capture.witness(manifest.stamp, in: database)
     try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
@@ -107,7 +108,7 @@ extension DeviceWorkspace {
     for sql in [
       DeviceSchema.state, DeviceSchema.revoked, DeviceSchema.exports, DeviceSchema.resolutions, DeviceSchema.rekeyed,
       BlockTable.schema,
-      ConflictTable.schema, Ledger.schema,
+      ConflictTable.schema, Ledger.schema, VersionTable.schema,
     ] {
       try database.execute(sql)
     }

@@ -112,10 +112,14 @@ extension DeviceSession {
 
   /// Whether the hub said anything that it has to know was heard. Else both would answer each other's answers for ever.
   private func hasHeardAnything(since number: EmissionNumber) throws -> Bool {
-    for heard in try archive.numbers(incomingPrefix) where heard > number.rawValue && heard <= state.received.rawValue {
+    var version: Int64?
+    for heard in try archive.numbers(incomingPrefix) where heard >= number.rawValue && heard <= state.received.rawValue {
       let path = archive.path(incomingPrefix, heard)
       let manifest = try? workspace.reader.manifest(of: path, trust: .keys(workspace.hubKeys()))
-      if manifest?.saysAnything ?? true { return true }
+      // The hub waits to hear which devices have come to a new version.
+      let isOfSameVersion = version.map { $0 == manifest?.version } ?? true
+      if heard > number.rawValue, manifest?.saysAnything ?? true || !isOfSameVersion { return true }
+      version = manifest?.version
     }
     // What is not in the archive was in a full bundle that is, or is not known any more.
     let newest = archive.path(incomingPrefix, state.received.rawValue)

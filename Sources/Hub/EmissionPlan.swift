@@ -24,6 +24,8 @@ struct EmissionPlan {
   /// Rows of which the device is told that they are gone.
   let gone: [RowSet]
   let carriesDefinition: Bool
+  /// Those that lead to the present version from the oldest on which the device may still stand.
+  let migrations: [Migration]
   let isNothingNew: Bool
 
   /// - Parameters:
@@ -74,6 +76,8 @@ struct EmissionPlan {
       rows = visible
       gone = store.tables.map { _ in RowSet() }
     }
+    let oldest = emissions.map(\.version).min() ?? store.dataset.version
+    migrations = try VersionTable.migrations(after: oldest, in: store.database)
     carriesDefinition = proved == nil || emissions.contains { $0.version != store.dataset.version }
 
     guard !full, let last, last.isWritten else {

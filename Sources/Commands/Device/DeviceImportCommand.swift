@@ -65,7 +65,7 @@ extension DeviceTool {
       }
       for bundle in answer.members.first(where: { $0.name == "bundles" })?.value.arrayValue ?? [] {
         // What was refused is in quarantine by now; what waits for another one stays.
-        if bundle["error"]?["reason"]?.stringValue == "gap" { continue }
+        if ["gap", "migration"].contains(bundle["error"]?["reason"]?.stringValue) { continue }
         if let file = bundle["file"]?.stringValue { try workspace.unstage(file) }
       }
       return answer
@@ -131,6 +131,7 @@ extension DeviceTool {
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
     if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
     if let saved = report.saved { text += self.text(saved) }
+    if let version = report.version { text += "The dataset has version \(version) here from now on.\n" }
     if !report.rekeyed.isEmpty {
       text +=
         "\(Words.count(report.rekeyed.count, "row")) of yours got new keys, because others had theirs or are the same: satchel_rekeyed\n"
@@ -180,7 +181,7 @@ extension DeviceTool {
     return [
       "verdict": .string(report.verdict.rawValue), "number": .integer(report.manifest.wholeNumber),
       "written": .integer(Int64(report.written)), "removed": .integer(Int64(report.removed)),
-      "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)),
+      "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)), "version": .optional(report.version),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
       "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }), "copy": .optional(report.copy),
