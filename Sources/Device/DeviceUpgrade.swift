@@ -84,18 +84,20 @@ final class DeviceUpgrade {
   /// Brings this device's own rows to where the migrations leave them. Triggers sleep by now.
   ///
   /// A row with pending changes becomes what it was, in the columns that its table has by now, whatever a migration wrote into it: so its
-  /// changes are the same as before. A new row that no export carries yet is nobody else's, and stays as the migration made it.
+  /// changes are the same as before. A new row that no export carries yet keeps in columns that came what the migrations put there: for rows
+  /// of others the hub says what it is.
   func bringOwnRows() throws {
     guard let step else { return }
     for (table, existed) in step.added { try take(table, existed: existed) }
     for table in step.kept {
       guard let pending = step.pending?.table(table.name) else { continue }
       let rows = try RowTable(table, in: database)
+      let new = (step.mappings[table.name]?.new ?? []).compactMap { table.schema.position(of: $0) }
       var moves: [(key: RowKey, from: Row?, to: Row?)] = []
       try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
+        var own = try pending.row(key)
         let isUnsent = images[0].row == nil && images[0].generation.rawValue >= session.state.sequence.rawValue
-        if isUnsent, current != nil { return }
-        let own = try pending.row(key)
+        if isUnsent, let current { for column in new { own?[column] = current[column] } }
         if own != current { moves.append((key, current, own)) }
       }
       for move in moves {

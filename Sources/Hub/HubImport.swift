@@ -90,21 +90,6 @@ extension HubWorkspace {
     return report
   }
 
-  /// The bundles that wait in the inbox, with the version of the dataset of which each is.
-  public func waiting() throws -> [(path: String, version: Int64)] {
-    let store = try examined()
-    return try WaitingBundles(folder, platform.files).list().compactMap { path in
-      let manifest = try? reader.manifest(of: path, trust: .keys(trustedKeys(store)))
-      return manifest.map { (path, $0.version) }
-    }
-  }
-
-  /// Of those, the ones that can be taken by now.
-  public func dueByNow() throws -> [String] {
-    let present = try store().dataset.version
-    return try waiting().filter { $0.version <= present }.map(\.path)
-  }
-
   /// A volume waits for the others, unless the bundle that they make was overtaken.
   private func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ store: HubStore
@@ -134,11 +119,6 @@ extension HubWorkspace {
       try quarantine(path, because: error, store)
       throw error
     }
-  }
-
-  private func keepWaiting(_ path: String, _ store: HubStore) throws {
-    let manifest = try reader.manifest(of: path, trust: .keys(trustedKeys(store)))
-    try WaitingBundles(folder, platform.files).keep(path, as: HubArchive.name(of: manifest))
   }
 
   private func isRequest(_ path: String) -> Bool { (try? readRequest(path)) != nil }

@@ -57,33 +57,36 @@ extension Database {
     if let zero = bytes.firstIndex(of: 0) { throw ScriptError(line: Self.line(zero, of: bytes), message: "there is a NUL in it") }
     var place = 0
     var count = 0
-    while let next = Self.statement(after: place, in: bytes) {
-      let line = Self.line(next, of: bytes)
+    while place < bytes.count {
+      let line = Self.line(Self.beginning(after: place, in: bytes), of: bytes)
+      let watch = ScriptWatch()
+      let done: (end: Int, isStatement: Bool)
+      do {
+        done = try watched(by: Watch(watch.allows)) { try runStatement(at: place, of: bytes) }
+      } catch let error as SQLiteError where ![.busy, .full, .inputOutput, .corrupt].contains(error.kind) {
+        throw ScriptError(line: line, message: watch.refusal ?? error.message)
+      }
+      place = done.end
+      if !done.isStatement { continue }
       count += 1
       if count > Self.mostStatements {
         throw ScriptError(line: line, message: "there are more than \(Self.mostStatements) statements")
-      }
-      let watch = ScriptWatch()
-      do {
-        place = try watched(by: Watch(watch.allows)) { try runStatement(at: next, of: bytes) }
-      } catch let error as SQLiteError where ![.busy, .full, .inputOutput, .corrupt].contains(error.kind) {
-        throw ScriptError(line: line, message: watch.refusal ?? error.message)
       }
       try look()
     }
   }
 
-  /// Where the next statement begins; nil where nothing but space and comments is left.
-  private static func statement(after place: Int, in bytes: [UInt8]) -> Int? {
+  /// Where the first word behind a place begins, past space and comments.
+  private static func beginning(after place: Int, in bytes: [UInt8]) -> Int {
     var tokens = SQLTokens(String(decoding: bytes[place...], as: UTF8.self))
     while let token = tokens.next() { if !token.isSign(";") { return place + token.end - token.text.count } }
-    return nil
+    return place
   }
 
   private static func line(_ place: Int, of bytes: [UInt8]) -> Int { 1 + bytes[..<place].count { $0 == 10 } }
 
-  /// Returns where the text goes on behind the statement.
-  private func runStatement(at place: Int, of bytes: [UInt8]) throws -> Int {
+  /// Returns where the text goes on, and whether there was a statement: it may have been space and comments.
+  private func runStatement(at place: Int, of bytes: [UInt8]) throws -> (end: Int, isStatement: Bool) {
     var prepared: OpaquePointer?
     var end = bytes.count
     let code = bytes.withUnsafeBufferPointer { buffer in
@@ -95,9 +98,10 @@ extension Database {
         return code
       }
     }
-    guard code == SQLITE_OK, let prepared else { throw failure("") }
+    guard code == SQLITE_OK else { throw failure("") }
+    guard let prepared else { return (end, false) }
     let statement = Statement(handle: prepared)
     while try statement.step() {}
-    return end
+    return (end, true)
   }
 }

@@ -68,6 +68,26 @@ struct VersionRefusalTests {
   }
 
   @Test(
+    "a rule that names what is not there, writes, reaches out or is not decided by the rows is refused by init too, with its place",
+    arguments: [
+      ("height > 1", "no such column: height"), ("id IN (DELETE FROM sites)", "syntax error"),
+      ("random() > 0", "it calls random()"),
+      ("load_extension('x')", "it calls load_extension()"), ("name < datetime()", "it asks for the time"),
+      ("id IN (SELECT name FROM satchel_users)", "satchel_users"), ("1); DELETE FROM sites; --", "parenthesis is closed"),
+    ])
+  func rules(rule: String, words: String) throws {
+    try camp.write("other.sqlite", "CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT)")
+    for member in ["visible", "write"] {
+      try camp.camp.write("other.json", #"{ "dataset": "d", "version": 1, "tables": { "sites": { "\#(member)": "\#(rule)" } } }"#)
+      let outcome = camp.camp.hubAnywhere(
+        "init", camp.camp.path("other"), "--dataset", camp.camp.path("other.json"), "--database", camp.camp.path("other.sqlite"))
+      #expect(
+        outcome.code == 1 && outcome.error.contains("at tables.sites.\(member): ") && outcome.error.contains(words),
+        "\(outcome.error)")
+    }
+  }
+
+  @Test(
     "a migration touches the app's tables and nothing else",
     arguments: [
       ("ATTACH 'x.sqlite' AS x", "opens another database"), ("COMMIT", "leave BEGIN, COMMIT and the like out"),

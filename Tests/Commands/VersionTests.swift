@@ -189,7 +189,8 @@ struct VersionCamp {
 
   /// Writes at the office or on a device, as any program would.
   func write(_ place: String, _ sql: String) throws {
-    try camp.sql(place == "office" ? "office.sqlite" : "\(place)/data.sqlite", sql)
+    let isDevice = ["tablet", "phone"].contains(place)
+    try camp.sql(isDevice ? "\(place)/data.sqlite" : place == "office" ? "office.sqlite" : place, sql)
   }
 
   func tryToApply(_ definition: String, _ migration: String? = nil, _ options: String...) throws -> Camp.Outcome {
