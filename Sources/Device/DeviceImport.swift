@@ -52,13 +52,15 @@ extension DeviceWorkspace {
   /// - Parameters:
   ///   - fingerprint: of the hub's key, as a person compared it; needed at the first bundle of a device that was not provisioned.
   ///   - lost: what becomes of exports that a restored hub lacks.
+  ///   - migrations: what is to be done with those that the bundle brings.
   public func importBundle(
-    _ path: String, fingerprint: String? = nil, lost: LostExports = .deliveredAgain
+    _ path: String, fingerprint: String? = nil, lost: LostExports = .deliveredAgain, migrations: BroughtMigrations = .run
   ) throws -> ImportReport {
     try locked {
       do {
         let session = try isInitial() ? nil : session()
         session?.lost = lost
+        session?.migrations = migrations
         return try take(path, fingerprint: fingerprint, session, of: nil)
       } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
         guard let damaged = try DamagedDatabase.find(self) else { throw error }

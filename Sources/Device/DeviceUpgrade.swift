@@ -6,6 +6,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
+/// What a device does with the migrations that a bundle brings.
+public enum BroughtMigrations: Sendable {
+  case run
+  /// The app has changed its tables by itself: they are as the migrations would leave them.
+  case doneByApp
+}
+
 /// A bundle that brings this device to a later version of the dataset: its migrations run here, and then its rows are applied, all in one
 /// transaction.
 ///
@@ -34,12 +41,12 @@ final class DeviceUpgrade {
     guard definition.version == manifest.version else {
       throw BundleError.manifest("its dataset.json is of version \(definition.version)")
     }
-    let migrations = try bundle.migrations().filter { $0.version > session.dataset.version }
+    let brought = try bundle.migrations().filter { $0.version > session.dataset.version }
     let folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
     self.session = session
     self.manifest = manifest
     self.definition = definition
-    self.migrations = migrations
+    migrations = session.migrations == .run ? brought : []
     self.folder = folder
   }
 
@@ -165,7 +172,7 @@ final class DeviceUpgrade {
       "migration",
       "This database cannot be brought to version \(definition.version) of the dataset. \(words)",
       hint:
-        "Nothing was changed: go on working and exporting. The bundle waits; when the app's database is what it expects: satchel apply"
+        "Nothing was changed: go on working and exporting. The bundle waits; when the app's database is what it expects: satchel apply. If the app has changed its tables by itself: satchel apply --migrated"
     )
     try session.workspace.park(path, manifest, because: refusal)
     return refusal

@@ -115,6 +115,8 @@ final class DeviceSession {
   var state: DeviceState
   /// What becomes of exports that a restored hub lacks.
   var lost = LostExports.deliveredAgain
+  /// What this command does with migrations that a bundle brings.
+  var migrations = BroughtMigrations.run
 
   var platform: Platform { workspace.platform }
   var folder: WorkspaceFolder { workspace.folder }

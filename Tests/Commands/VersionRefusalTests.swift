@@ -129,6 +129,38 @@ struct VersionRefusalTests {
     try camp.settle()
   }
 
+  @Test("an app that changed its tables by itself, before the version came that would: all but the migration is taken")
+  func migratedByApp() throws {
+    try camp.write(
+      "tablet",
+      "ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'summer'; UPDATE reviews SET words = 'mine', season = 'winter' WHERE id = 'r1'"
+    )
+    #expect(camp.camp.device("tablet", "doctor", "--repair").code == 0)
+    try camp.apply(VersionTests.definition(2), "ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'summer'")
+    try camp.write(
+      "office", "UPDATE reviews SET season = 'spring' WHERE id = 'r2'; UPDATE sites SET name = 'Big Lake' WHERE id = 'lake'")
+    camp.camp.hub("emit", "--device", "tablet")
+    let outcome = camp.camp.device("tablet", "import", camp.camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"))
+    #expect(outcome.code == 3 && outcome.error.contains("duplicate column name: season") && outcome.error.contains("--migrated"))
+    let applied = camp.camp.device("tablet", "apply", "--migrated")
+    #expect(applied.code == 0 && applied.out.contains("version 2"), "\(applied.error)")
+    try camp.settle()
+    #expect(try camp.office("SELECT words, season FROM reviews WHERE id = 'r1'") == "mine|winter")
+  }
+
+  @Test(
+    "where the app has not, a migration that is passed over leaves tables that the hub's rows do not fit, and nothing is changed")
+  func notMigratedByApp() throws {
+    try camp.apply(VersionTests.definition(2), VersionTests.migration)
+    camp.camp.hub("emit", "--device", "tablet")
+    let outcome = camp.camp.device(
+      "tablet", "import", "--migrated", camp.camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"))
+    #expect(outcome.code == 3 && outcome.error.contains("has the column reviewed at the hub"), "\(outcome.error)")
+    #expect(try camp.camp.device("tablet", "status", "--json").json["version"]?.integerValue == 1)
+    #expect(camp.camp.device("tablet", "apply").code == 0)
+    try camp.settle()
+  }
+
   @Test(
     "a hub that was set back keeps a device's bundle of the newer version, names it, and takes it when it has come so far again")
   func waitsAtHub() throws {

@@ -44,13 +44,3 @@ func longScripts() throws {
   let error = try #require(throws: ScriptError.self) { try run(String(repeating: "SELECT 1;\n", count: 1_001)) }
   #expect(error.line == 1_001)
 }
-
-@Test(
-  "an expression that asks for the time is known by it",
-  arguments: [
-    ("day = date('now')", true), ("day > datetime( )", true), ("strftime('%Y') = year", true),
-    ("TIME('NoW', '+1 day') > at", true),
-    ("date(day, 'localtime') = x", true), ("day = date('2026-01-01')", false), ("strftime('%Y', day) = year", false),
-    ("date = 'now'", false), ("julianday(day) > 5", false), ("\"date\" > (1)", false), ("unixepoch(max(a, b)) > 1", false),
-  ])
-func timeInExpressions(expression: String, asks: Bool) { #expect(asksForTime(expression) == asks) }

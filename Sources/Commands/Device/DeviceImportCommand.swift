@@ -15,7 +15,7 @@ extension DeviceTool {
         """,
       arguments: [ArgumentSpec("FILE", .many, help: "bundles from the hub; - for standard input")],
       options: [
-        fingerprint, OptionSpec("stage", help: "verify and park it; satchel apply brings it in, when it suits the app"),
+        fingerprint, migrated, OptionSpec("stage", help: "verify and park it; satchel apply brings it in, when it suits the app"),
         OptionSpec("without-lost", help: "give up what a restored hub lacks and is nowhere; a copy of the database is kept"),
       ],
       examples: [Example("satchel import /media/stick/survey-hub-tablet-1-4.satchel", "What the hub sent.")], changesData: true
@@ -23,7 +23,7 @@ extension DeviceTool {
       let workspace = try open(command, context)
       if command.flag("stage") { return try stage(command, context, workspace) }
       let lost: LostExports = command.flag("without-lost") ? .givenUp : .deliveredAgain
-      return try take(command.arguments("FILE"), into: workspace, command, lost) { file, body in
+      return try take(command.arguments("FILE"), into: workspace, command, lost: lost, migrations: migrations(command)) { file, body in
         try Streams.with(file, command, context, in: workspace.folder, body)
       }
     }
@@ -31,6 +31,13 @@ extension DeviceTool {
 
   private static let fingerprint = OptionSpec(
     "fingerprint", kind: .value("WORDS"), help: "of the hub's key; for the first bundle only")
+
+  private static let migrated = OptionSpec(
+    "migrated", help: "the app has changed its tables by itself: do not run the migration that comes with a new version")
+
+  private static func migrations(_ command: ParsedCommand) -> BroughtMigrations {
+    command.flag("migrated") ? .doneByApp : .run
+  }
 
   private static func stage(
     _ command: ParsedCommand, _ context: CommandContext, _ workspace: DeviceWorkspace
@@ -51,12 +58,12 @@ extension DeviceTool {
       ["apply"], summary: "bring in the bundles that were staged",
       discussion:
         "Imports what import --stage verified and parked, in the order of the bundles' numbers. Where nothing waits, nothing is done.",
-      options: [fingerprint], examples: [Example("satchel apply", "Now, while the app is idle.")], changesData: true
+      options: [fingerprint, migrated], examples: [Example("satchel apply", "Now, while the app is idle.")], changesData: true
     ) { command, context in
       let workspace = try open(command, context)
       let waiting = try workspace.staged()
       if waiting.isEmpty { return Answer("Nothing is staged.\n", ["bundles": .array([])]) }
-      let answer = try take(waiting, into: workspace, command) { file, body in
+      let answer = try take(waiting, into: workspace, command, migrations: migrations(command)) { file, body in
         do { return try body(file) } catch {
           // Another command that applies may have been quicker.
           if try context.platform.files.kind(file) == nil { return nil }
@@ -74,12 +81,13 @@ extension DeviceTool {
 
   /// Imports bundles. - Parameter open: gives the path of what was named; nil: it is not there any more, because it was taken.
   private static func take(
-    _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand, _ lost: LostExports = .deliveredAgain,
+    _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand, lost: LostExports = .deliveredAgain,
+    migrations: BroughtMigrations = .run,
     open: (_ name: String, _ body: (String) throws -> ImportReport) throws -> ImportReport?
   ) throws -> Answer {
     try ImportRounds.run(names) { name in
       let taken = try open(name) {
-        try workspace.importBundle($0, fingerprint: command.value("fingerprint"), lost: lost)
+        try workspace.importBundle($0, fingerprint: command.value("fingerprint"), lost: lost, migrations: migrations)
       }
       guard let report = taken else {
         return ("\(Paths.name(of: name)) was applied meanwhile.\n", ["verdict": .string(Verdict.repeated.rawValue)])
