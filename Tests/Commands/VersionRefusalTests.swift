@@ -179,6 +179,7 @@ struct VersionRefusalTests {
     // It goes on waiting, and is no trouble to others.
     #expect(camp.camp.hub("sync", camp.camp.path("stick")).code == 0)
     try camp.apply(VersionTests.definition(2), VersionTests.migration)
+    #expect(camp.camp.hub("status").out.contains("the next import or sync takes it"))
     let synced = camp.camp.hub("sync", camp.camp.path("stick"))
     #expect(synced.code == 0 && synced.out.contains("Bundle 1 of tablet: 1 change taken"), "\(synced.error)")
     #expect(try camp.office("SELECT text FROM reviews WHERE id = 'r1'") == "mine")

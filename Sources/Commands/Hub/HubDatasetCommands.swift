@@ -50,7 +50,7 @@ extension HubTool {
     }
     text += table.text(width: nil)
     let count = Words.count(report.devices.count, "device")
-    if isDone, !report.devices.isEmpty { text += "\(count) to hear of it. Next: satchel-hub emit --all\n" }
+    if isDone, !report.devices.isEmpty { text += "\(count) yet to hear of it. Next: satchel-hub emit --all\n" }
     return text
   }
 

@@ -24,9 +24,8 @@ extension HubTool {
     table.add(["Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held"])
     if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
     for bundle in status.waiting {
-      table.add([
-        "Waits", "\(bundle.file): it is of version \(bundle.version) of the dataset; satchel-hub dataset apply brings that",
-      ])
+      let next = bundle.version > status.version ? "satchel-hub dataset apply brings that" : "the next import or sync takes it"
+      table.add(["Waits", "\(bundle.file): it is of version \(bundle.version) of the dataset; \(next)"])
     }
     Volumes.add(status.volumes, to: &table)
     table.add(["Backup", status.backedUp.map { Words.age(of: $0, now: now) } ?? "none yet: satchel-hub backup FILE"])
