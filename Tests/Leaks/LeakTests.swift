@@ -45,4 +45,24 @@ import Testing
     let milliseconds = Int(Date().timeIntervalSince(began) * 1000) / max(1, mine.count)
     print("lane \(lane): \(mine.count) pairs, \(emissions) bundles for una, \(milliseconds) ms a pair")
   }
+
+  @Test("a marker is found in every spelling, wherever it stands, and not where one letter is another")
+  func markers() {
+    let text = "Common000123Z"
+    let marker = Marker(text)
+    for before in 0..<7 {
+      let bytes = [UInt8](repeating: 0xab, count: before) + Array(text.utf8) + [0xcd, 0xef]
+      let hexadecimal = bytes.map { String($0, radix: 16) }.joined()
+      let spellings: [[UInt8]] = [
+        bytes, Array(Data(bytes).base64EncodedString().utf8), Array(hexadecimal.utf8), Array(hexadecimal.uppercased().utf8),
+        [UInt8](repeating: 0, count: before) + text.utf8.flatMap { [$0, 0] },
+        [UInt8](repeating: 0, count: before) + text.utf8.flatMap { [0, $0] },
+      ]
+      for spelling in spellings {
+        #expect(marker.isIn(spelling))
+        #expect(!Marker("Common000124Z").isIn(spelling))
+      }
+    }
+    #expect(!marker.isIn([]) && !marker.isIn(Array(text.utf8.dropLast())))
+  }
 }

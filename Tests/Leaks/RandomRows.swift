@@ -40,7 +40,7 @@ struct RandomRows {
   private mutating func marker() -> String {
     count += 1
     let digits = String(count)
-    let marker = mark + String(repeating: "0", count: 6 - digits.count) + digits
+    let marker = mark + String(repeating: "0", count: 6 - digits.count) + digits + "Z"
     markers.append(marker)
     return marker
   }

@@ -10,6 +10,7 @@ public struct Marker: Sendable {
   private let patterns: [[UInt8]]
 
   /// - Parameter text: ASCII, of eight letters and digits at least: of fewer, base64 has too little that is the same wherever it begins.
+  ///   The last one had better be the same in all markers: some base64 tells only half of it.
   public init(_ text: String) {
     self.text = text
     let bytes = Array(text.utf8)
