@@ -162,21 +162,39 @@ extension DeviceSession {
     for table in tables {
       guard let known = history.known.table(table.name) else { continue }
       let comparison = UnseenChanges(
-        of: table, known: known, sent: try unsettled(history.sent[table.name, default: [:]], of: table),
+        of: table, known: known, sent: try settled(history.sent[table.name, default: [:]], in: known),
         unsent: history.unsent, generation: try Capture.generation(in: database))
       try comparison.find(in: database) { changes.append($0) }
     }
     return changes
   }
 
-  /// Without the rows of which no bundle tells how they stand now: those that had to give way to another row's UNIQUE value; and, where whole rows
-  /// meet, those whose change lost, because an export tells only what it changed of them, and not which other columns the hub had changed by then.
-  private func unsettled(_ sent: [RowKey: SentRow], of table: TrackedTable) throws -> [RowKey: SentRow] {
-    let gaveWay = Set(
-      try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
-        .filter { $0.device == state.id && $0.table == table.name && ($0.kind == .unique || table.rules.merge == .row) }.map(
-          \.key))
-    return sent.filter { !gaveWay.contains($0.key) }
+  /// What must have become of the last export's changes, as far as bundles tell.
+  ///
+  /// They do not of rows that had to give way to another row's UNIQUE value. Where whole rows meet, an export does not tell which other columns
+  /// the hub had changed by then; but what lost is a conflict, and left the hub's row.
+  private func settled(_ sent: [RowKey: SentRow], in known: KnownTable) throws -> [RowKey: SentRow] {
+    let table = known.table
+    let records = try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
+      .filter { $0.device == state.id && $0.table == table.name }
+    let disputes = Dictionary(grouping: records, by: \.key)
+    var settled = sent
+    for (key, own) in sent {
+      let generations = Set(own.images.map(\.generation))
+      let disputes = disputes[key, default: []].filter { $0.kind == .unique || generations.contains($0.generation) }
+      if disputes.isEmpty { continue }
+      if disputes.contains(where: { $0.kind == .unique }) {
+        settled[key] = nil
+      } else if table.rules.merge == .row {
+        let lost = Set(disputes.filter(\.isLost).map(\.generation))
+        let row = try known.row(key)
+        settled[key] =
+          generations.isSubset(of: lost)
+          ? SentRow(
+            images: own.images.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: row) }, row: row) : nil
+      }
+    }
+    return settled
   }
 
   /// Exports in the outbox that the hub has.
@@ -187,4 +205,9 @@ extension DeviceSession {
     ) { Name($0.text(0)) }
     return try platform.files.list(folder.outbox).filter { delivered.contains(Name($0)) }
   }
+}
+
+extension ConflictRecord {
+  /// Whether nothing of the device's change stands.
+  fileprivate var isLost: Bool { winners.isEmpty ? rowWinner == .hub : winners.allSatisfy { $0.winner == .hub } }
 }
