@@ -58,12 +58,12 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests examples Package.swift
 
-# Random histories of a hub and its devices, and random programs of writers, in an optimised build, for as long as you like; then large
+# Random histories of a hub and its devices, pairs of hubs, and random programs of writers, in an optimised build, for as long as you like; then large
 # bundles, while other processes write and read. Other tests look inside the modules, which an optimised build allows only when it is
 # told to.
 soak: deps
 	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
-	  $(SWIFT) test -c release -Xswiftc -enable-testing --filter 'ProtocolTests|ScopeChangeTests|CaptureTests.randomPrograms'
+	  $(SWIFT) test -c release -Xswiftc -enable-testing --filter 'ProtocolTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test -c release -Xswiftc -enable-testing --skip-build --filter ConcurrencyTests
 
 # Kills the tools before every call that changes a file, and fails every such call, one run each: minutes.

@@ -34,14 +34,14 @@ public struct BundleDraft: ~Copyable {
     try addLines(.changes, body)
   }
 
-  /// The same where lines come in another order than the one in which they are to stand: those of a lower rank first, and those of one rank
+  /// The same where lines come in another order than the one in which they are to stand: those of a lower place first, and those of one place
   /// as they come.
-  public mutating func addSortedChanges(_ body: (_ line: (LineRank, ChangeLine) throws -> Void) throws -> Void) throws {
+  public mutating func addSortedChanges(_ body: (_ line: (StepPlace, ChangeLine) throws -> Void) throws -> Void) throws {
     let folder = folder.path
     let files = platform.files
     try addEntry(.changes) { writer, entry in
       let sorter = LineSorter(in: folder, files: files)
-      try body { rank, line in try sorter.add(writer.bytes(of: line), rank) }
+      try body { place, line in try sorter.add(writer.bytes(of: line), place) }
       try sorter.each { try entry.write($0) }
     }
   }
@@ -108,12 +108,10 @@ public struct BundleDraft: ~Copyable {
     var total: Int64 = 0
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    while true {
-      let count = try platform.files.read(fd, into: &buffer)
-      if count == 0 { break }
-      hash.update(count == buffer.count ? buffer : Array(buffer[..<count]))
-      total += Int64(count)
+    var pieces = platform.files.pieces(of: fd)
+    while let piece = try pieces.next() {
+      hash.update(piece)
+      total += Int64(piece.count)
     }
     return StagedEntry(name: name, path: path, bytes: total, digest: hash.finish())
   }
@@ -148,13 +146,9 @@ public struct BundleDraft: ~Copyable {
     defer { platform.files.close(made.fd) }
     let tar = try TarWriter(to: packing(made.fd, for: recipients))
     for head in sealed.heads { try tar.add(head.name, head.bytes) }
-    var done: Int64 = 0
-    let total = entries.reduce(0) { $0 + $1.bytes }
+    var meter = ProgressMeter(.writing, of: entries.reduce(0) { $0 + $1.bytes }, for: platform.progress)
     for entry in entries {
-      try tar.add(entry.name, file: entry.path, bytes: entry.bytes, files: platform.files) {
-        done += Int64($0)
-        platform.progress?.observe(Progress(.writing, done, of: total))
-      }
+      try tar.add(entry.name, file: entry.path, bytes: entry.bytes, files: platform.files) { meter.add($0) }
     }
     try tar.finish()
     try platform.files.sync(made.fd)

@@ -43,13 +43,9 @@ public struct BundleReader {
     var tar = try TarReader(from: unpacked(fd))
     let head = try head(of: &tar, trust)
     try admit(head.manifest, head.signer)
-    var done: Int64 = 0
-    let total = head.entries.reduce(0) { $0 + $1.bytes }
+    var meter = ProgressMeter(.reading, of: head.entries.reduce(0) { $0 + $1.bytes }, for: platform.progress)
     for entry in head.entries {
-      try stage(entry, of: &tar, digest: head.sums[entry.name], in: folder) {
-        done += Int64($0)
-        platform.progress?.observe(Progress(.reading, done, of: total))
-      }
+      try stage(entry, of: &tar, digest: head.sums[entry.name], in: folder) { meter.add($0) }
     }
     if let surplus = try tar.next() {
       throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed")
@@ -61,10 +57,10 @@ public struct BundleReader {
 
   /// What a bundle is, by its signed manifest alone: nothing that follows it is looked at.
   public func manifest(of path: String, trust: Trust) throws -> Manifest {
-    let fd = try platform.files.open(path)
-    defer { platform.files.close(fd) }
-    var tar = try TarReader(from: unpacked(fd))
-    return try head(of: &tar, trust).manifest
+    try withOpened(path) {
+      var tar = try TarReader(from: ZstdSource(limits: limits, $0))
+      return try head(of: &tar, trust).manifest
+    }
   }
 
   /// The small entries that every bundle begins with, verified.

@@ -12,12 +12,8 @@ public func encryptInPlace(_ path: String, for recipients: [AgeRecipient], platf
   defer { files.close(aside.fd) }
   do {
     let sink = try AgeSink(FileSink(aside.fd, files: files), for: recipients, random: platform.random.bytes)
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    while true {
-      let count = try source.read(into: &buffer)
-      if count == 0 { break }
-      try sink.write(count == buffer.count ? buffer : Array(buffer[..<count]))
-    }
+    var pieces = source.pieces()
+    while let piece = try pieces.next() { try sink.write(piece) }
     try sink.finish()
     try files.sync(aside.fd)
     try files.rename(aside.path, to: path)

@@ -232,12 +232,16 @@ public struct Manifest: Hashable, Sendable {
 
   /// The name of the bundle's file, safe on FAT and exFAT.
   public var fileName: String {
-    let stem = "\(dataset)-\(from.name)-\(to.name)"
-    guard case .volume(let volume) = body else { return "\(stem)-\(number).satchel" }
+    guard case .volume(let volume) = body else { return wholeFileName }
     let (part, parts) = (String(volume.part), String(volume.parts))
     let zeros = String(repeating: "0", count: parts.utf8.count - part.utf8.count)
-    return "\(stem)-\(volume.number)-\(zeros)\(part)of\(parts).satchel"
+    return "\(stem)-\(zeros)\(part)of\(parts).satchel"
   }
+
+  /// The name of the file of the bundle that this is, or is a piece of.
+  public var wholeFileName: String { "\(stem).satchel" }
+
+  private var stem: String { "\(dataset)-\(from.name)-\(to.name)-\(wholeNumber)" }
 }
 
 public enum BundleKind: String, Sendable, CaseIterable {

@@ -1,4 +1,5 @@
 import SatchelPlatform
+import SatchelValues
 
 /// A folder for what is not yet, or no longer, to be seen. It goes, with all that is in it, when it goes out of sight.
 public struct StagingFolder: ~Copyable {
@@ -7,7 +8,7 @@ public struct StagingFolder: ~Copyable {
 
   /// Makes a folder with a name of its own inside `parent`.
   public init(in parent: String, platform: Platform) throws(PlatformError) {
-    let unique = platform.random.bytes(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let unique = Hexadecimal.text(of: platform.random.bytes(8))
     let path = Paths.join(parent, ".satchel-\(unique)")
     try platform.files.makeDirectory(path, mode: 0o700)
     self.path = path

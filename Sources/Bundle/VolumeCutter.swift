@@ -61,13 +61,12 @@ public struct VolumeCutter {
   private static func measure(_ source: any ByteSource) throws -> (bytes: Int64, digest: Digest) {
     var hash = BLAKE2b512()
     var bytes: Int64 = 0
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    while true {
-      let count = try source.read(into: &buffer)
-      if count == 0 { return (bytes, hash.finish()) }
-      hash.update(count == buffer.count ? buffer : Array(buffer[..<count]))
-      bytes += Int64(count)
+    var pieces = source.pieces()
+    while let piece = try pieces.next() {
+      hash.update(piece)
+      bytes += Int64(piece.count)
     }
+    return (bytes, hash.finish())
   }
 }
 

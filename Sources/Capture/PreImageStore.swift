@@ -59,10 +59,10 @@ public enum PreImageStore {
   ///
   /// - Parameter body: is given the step's place in an order in which all of them can be applied, the lowest first: by generation, rows that
   ///   go before rows that come, children going before their parents, parents coming before their children. Steps of one place are applied
-  ///   in the order in which they come.
+  ///   in the order in which they come. And the table's place among `tables`.
   public static func eachStep(
     _ tables: [TrackedTable], since first: Generation, in database: borrowing Database,
-    _ body: (_ place: StepPlace, Step) throws -> Void
+    _ body: (_ place: StepPlace, _ table: Int, Step) throws -> Void
   ) throws {
     for (number, table) in tables.enumerated() {
       try each(table, since: first, in: database) { key, images, current in
@@ -70,7 +70,7 @@ public enum PreImageStore {
           var order = number
           if case .delete = change { order = -1 - number }
           try body(
-            StepPlace(generation: image.generation, order: order),
+            StepPlace(generation: image.generation, order: order), number,
             Step(table: table.name, key: key, generation: image.generation, stamp: image.stamp, change: change))
         }
       }
@@ -83,7 +83,7 @@ public enum PreImageStore {
   ) throws -> (tables: [(table: Name, count: Int)], unsent: Int) {
     var counts: [Name: Int] = [:]
     var new = 0
-    try eachStep(tables, since: first, in: database) { _, step in
+    try eachStep(tables, since: first, in: database) { _, _, step in
       counts[step.table, default: 0] += 1
       if step.generation >= unsent { new += 1 }
     }
@@ -139,15 +139,6 @@ public enum PreImageStore {
     }
     return newest
   }
-}
-
-/// Where a step stands among all that are applied together.
-public struct StepPlace: Hashable, Comparable, Sendable {
-  public let generation: Generation
-  /// Of one generation, what goes first.
-  public let order: Int
-
-  public static func < (a: StepPlace, b: StepPlace) -> Bool { (a.generation, a.order) < (b.generation, b.order) }
 }
 
 /// Finds the pre-images of single rows of one table, with a statement that is prepared once.

@@ -1,3 +1,5 @@
+import SatchelValues
+
 /// Sixty-four bytes of BLAKE2b that stand for a sequence of bytes (RFC 7693, without a key).
 public struct Digest: Hashable, Sendable, CustomStringConvertible {
   public static let size = 64

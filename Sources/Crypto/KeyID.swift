@@ -1,3 +1,5 @@
+import SatchelValues
+
 /// Eight random bytes by which a signature names the key that made it. They prove nothing: they are a hint where to look.
 public struct KeyID: Hashable, Sendable, CustomStringConvertible {
   public static let size = 8

@@ -18,8 +18,7 @@ public final class Password {
     let status = secret.pointer().withMemoryRebound(to: CChar.self, capacity: size) {
       crypto_pwhash_scryptsalsa208sha256(derived.pointer(), UInt64(count), $0, UInt64(size), salt, operations, Int(memory))
     }
-    // It fails where there is no memory for it, and nothing can be done about that.
-    if status != 0 { fatalError("no memory to derive a key from a password") }
+    Self.check(status)
     return derived
   }
 
@@ -28,8 +27,12 @@ public final class Password {
     let derived = SecretBytes(count: count)
     let status = crypto_pwhash_scryptsalsa208sha256_ll(
       secret.pointer(), secret.memory.count, salt, salt.count, cost, blockSize, parallelization, derived.pointer(), count)
-    // It fails where there is no memory for it, and nothing can be done about that.
-    if status != 0 { fatalError("no memory to derive a key from a password") }
+    Self.check(status)
     return derived
+  }
+
+  private static func check(_ status: Int32) {
+    // libsodium fails here only where there is no memory, and no caller could do anything about that.
+    if status != 0 { fatalError("no memory to derive a key from a password") }
   }
 }

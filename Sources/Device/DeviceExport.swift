@@ -128,11 +128,9 @@ extension DeviceSession {
             table: row.table, key: RowKey([row.old]), generation: nil, stamp: .zero,
             content: .rekey(to: RowKey([row.new]), number: row.number)))
       }
-      try PreImageStore.eachStep(tables, since: acknowledgedGeneration, in: database) { place, step in
-        let table = place.order < 0 ? -1 - place.order : place.order
+      try PreImageStore.eachStep(tables, since: acknowledgedGeneration, in: database) { place, table, step in
         counts[table] += 1
-        try line(
-          LineRank(place.generation.rawValue, place.order), ChangeLine(step, schema: schemas[table]))
+        try line(place, ChangeLine(step, schema: schemas[table]))
       }
     }
     return zip(tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }

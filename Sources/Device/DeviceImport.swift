@@ -224,6 +224,7 @@ extension DeviceSession {
       try database.applyTransaction(workspace.ending, to: tables.map(\.name)) { try apply(bundle, lines, scope, snapshot) }
     }
     if workspace.ending == .keep {
+      try wipe()
       try workspace.noteSigner(bundle.signer)
       if hasToldKey { try workspace.keys.finishRotation() }
       // What the hub has needs no carrying any more.
@@ -232,6 +233,15 @@ extension DeviceSession {
       if scope.extent == .full { try forgetBefore(scope) }
     }
     return report
+  }
+
+  /// Leaves no byte of rows that are gone: they may have left the user's sight. Where somebody is reading, the next import does it.
+  private func wipe() throws {
+    guard state.isUnwiped else { return }
+    guard try database.wipe() else { return }
+    state.isUnwiped = false
+    try state.save(in: database)
+    try database.emptyLog()
   }
 
   /// Keeps a copy of the bundle before `body` commits what it says: where there is one, there is the other. A crash in between leaves a
@@ -281,12 +291,14 @@ extension DeviceSession {
     try applier.finish()
     try KeyChanges.takeBlocks(of: bundle, after: state.received, tables, device: state.id, in: database)
     let told = try takeConflicts(of: bundle, at: now)
+    try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: scope.acknowledged.rawValue, in: database)
     if let definition = try bundle.dataset(limit: DatasetDefinition.maximumBytes) { state.definition = definition }
     state.received = scope.number
     state.user = manifest.user
     state.heard = now
     state.hubRecipient = manifest.recipient ?? state.hubRecipient
     try RevokedKeys.take(manifest, into: &state, in: database)
+    if applier.removed > 0 { state.isUnwiped = true }
     try state.save(in: database)
     try Capture.witness(manifest.stamp, in: database)
     try Ledger.add(

@@ -17,7 +17,8 @@ enum DeviceSchema {
       definition TEXT NOT NULL,       -- the dataset's definition
       hub_recipient TEXT,             -- for whom bundles for the hub are encrypted
       told_key INTEGER,               -- the first export that told of this device's next key; NULL: none yet
-      revocations INTEGER NOT NULL    -- the number of the list of revoked keys; 0: none
+      revocations INTEGER NOT NULL,   -- the number of the list of revoked keys; 0: none
+      unwiped INTEGER NOT NULL        -- 1: bytes of rows that are gone may be in the file still
     )
     """
 

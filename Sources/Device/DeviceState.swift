@@ -23,12 +23,14 @@ public struct DeviceState: Sendable {
   public var toldKey: SequenceNumber?
   /// The number of the list of revoked keys that is known here; 0: none.
   public var revocations: Int64 = 0
+  /// Whether bytes of rows that are gone may be in the file still.
+  var isUnwiped = false
 
   static func load(from database: borrowing Database) throws -> DeviceState? {
     try database.first(
       """
       SELECT id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
-        hub_recipient, told_key, revocations
+        hub_recipient, told_key, revocations, unwiped
       FROM satchel_device
       """
     ) {
@@ -39,7 +41,7 @@ public struct DeviceState: Sendable {
         received: EmissionNumber($0.integer(9)), heard: $0.integer(10), definition: Array($0.text(11).utf8),
         hubRecipient: $0.optionalText(12).flatMap { AgeRecipient($0) },
         toldKey: $0.optionalInteger(13).map { SequenceNumber($0) },
-        revocations: $0.integer(14))
+        revocations: $0.integer(14), isUnwiped: $0.integer(15) != 0)
     }
   }
 
@@ -48,10 +50,10 @@ public struct DeviceState: Sendable {
       """
       INSERT OR REPLACE INTO satchel_device
         (one, id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
-         hub_recipient, told_key, revocations)
+         hub_recipient, told_key, revocations, unwiped)
       VALUES
         (1, :id, :name, :user, :hub_id, :hub_name, :epoch, :incarnation, :sequence, :acknowledged, :received, :heard, :definition,
-         :hub_recipient, :told_key, :revocations)
+         :hub_recipient, :told_key, :revocations, :unwiped)
       """,
       [
         "id": .string(id.text), "name": .string(name), "user": .string(user), "hub_id": .string(hubID.text),
@@ -60,7 +62,7 @@ public struct DeviceState: Sendable {
         "received": .integer(received.rawValue), "heard": .integer(heard), "definition": .text(definition),
         "hub_recipient": hubRecipient.map { .string($0.text) } ?? .null,
         "told_key": toldKey.map { .integer($0.rawValue) } ?? .null,
-        "revocations": .integer(revocations),
+        "revocations": .integer(revocations), "unwiped": .integer(isUnwiped ? 1 : 0),
       ])
   }
 }

@@ -131,6 +131,8 @@ struct DeviceKeys {
   private func isTaken(_ birth: Birth) throws -> Bool {
     let key = RowKey([birth.key])
     if let row = try store.rows[birth.place].row(key) {
+      // That a row which the user may not see is just like the user's own would tell what is in it.
+      if try !scope.maySee(key, in: birth.place) { return true }
       // The same row, made twice alike. One that was changed since is not: the device may have seen it before that.
       return try row != map.row(birth.row, of: birth.place) || !store.isAsInserted(key, in: birth.place)
     }

@@ -49,7 +49,8 @@ struct EmissionPlan {
     }
     let owed = try store.owed(to: device.id)
     number = last?.number.next ?? device.proved.next
-    let proved = full ? nil : emissions.first { $0.number == device.proved }
+    // Who gets somebody else's device gets everything: with a full bundle those go that brought the former user's rows.
+    let proved = full ? nil : emissions.first { $0.number == device.proved && Name($0.user) == Name(user.name) }
     if let proved {
       extent = .delta
       let changed = try store.changed(after: proved.cursor, device: device.id, marks: emissions.map(\.cursor))
@@ -79,7 +80,7 @@ struct EmissionPlan {
       return
     }
     let isChanged = zip(visible, since).contains { !$0.intersection($1.news).isEmpty }
-    let untold = try ConflictTable.countUntold(of: device.id, in: store.database)
+    let untold = try ConflictTable.countUntold(of: device.id, by: user.name, in: store.database)
     let revocations = try store.revocations()?.number ?? 0
     let mustAcknowledge = try last.acknowledged != device.merged && saidAnything(last.acknowledged)
     isNothingNew =

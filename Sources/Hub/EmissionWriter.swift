@@ -82,9 +82,11 @@ struct EmissionWriter {
     return newest
   }
 
-  /// The conflicts that the device does not surely know, without values of rows that its user may not see.
+  /// The conflicts of the device's user that the device does not surely know, without values of rows that the user may not see.
   func conflicts() throws -> [ConflictRecord] {
-    try ConflictTable.untold(of: plan.device.id, after: plan.device.proved.rawValue, in: store.database).map { record in
+    try ConflictTable.untold(
+      of: plan.device.id, by: plan.user.name, after: plan.device.proved.rawValue, in: store.database
+    ).map { record in
       guard let place = store.place(of: record.table),
         let number = try store.numbers[place].number(of: record.rivalKey(in: store.tables[place].schema) ?? record.key),
         plan.visible[place].contains(number)

@@ -9,12 +9,12 @@ import SatchelWorkspace
 final class HeldRows {
   private let store: HubStore
   private let now: Int64
-  /// The devices whose changes wait, by their ids.
-  private var senders: [ReplicaID: Sender] = [:]
+  /// Those whose changes wait.
+  private var senders: [Sender: ScopeStore] = [:]
 
-  private struct Sender {
-    let id: ReplicaID
-    let scope: ScopeStore
+  private struct Sender: Hashable {
+    let device: ReplicaID
+    let user: String
   }
 
   init(_ store: HubStore, now: Int64) {
@@ -55,8 +55,8 @@ final class HeldRows {
 
   private func newKey(of record: ConflictRecord, _ key: Value, in place: Int) throws -> Value? {
     let table = store.tables[place]
-    if table.folds, let sender = try sender(record.device), case .insert(let row)? = try? record.change(in: table.schema),
-      let twin = try store.twin(of: row, in: place, for: sender.scope)
+    if table.folds, let scope = try scope(of: record), case .insert(let row)? = try? record.change(in: table.schema),
+      let twin = try store.twin(of: row, in: place, for: scope)
     {
       return try store.rename(key, to: twin, in: place, of: record.device, at: now).new
     }
@@ -89,21 +89,25 @@ final class HeldRows {
   }
 
   private func release(_ record: ConflictRecord, _ bundle: BundleID?) throws -> Bool {
-    guard let place = store.place(of: record.table), let sender = try sender(record.device),
+    guard let place = store.place(of: record.table), let scope = try scope(of: record),
       let change = try? record.change(in: store.tables[place].schema)
     else { return false }
     let rows = store.rows[place]
     let hub = try rows.row(record.key)
+    if hub != nil {
+      let rights = try scope.rights(to: record.key, in: place)
+      if !rights.see, !rights.write { return false }
+    }
     let past = try store.past(of: record.key, in: place)
     let others = try store.changesByOthers(
-      of: past, in: place, after: try ConflictTable.since(record.id, in: store.database), than: sender.id)
+      of: past, in: place, after: try ConflictTable.since(record.id, in: store.database), than: record.device)
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
     guard try hasAll(result.row, over: hub, in: place) else { return false }
     let row = result.row
     do {
       try store.database.savepoint {
         try rows.write(row, over: hub, key: record.key)
-        if row != nil, try !sender.scope.mayWrite(record.key, in: place) { throw StillHeld() }
+        if row != nil, try !scope.mayWrite(record.key, in: place) { throw StillHeld() }
       }
     } catch is StillHeld { return false } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint
     {
@@ -111,7 +115,7 @@ final class HeldRows {
     }
     if let change = Change(from: hub, to: row) {
       // The device lost the row while it waited, so it is sent back.
-      let origin = Origin(device: sender.id, user: record.user, stamp: record.stamp, bundle: bundle, echo: true, at: now)
+      let origin = Origin(device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, echo: true, at: now)
       try store.log(change, of: record.key, with: past, in: place, from: origin)
     }
     try close(record, change, result.disagreement, met: hub, in: place)
@@ -127,17 +131,20 @@ final class HeldRows {
       disagreement, of: change, at: record.stamp, generation: record.generation, key: record.key, in: store.tables[place].schema,
       met: met, device: record.device, user: record.user)
     found.id = record.id
-    try ConflictTable.update(found, at: now, in: store.database)
+    let isHidden = try met != nil && scope(of: record)?.maySee(record.key, in: place) != true
+    try ConflictTable.update(found, at: now, isHidden: isHidden, in: store.database)
     try ConflictTable.retell(record.id, in: store.database)
     try store.owe(record.key, in: place, to: record.device)
   }
 
-  private func sender(_ id: ReplicaID) throws -> Sender? {
-    if let known = senders[id] { return known }
-    guard let device = try store.device(id) else { return nil }
-    let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
-    senders[id] = Sender(id: id, scope: ScopeStore(store, user: user))
-    return senders[id]
+  /// Of the user who made the change, who may have given the device away meanwhile; nil where the device is no more.
+  private func scope(of record: ConflictRecord) throws -> ScopeStore? {
+    let sender = Sender(device: record.device, user: record.user)
+    if let known = senders[sender] { return known }
+    guard try store.device(record.device) != nil else { return nil }
+    let user = try store.user(record.user) ?? User(name: record.user, attributes: [])
+    senders[sender] = ScopeStore(store, user: user)
+    return senders[sender]
   }
 
   /// Whether everything is there that the row refers to; for a row that goes, whether nothing refers to it.

@@ -96,11 +96,18 @@ extension HubWorkspace {
 
   /// Changes what a device may do, and until when.
   /// - Parameters:
+  ///   - user: for whom it works from its next bundle on; nil: as it is.
   ///   - expires: in milliseconds since 1970; nil: as it is; `.some(nil)`: never.
   ///   - readOnly: whether nothing that it changed is taken; nil: as it is.
-  public func setDevice(_ name: String, expires: Int64?? = nil, readOnly: Bool? = nil) throws -> EnrolledDevice {
+  public func setDevice(
+    _ name: String, user: String? = nil, expires: Int64?? = nil, readOnly: Bool? = nil
+  ) throws -> EnrolledDevice {
     try changing { store in
       guard var device = try store.device(named: name) else { throw Self.noDevice(name) }
+      if let user {
+        guard try store.user(user) != nil else { throw Self.noUser(user) }
+        device.user = user
+      }
       device.expires = expires ?? device.expires
       device.isReadOnly = readOnly ?? device.isReadOnly
       try store.save(device)

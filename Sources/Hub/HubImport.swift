@@ -274,13 +274,18 @@ private struct HubImport {
   private func merge(
     _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ device: EnrolledDevice, _ now: Int64
   ) throws -> HubImportReport {
-    let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
     let emissions = try store.emissions(of: device.id)
-    let since = emissions.first { $0.number == changes.received }?.cursor ?? .zero
+    let stand = emissions.first { $0.number == changes.received }
+    // It may have been given to another user since, who did not write this.
+    var device = device
+    device.user = stand?.user ?? device.user
+    let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
+    let since = stand?.cursor ?? .zero
     // What the device sent comes back to it only if it may meanwhile have imported something and rebased this away.
     let echo = (emissions.last?.number ?? .zero) > changes.received
-    let merger = StepMerger(store, device: device, user: user, bundle: manifest.bundle, since: since, echo: echo, now: now)
-    var keys = try DeviceKeys(ScopeStore(store, user: user), device, received: changes.received, since: since)
+    let scope = ScopeStore(store, user: user)
+    let merger = StepMerger(store, device: device, scope: scope, bundle: manifest.bundle, since: since, echo: echo, now: now)
+    var keys = try DeviceKeys(scope, device, received: changes.received, since: since)
     try keys.settle(bundle, at: now)
     // First what the device found and then what its user decided: it may be about the same, in one bundle.
     let told = try takeConflicts(bundle, device, keys, latest: merger.latest, now)

@@ -16,7 +16,9 @@ extension StepMerger {
 
   /// Who stands by the table's policy where only one of two rows can.
   func verdict(on step: Step, against rival: Row?, in place: Int) throws -> (winner: Winner, state: ConflictState) {
-    let past = try rival.flatMap { try store.past(of: store.rows[place].schema.key(of: $0), in: place) }
+    let key = rival.map { store.rows[place].schema.key(of: $0) }
+    // The stamp of a row that the user may not see decides nothing: the outcome would tell of it.
+    let past = try key.flatMap { try scope.maySee($0, in: place) ? store.past(of: $0, in: place) : nil }
     return decide(store.tables[place].rules.conflict, device: min(step.stamp, latest), hub: past?.stamp ?? .zero)
   }
 

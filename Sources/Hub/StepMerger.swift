@@ -34,9 +34,11 @@ final class StepMerger {
   private(set) var taken = 0
   private(set) var conflicts = 0
 
-  init(_ store: HubStore, device: EnrolledDevice, user: User, bundle: BundleID?, since: Cursor, echo: Bool, now: Int64) {
+  init(
+    _ store: HubStore, device: EnrolledDevice, scope: ScopeStore, bundle: BundleID?, since: Cursor, echo: Bool, now: Int64
+  ) {
     self.store = store
-    scope = ScopeStore(store, user: user)
+    self.scope = scope
     self.device = device
     self.bundle = bundle
     self.since = since
@@ -125,22 +127,17 @@ final class StepMerger {
     if hub == nil, try isHeld(step.key, in: place) {
       return Self.itself
     }
+    let rights = hub == nil ? (see: true, write: true) : try scope.rights(to: step.key, in: place)
+    // Whether the change met anything, or was even the same, would tell what is in the row.
+    if !rights.see, !rights.write { return try noteHidden(step, met: hub, in: place) }
     let past = try store.past(of: step.key, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
-    if let hub, try isRevoked(step, result, from: hub, in: place) {
-      let verdict = decide(store.tables[place].rules.conflict, device: min(step.stamp, latest), hub: past?.stamp ?? .zero)
-      let state: ConflictState = verdict.winner == .hub ? verdict.state : .open
-      try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place)
-      return nil
-    }
     if let change = Change(from: hub, to: result.row) {
       if device.isReadOnly { return try forbid(step, met: hub, in: place, "The device may change nothing.") }
       if case .delete = change, store.tables[place].rules.delete == .never {
         return try forbid(step, met: hub, in: place, "Rows of this table are not deleted.")
       }
-      if hub != nil, try !scope.mayWrite(step.key, in: place) {
-        return try forbid(step, met: hub, in: place, "The user may not change this row.")
-      }
+      if !rights.write { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
       if let obstacle = try obstacle(to: result.row, from: hub, in: place) { return obstacle }
       do { try write(result.row, over: hub, key: step.key, in: place) } catch let error as SQLiteError where error.kind == .unique
       {
@@ -162,12 +159,13 @@ final class StepMerger {
     return nil
   }
 
-  /// Whether a change is of a row that the user could see once, and neither sees nor may change any more. The device lost it from sight as if it
-  /// had been deleted.
-  private func isRevoked(_ step: Step, _ result: MergeResult, from hub: Row, in place: Int) throws -> Bool {
-    if case .insert = step.change { return false }
-    if result.disagreement == nil, hub == result.row { return false }
-    return try !scope.mayWrite(step.key, in: place) && !scope.maySee(step.key, in: place)
+  /// Keeps a change of a row that the user neither sees nor may change. One that the device had, left its sight as if it had been deleted.
+  private func noteHidden(_ step: Step, met hub: Row?, in place: Int) throws -> Obstacle? {
+    if case .insert = step.change { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
+    // Not even by its stamp is anything told of the row.
+    let state: ConflictState = store.tables[place].rules.conflict == .hub ? .settled : .open
+    try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place)
+    return nil
   }
 
   /// Whether an earlier change of the row waits.
@@ -195,6 +193,8 @@ final class StepMerger {
     try note(Disagreement(kind: .forbidden, state: .held), step, met: met, in: place, note: words)
     return nil
   }
+
+  private static let mayNotChange = "The user may not change this row."
 
   struct NotAllowed: Error {}
 
@@ -264,11 +264,12 @@ final class StepMerger {
       met: met, device: device.id, user: device.user, note: note)
     record.stamp = min(step.stamp, latest)
     if record.state == .held { holdsAny = true }
-    if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, in: store.database) {
+    let isHidden = try met.map { try !scope.maySee(store.rows[place].schema.key(of: $0), in: place) } ?? false
+    if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, isHidden: isHidden, in: store.database) {
       conflicts += 1
       if found.count < RowTally.mostShown { found.append(record) }
     } else {
-      try correct(record)
+      try correct(record, isHidden: isHidden)
     }
     // What was not taken exactly as sent, the device must be shown as it is.
     let isAllDevice =
@@ -277,7 +278,7 @@ final class StepMerger {
   }
 
   /// The device found this disagreement too, when it heard of the hub: where it took another end there, the hub's word counts.
-  private func correct(_ record: ConflictRecord) throws {
+  private func correct(_ record: ConflictRecord, isHidden: Bool) throws {
     let known = try ConflictTable.find(record.id.text, in: store.database).record
     if known.state == .resolved { return }
     if known.kind == record.kind, known.state == record.state, known.winners == record.winners,
@@ -285,7 +286,7 @@ final class StepMerger {
     {
       return
     }
-    try ConflictTable.update(record, at: now, in: store.database)
+    try ConflictTable.update(record, at: now, isHidden: isHidden, in: store.database)
     try ConflictTable.retell(record.id, in: store.database)
   }
 }

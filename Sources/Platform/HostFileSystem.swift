@@ -1,4 +1,5 @@
 import Glibc
+import SatchelValues
 
 /// The machine's files.
 public struct HostFileSystem: FileSystem {
@@ -48,7 +49,7 @@ public struct HostFileSystem: FileSystem {
   }
 
   public func createTemporary(in directory: String, mode: UInt32) throws(PlatformError) -> (path: String, fd: Int32) {
-    let unique = SystemRandom().bytes(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let unique = Hexadecimal.text(of: SystemRandom().bytes(8))
     let path = Paths.join(directory, Self.temporaryPrefix + unique)
     let fd: Int32
     do throws(PlatformError) {

@@ -27,3 +27,22 @@ public struct Progress: Hashable, Sendable {
 public protocol ProgressObserver: AnyObject, Sendable {
   func observe(_ progress: Progress)
 }
+
+/// Counts how far a phase is whose length is known, and tells it.
+public struct ProgressMeter {
+  private let phase: Progress.Phase
+  private let total: Int64
+  private let observer: (any ProgressObserver)?
+  private var done: Int64 = 0
+
+  public init(_ phase: Progress.Phase, of total: Int64, for observer: (any ProgressObserver)?) {
+    self.phase = phase
+    self.total = total
+    self.observer = observer
+  }
+
+  public mutating func add(_ count: Int) {
+    done += Int64(count)
+    observer?.observe(Progress(phase, done, of: total))
+  }
+}

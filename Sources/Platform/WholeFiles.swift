@@ -4,13 +4,12 @@ extension FileSystem {
     let fd = try open(path)
     defer { close(fd) }
     var contents: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-      let count = try read(fd, into: &piece)
-      if count == 0 { return contents }
-      if contents.count + count > limit { throw .tooLarge(path: path, limit: limit) }
-      contents += piece[..<count]
+    var pieces = pieces(of: fd, size: 64 << 10)
+    while let piece = try pieces.next() {
+      if contents.count + piece.count > limit { throw .tooLarge(path: path, limit: limit) }
+      contents += piece
     }
+    return contents
   }
 
   /// Puts a file with these contents and this mode at `path`, in place of one that is there: after a crash at any instant the
@@ -19,17 +18,13 @@ extension FileSystem {
     try replace(path, mode: mode) { fd throws(PlatformError) in try write(fd, contents) }
   }
 
-  /// Copies a file's bytes in pieces of 1 MiB, and puts the copy in place as `replace` does.
+  /// Copies a file's bytes in pieces, and puts the copy in place as `replace` does.
   public func copy(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
     let source = try open(from)
     defer { close(source) }
     try replace(path, mode: mode) { fd throws(PlatformError) in
-      var piece = [UInt8](repeating: 0, count: 1 << 20)
-      while true {
-        let count = try read(source, into: &piece)
-        if count == 0 { return }
-        try write(fd, count == piece.count ? piece : Array(piece[..<count]))
-      }
+      var pieces = pieces(of: source)
+      while let piece = try pieces.next() { try write(fd, piece) }
     }
   }
 

@@ -22,12 +22,7 @@ extension Identifier {
     var b = bytes
     b[6] = b[6] & 0x0f | 0x40
     b[8] = b[8] & 0x3f | 0x80
-    var text = ""
-    for (i, byte) in b.enumerated() {
-      if i == 4 || i == 6 || i == 8 || i == 10 { text += "-" }
-      text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
-    self.init(unchecked: text)
+    self.init(unchecked: [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { Hexadecimal.text(of: b[$0]) }.joined(separator: "-"))
   }
 
   public var description: String { text }

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelPlatform
+import SatchelValues
 
 /// A file that comes piece by piece, such as by a pipe: it is kept in the inbox, in a folder of its own, which goes when this does. Commands that
 /// clear away what others left behind let it be as long as it is held.
@@ -13,7 +14,7 @@ public struct ArrivingFile: ~Copyable {
 
   /// - Parameter name: of the file, for people.
   public init(named name: String, in folder: WorkspaceFolder, platform: Platform) throws {
-    let unique = platform.random.bytes(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let unique = Hexadecimal.text(of: platform.random.bytes(8))
     let place = Paths.join(folder.inbox, Self.prefix + unique)
     try platform.files.makeDirectory(place, mode: 0o700)
     let lock = try FileLock(path: Self.lock(of: place), files: platform.files)

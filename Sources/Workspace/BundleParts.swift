@@ -35,13 +35,13 @@ public struct BundleParts {
     defer { platform.files.close(fd) }
     try platform.files.sync(fd)
     try platform.files.rename(part, to: Paths.join(place, String(volume.part)))
-    return try waiting(at: place, named: bundle.manifest.wholeName(volume), parts: volume.parts)
+    return try waiting(at: place, named: bundle.manifest.wholeFileName, parts: volume.parts)
   }
 
   /// What `keep` would answer, where nothing is to be kept.
   public func rehearse(_ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume) -> Waiting {
     let others = volume.parts == 1 ? [] : (1...volume.parts).filter { $0 != volume.part }
-    return Waiting(whole: bundle.manifest.wholeName(volume), parts: volume.parts, missing: others, path: "")
+    return Waiting(whole: bundle.manifest.wholeFileName, parts: volume.parts, missing: others, path: "")
   }
 
   /// Joins the pieces, which are all there, and lets `body` take the whole. They go when it has, or where it could never be taken;
@@ -66,16 +66,13 @@ public struct BundleParts {
     let whole = try files.createTemporary(in: staging, mode: 0o600)
     defer { files.close(whole.fd) }
     var hash = BLAKE2b512()
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
     for part in 1...waiting.parts {
       let fd = try files.open(Paths.join(waiting.path, String(part)))
       defer { files.close(fd) }
-      while true {
-        let count = try files.read(fd, into: &buffer)
-        if count == 0 { break }
-        let bytes = count == buffer.count ? buffer : Array(buffer[..<count])
-        hash.update(bytes)
-        try files.write(whole.fd, bytes)
+      var pieces = files.pieces(of: fd)
+      while let piece = try pieces.next() {
+        hash.update(piece)
+        try files.write(whole.fd, piece)
       }
     }
     guard hash.finish() == volume.digest else { throw BundleError.digest(waiting.whole) }
@@ -107,14 +104,12 @@ public struct BundleParts {
   }
 
   private static func name(_ manifest: Manifest, _ volume: Manifest.Volume, piece: Int64) -> String {
-    let stem = manifest.wholeName(volume).dropLast(".satchel".utf8.count)
+    let stem = manifest.wholeFileName.dropLast(".satchel".utf8.count)
     return "\(stem)~\(volume.parts)~\(piece)~\(volume.digest.hexadecimal.prefix(16))"
   }
 }
 
 extension Manifest {
-  fileprivate func wholeName(_ volume: Volume) -> String { "\(dataset)-\(from.name)-\(to.name)-\(volume.number).satchel" }
-
   /// Checks that this is the bundle that a volume, which said so itself, is a piece of.
   public func check(isWholeOf volume: Manifest?) throws(BundleError) {
     guard let volume, case .volume(let body) = volume.body else { return }

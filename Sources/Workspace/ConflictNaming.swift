@@ -17,8 +17,7 @@ extension ConflictID {
       [.string(device.text), .string(table.text)] + key.values
       + [.integer(generation.rawValue), .integer(stamp.rawValue), .string(operation.rawValue)]
       + (deviceValues ?? []).flatMap { [.string($0.name.text), $0.value] }
-    let digest = blake2b(canonicalKey(RowKey(parts)), length: 16)
-    let text = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let text = Hexadecimal.text(of: blake2b(canonicalKey(RowKey(parts)), length: 16))
     // Thirty-two hexadecimal digits by construction.
     return ConflictID(text)!
   }

@@ -42,6 +42,7 @@ public enum ConflictTable {
       bundle TEXT,                  -- in which it was found
       noted INTEGER NOT NULL,       -- milliseconds since 1970
       since INTEGER,                -- at the hub: its cursor at the emission on which the change was made
+      hidden INTEGER NOT NULL DEFAULT 0, -- at the hub, 1: the device's user was not to see the row that the change met
       told INTEGER,                 -- the number of the bundle that told the other side; NULL: not yet
       decision TEXT,
       decided_by TEXT,
@@ -59,17 +60,17 @@ public enum ConflictTable {
   /// - Returns: whether it is new.
   @discardableResult
   public static func add(
-    _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
+    _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil, isHidden: Bool = false,
     in database: borrowing Database
   ) throws -> Bool {
     try database.run(
       """
       INSERT INTO satchel_conflicts
         (id, device, user, table_name, key, generation, stamp, operation, kind, state, base_values, hub_values, device_values, winners, winner, note, bundle,
-         noted, since, told, decision, decided_by, decided_at)
+         noted, since, told, hidden, decision, decided_by, decided_at)
       VALUES
         (:id, :device, :user, :table, :key, :generation, :stamp, :operation, :kind, :state, :base_values, :hub_values, :device_values, :winners, :winner,
-         :note, :bundle, :noted, :since, :told, :decision, :decided_by, :decided_at)
+         :note, :bundle, :noted, :since, :told, :hidden, :decision, :decided_by, :decided_at)
       ON CONFLICT (id) DO NOTHING
       """,
       [
@@ -83,7 +84,7 @@ public enum ConflictTable {
         "note": record.note.map { .string($0) } ?? .null,
         "bundle": bundle.map { .string($0.text) } ?? .null, "noted": .integer(noted),
         "since": since.map { .integer($0.rawValue) } ?? .null,
-        "told": told.map { .integer($0) } ?? .null,
+        "told": told.map { .integer($0) } ?? .null, "hidden": .integer(isHidden ? 1 : 0),
         "decision": record.decision.map { .string($0.made.rawValue) } ?? .null,
         "decided_by": record.decision.map { .string($0.by) } ?? .null,
         "decided_at": record.decision == nil ? .null : .integer(noted),
@@ -93,18 +94,21 @@ public enum ConflictTable {
 
   /// Takes over what the hub made of a conflict. Where it says who decided, that overrules what was decided here; where it does not,
   /// what was decided here is still on its way there, and stands.
-  public static func update(_ record: ConflictRecord, at time: Int64, in database: borrowing Database) throws {
+  public static func update(
+    _ record: ConflictRecord, at time: Int64, isHidden: Bool = false, in database: borrowing Database
+  ) throws {
     try database.run(
       """
       UPDATE satchel_conflicts
       SET
         state = :state, kind = :kind, hub_values = :hub_values, winners = :winners, winner = :winner, note = iif(:state = 'resolved', :note, coalesce(:note, note)),
         decided_at = iif(decision = :decision AND decided_by = :decided_by, decided_at, :decided_at),
-        decision = :decision, decided_by = :decided_by
+        decision = :decision, decided_by = :decided_by, hidden = :hidden
       WHERE id = :id AND (state <> 'resolved' OR :state = 'resolved')
       """,
       [
         "id": .string(record.id.text), "state": .string(record.state.rawValue), "kind": .string(record.kind.rawValue),
+        "hidden": .integer(isHidden ? 1 : 0),
         "hub_values": json(record.hubValues), "winners": winners(record), "winner": .string(record.rowWinner.rawValue),
         "note": record.note.map { .string($0) } ?? .null,
         "decision": record.decision.map { .string($0.made.rawValue) } ?? .null,
@@ -174,20 +178,43 @@ public enum ConflictTable {
   }
 
   /// The conflicts of one device that the other side does not surely know: not told yet, or told by a bundle after `number`,
-  /// which may have been lost.
-  public static func untold(of device: ReplicaID, after number: Int64, in database: borrowing Database) throws -> [ConflictRecord]
-  {
+  /// which may have been lost. Of a row that the device's user was not to see when its change met it, they tell nothing: what is there by now
+  /// may be for the user to see, what was there then is not.
+  /// - Parameter user: whose changes; nil: those of all who ever worked with the device.
+  public static func untold(
+    of device: ReplicaID, by user: String? = nil, after number: Int64, in database: borrowing Database
+  ) throws -> [ConflictRecord] {
     try database.all(
-      "SELECT \(columns) FROM satchel_conflicts WHERE device = :device AND (told IS NULL OR told > :number) ORDER BY id",
-      ["device": .string(device.text), "number": .integer(number)]
-    ) { try stored($0).record }
+      """
+      SELECT \(columns), hidden
+      FROM satchel_conflicts
+      WHERE device = :device AND user = coalesce(:user, user) AND (told IS NULL OR told > :number)
+      ORDER BY id
+      """,
+      ["device": .string(device.text), "user": user.map { .string($0) } ?? .null, "number": .integer(number)]
+    ) {
+      var record = try stored($0).record
+      if $0.integer(21) != 0 { (record.hubValues, record.winners) = (nil, []) }
+      return record
+    }
   }
 
   /// How many conflicts of one device no bundle has told yet.
-  public static func countUntold(of device: ReplicaID, in database: borrowing Database) throws -> Int64 {
+  public static func countUntold(
+    of device: ReplicaID, by user: String? = nil, in database: borrowing Database
+  ) throws -> Int64 {
     try database.first(
-      "SELECT count(*) FROM satchel_conflicts WHERE device = :device AND told IS NULL", ["device": .string(device.text)]
+      "SELECT count(*) FROM satchel_conflicts WHERE device = :device AND user = coalesce(:user, user) AND told IS NULL",
+      ["device": .string(device.text), "user": user.map { .string($0) } ?? .null]
     ) { $0.integer(0) } ?? 0
+  }
+
+  /// Forgets what others than `user` have left on a device, as far as the hub is known to have it.
+  /// - Parameter number: the last export that the hub has acknowledged.
+  public static func forget(ofOthersThan user: String, toldUpTo number: Int64, in database: borrowing Database) throws {
+    try database.run(
+      "DELETE FROM satchel_conflicts WHERE user <> :user AND told <= :number",
+      ["user": .string(user), "number": .integer(number)])
   }
 
   public static func markTold(_ ids: [ConflictID], by number: Int64, in database: borrowing Database) throws {

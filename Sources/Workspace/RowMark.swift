@@ -15,7 +15,7 @@ public enum RowSeen: Sendable {
 /// A short mark of a row's values: whoever saw the row can say that it still is as it was.
 public func rowMark(_ fields: [Field]?) -> String {
   guard let fields else { return "gone" }
-  return blake2b(FieldsCoding.json(fields), length: 16).prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  return Hexadecimal.text(of: blake2b(FieldsCoding.json(fields), length: 16).prefix(4))
 }
 
 extension ConflictRecord {

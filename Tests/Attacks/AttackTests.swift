@@ -178,7 +178,7 @@ struct AttackTests {
   func mixedVolumes() throws {
     var paths: [[String]] = []
     for round in ["one", "two"] {
-      let noise = world.platform.random.bytes(60 << 10).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      let noise = Hexadecimal.text(of: world.platform.random.bytes(60 << 10))
       try world.write("UPDATE reviews SET photo = x'\(noise)' WHERE camp = 1", in: tablet.folder)
       world.clock.advance(by: 1000)
       paths.append(try tablet.cut(tablet.export(), size: 64 << 10, into: world.folder.folder(round)))

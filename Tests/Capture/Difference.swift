@@ -54,15 +54,14 @@ struct Contents: Equatable {
 
 /// A value as an SQL literal; bytes that are no text in hexadecimal.
 func literal(_ value: Value) -> String {
-  func hexadecimal(_ bytes: [UInt8]) -> String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
   switch value {
   case .null: return "NULL"
   case .integer(let number): return String(number)
   case .real(let number): return number.description
-  case .blob(let bytes): return "x'\(hexadecimal(bytes))'"
+  case .blob(let bytes): return "x'\(Hexadecimal.text(of: bytes))'"
   case .text(let bytes):
     guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: { $0 < 32 }) else {
-      return "text x'\(hexadecimal(bytes))'"
+      return "text x'\(Hexadecimal.text(of: bytes))'"
     }
     return "'\(text)'"
   }

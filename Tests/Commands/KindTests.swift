@@ -51,7 +51,7 @@ struct KindTests {
     Case(kind: "forbidden", tablet: "INSERT INTO rows VALUES ('n', 1, 1, 2, 'new')", office: "", states: held, rows: kept),
     Case(
       kind: "revoked", tablet: "UPDATE rows SET words = 'z' WHERE id = 'a'", office: "UPDATE rows SET tier = 5 WHERE id = 'a'",
-      states: ["settled", "open", "settled", "open"], rows: "a|1|1|5|x\nb|1|1|1|y"),
+      states: ["settled", "open", "open", "open"], rows: "a|1|1|5|x\nb|1|1|1|y"),
     Case(
       kind: "revoked", tablet: "UPDATE rows SET words = 'z', small = 2 WHERE id = 'a'", office: "", states: open,
       rows: "a|1|1|1|x\nb|1|1|1|y", user: ["tier=0"]),

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelCrypto
+import SatchelValues
 import Testing
 
 @Test("BLAKE2b gives the digest of RFC 7693's example")
@@ -38,7 +39,7 @@ func stockDigests(count: Int) throws {
   let digest = hasher.finish()
   #expect(digest == Digest.of(bytes))
   for length in [16, 20, 32, 64] {
-    let text = blake2b(bytes, length: length).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let text = Hexadecimal.text(of: blake2b(bytes, length: length))
     #expect(try text == stock(bits: length * 8))
   }
 }

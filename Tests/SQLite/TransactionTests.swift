@@ -1,3 +1,4 @@
+import Foundation
 import SatchelSQLite
 import SatchelValues
 import Testing
@@ -140,4 +141,45 @@ func sleepingTriggers() throws {
   #expect(throws: Stop.self) { try database.withoutTriggers { throw Stop() } }
   try database.execute("INSERT INTO t VALUES (2)")
   #expect(try database.all("SELECT a FROM t ORDER BY a") { $0.integer(0) } == [1, 2, 12])
+}
+
+@Test("what a command deletes is not in the file, however the library was built, and not in the log once that is empty")
+func deletedBytes() throws {
+  let scratch = try Scratch()
+  let database = try scratch.open()
+  try database.execute(
+    "PRAGMA secure_delete = OFF; PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES ('secret')")
+  try database.prepareForCommand()
+  try database.writeTransaction { try database.execute("DELETE FROM t") }
+  func holds(_ suffix: String) throws -> Bool {
+    let bytes = try Data(contentsOf: URL(filePath: scratch.path + suffix))
+    return bytes.range(of: Data("secret".utf8)) != nil
+  }
+  #expect(try holds("-wal"))
+  try database.emptyLog()
+  #expect(try !holds("") && !holds("-wal"))
+}
+
+@Test("a file that is written anew holds its rows and nothing else, and every row keeps its number")
+func wiped() throws {
+  let scratch = try Scratch()
+  let database = try scratch.open()
+  try database.execute(
+    """
+    CREATE TABLE t (a TEXT PRIMARY KEY, b);
+    WITH n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO t SELECT i, 'secret' || i || randomblob(i) FROM n;
+    DELETE FROM t WHERE rowid % 3
+    """)
+  func numbers() throws -> [Int64] { try database.all("SELECT rowid FROM t ORDER BY rowid") { $0.integer(0) } }
+  let before = try numbers()
+  let isWiped = try database.wipe()
+  let after = try numbers()
+  #expect(isWiped && before == after)
+  let bytes = try Data(contentsOf: URL(filePath: scratch.path))
+  #expect((1...500).filter { bytes.range(of: Data("secret\($0)".utf8)) != nil && $0 % 3 != 0 && $0 > 166 } == [])
+  // Whoever has such a table may count on the numbers of its rows.
+  try database.execute("CREATE TABLE bare (a); INSERT INTO bare VALUES (1), (2); DELETE FROM bare WHERE a = 1")
+  let isWipedAgain = try database.wipe()
+  let number = try database.first("SELECT rowid FROM bare") { $0.integer(0) }
+  #expect(!isWipedAgain && number == 2)
 }

@@ -11,7 +11,7 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
   try bundle.eachChange { lines.append(text(of: $0)) }
   try bundle.eachResolution { lines.append(text(of: $0)) }
   try bundle.eachConflict { lines.append(text(of: $0)) }
-  if let definition = try bundle.dataset(limit: 1 << 20) { lines.append("dataset | \(hexadecimal(definition))") }
+  if let definition = try bundle.dataset(limit: 1 << 20) { lines.append("dataset | \(Hexadecimal.text(of: definition))") }
   if let path = bundle.path(of: .snapshot) { lines += try snapshotLines(path) }
   if let path = bundle.path(of: .part) {
     lines.append("part | \(Digest.of(try HostFileSystem().read(path, limit: 1 << 24)).hexadecimal)")
@@ -74,7 +74,7 @@ private func text(of line: ChangeLine) -> String {
 }
 
 private func text(of conflict: ConflictRecord) -> String {
-  let winners = conflict.winners.map { "\(hexadecimal(Array($0.name.text.utf8))): \($0.winner.rawValue)" }
+  let winners = conflict.winners.map { "\(Hexadecimal.text(of: Array($0.name.text.utf8))): \($0.winner.rawValue)" }
   return
     ([
       "conflict", conflict.id.text, conflict.device.text, text(conflict.user), text(conflict.table.text),
@@ -111,7 +111,7 @@ private func snapshotLines(_ path: String) throws -> [String] {
 private func text(orNone fields: [Field]?) -> String { fields.map { text($0) } ?? "none" }
 
 private func text(_ fields: [Field]) -> String {
-  "{\(fields.map { "\(hexadecimal(Array($0.name.text.utf8))): \(text($0.value))" }.joined(separator: ", "))}"
+  "{\(fields.map { "\(Hexadecimal.text(of: Array($0.name.text.utf8))): \(text($0.value))" }.joined(separator: ", "))}"
 }
 
 private func text(_ key: RowKey) -> String { "[\(key.values.map { text($0) }.joined(separator: ", "))]" }
@@ -123,8 +123,8 @@ private func text(_ value: SatchelValues.Value) -> String {
   case .null: "null"
   case .integer(let number): "integer \(number)"
   case .real(let number): "real \(digits(number.bitPattern))"
-  case .text(let bytes): "text \(hexadecimal(bytes))"
-  case .blob(let bytes): "blob \(hexadecimal(bytes))"
+  case .text(let bytes): "text \(Hexadecimal.text(of: bytes))"
+  case .blob(let bytes): "blob \(Hexadecimal.text(of: bytes))"
   }
 }
 
@@ -132,5 +132,3 @@ private func digits(_ bits: UInt64) -> String {
   let text = String(bits, radix: 16)
   return String(repeating: "0", count: 16 - text.count) + text
 }
-
-private func hexadecimal(_ bytes: [UInt8]) -> String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }

@@ -60,7 +60,7 @@ public final class SealedWorld {
     let full = try copy(emit(encryption: .always), as: "full")
     _ = try device.importBundle(full)
     // What chance makes does not shrink: the volumes are as many in every run.
-    let photo = SeededRandom(4).bytes(36 << 10).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let photo = Hexadecimal.text(of: SeededRandom(4).bytes(36 << 10))
     try write("INSERT INTO depots VALUES ('north', 7, x'\(photo)')", in: device.folder)
     clock.advance(by: 1000)
     let export = try device.export(encryption: .always)

@@ -6,6 +6,11 @@ protocol ByteSource: AnyObject {
   func read(into buffer: inout [UInt8]) throws -> Int
 }
 
+extension ByteSource {
+  /// What is left, in pieces of so many bytes.
+  func pieces(of size: Int = 1 << 20) -> Pieces<any Error> { Pieces(of: size) { try self.read(into: &$0) } }
+}
+
 /// The bytes of an open file, which stays the caller's to close.
 final class FileSource: ByteSource {
   private let fd: Int32

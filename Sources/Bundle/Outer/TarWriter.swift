@@ -32,19 +32,17 @@ final class TarWriter {
 
   func add(_ name: EntryName, _ bytes: [UInt8]) throws {
     try begin(name, Int64(bytes.count))
-    try write(bytes, count: bytes.count)
+    try write(bytes)
   }
 
   func add(_ name: EntryName, file path: String, bytes: Int64, files: any FileSystem, tell: (_ bytes: Int) -> Void) throws {
     try begin(name, bytes)
     let fd = try files.open(path)
     defer { files.close(fd) }
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    while true {
-      let count = try files.read(fd, into: &buffer)
-      if count == 0 { break }
-      try write(buffer, count: count)
-      tell(count)
+    var pieces = files.pieces(of: fd, size: 256 << 10)
+    while let piece = try pieces.next() {
+      try write(piece)
+      tell(piece.count)
     }
   }
 
@@ -64,9 +62,9 @@ final class TarWriter {
     guard archive_write_header(archive, entry) == ARCHIVE_OK else { throw failure() }
   }
 
-  private func write(_ bytes: [UInt8], count: Int) throws {
-    let written = bytes.withUnsafeBytes { archive_write_data(archive, $0.baseAddress, count) }
-    guard written == count else { throw failure() }
+  private func write(_ bytes: [UInt8]) throws {
+    let written = bytes.withUnsafeBytes { archive_write_data(archive, $0.baseAddress, $0.count) }
+    guard written == bytes.count else { throw failure() }
   }
 
   /// What the sink said counts for more than what libarchive makes of it.

@@ -42,7 +42,7 @@ enum Words {
     case .real(let number): return "\(number)"
     case .text(let bytes): return String(decoding: bytes, as: UTF8.self)
     case .blob(let bytes):
-      let start = bytes.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      let start = Hexadecimal.text(of: bytes.prefix(8))
       return "x'\(start)\(bytes.count > 8 ? "..." : "")' (\(count(bytes.count, "byte")))"
     }
   }

@@ -52,7 +52,7 @@ extension ToolSpec {
   private func table(of options: [OptionSpec]) -> String {
     let rows = options.map { option in
       let short = option.short.map { "-\($0), " } ?? "    "
-      return (short + option.withPlaceholder, option.help + (option.repeatable ? " (may be repeated)" : ""))
+      return (short + option.withValueName, option.help + (option.repeatable ? " (may be repeated)" : ""))
     }
     return table(rows)
   }

@@ -28,7 +28,7 @@ extension ToolSpec {
 
   private func item(_ option: OptionSpec) -> String {
     let short = option.short.map { "\\-\($0), " } ?? ""
-    return ".TP\n.B \(short)\(roff(option.withPlaceholder))\n\(roff(option.help))\n"
+    return ".TP\n.B \(short)\(roff(option.withValueName))\n\(roff(option.help))\n"
   }
 
   /// Text in which nothing is a request of groff's.

@@ -20,7 +20,7 @@ struct OptionReader<Context> {
       if word.isOption { try read(word, &left) } else { words.append(word) }
     }
     for option in command.options where option.required && values[option.long] == [] {
-      throw UsageError("the option \(option.withPlaceholder) is missing")
+      throw UsageError("the option \(option.withValueName) is missing")
     }
   }
 
@@ -28,21 +28,21 @@ struct OptionReader<Context> {
     let assignment = Assignment(word)
     let spelling = assignment?.name ?? word
     guard let option = command.allOptions.first(where: { $0.spellings.contains(spelling) }) else { throw unknown(spelling) }
-    guard let placeholder = option.placeholder else {
+    guard let valueName = option.valueName else {
       if assignment != nil { throw UsageError("the option \(spelling) takes no value") }
       flags[option.long] = true
       return
     }
     if values[option.long] != [], !option.repeatable { throw UsageError("the option \(spelling) is given twice") }
-    let value = if let assignment { assignment.value } else { try following(spelling, placeholder, &left) }
-    if value.isEmpty { throw UsageError("the option \(spelling) has an empty value; it needs \(placeholder)") }
+    let value = if let assignment { assignment.value } else { try following(spelling, valueName, &left) }
+    if value.isEmpty { throw UsageError("the option \(spelling) has an empty value; it needs \(valueName)") }
     values[option.long, default: []].append(value)
   }
 
   private func following(
-    _ spelling: String, _ placeholder: String, _ left: inout ArraySlice<String>
+    _ spelling: String, _ valueName: String, _ left: inout ArraySlice<String>
   ) throws(UsageError) -> String {
-    let message = "the option \(spelling) needs a value: \(placeholder)"
+    let message = "the option \(spelling) needs a value: \(valueName)"
     guard let next = left.first, next != "--" else { throw UsageError(message) }
     // `--to --json` is a forgotten value far more often than a file named `--json`.
     if next.isOption { throw UsageError(message, hint: "If the value is '\(next)', write \(spelling)=\(next)") }

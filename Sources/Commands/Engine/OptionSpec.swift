@@ -3,7 +3,7 @@ public struct OptionSpec: Sendable {
   public enum Kind: Hashable, Sendable {
     /// It is given or it is not.
     case flag
-    /// It takes a value, shown in help by this placeholder: `--to PATH`.
+    /// It takes a value, shown in help by this name: `--to PATH`.
     case value(String)
   }
 
@@ -31,13 +31,13 @@ public struct OptionSpec: Sendable {
   /// The ways to write it.
   var spellings: [String] { (short.map { ["-\($0)"] } ?? []) + ["--\(long)"] }
 
-  var placeholder: String? { if case .value(let placeholder) = kind { placeholder } else { nil } }
+  var valueName: String? { if case .value(let valueName) = kind { valueName } else { nil } }
 
   /// `--to PATH`.
-  var withPlaceholder: String { "--\(long)" + (placeholder.map { " \($0)" } ?? "") }
+  var withValueName: String { "--\(long)" + (valueName.map { " \($0)" } ?? "") }
 
   /// Its part of the usage line.
-  var usage: String { (required ? withPlaceholder : "[\(withPlaceholder)]") + (repeatable ? "..." : "") }
+  var usage: String { (required ? withValueName : "[\(withValueName)]") + (repeatable ? "..." : "") }
 }
 
 extension OptionSpec {

@@ -9,12 +9,20 @@ extension HubTool {
 
   private static var setDevice: Command {
     Command(
-      ["device", "set"], summary: "say what a device may do, and until when",
-      discussion:
-        "A device that may not edit is sent its user's rows, and nothing that it changes is taken: each change becomes a conflict.",
+      ["device", "set"], summary: "say what a device may do, until when, and for whom it works",
+      discussion: """
+        A device that may not edit is sent its user's rows, and nothing that it changes is taken: each change becomes a conflict.
+
+        A device that is given to another user gets all of that user's rows with its next bundle, which takes the former user's away. What \
+        was written on it before that bundle came counts as the former user's.
+        """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
-      options: [expiry, OptionSpec("edits", kind: .value("yes|no"), help: "whether its changes are taken")],
+      options: [
+        expiry, OptionSpec("edits", kind: .value("yes|no"), help: "whether its changes are taken"),
+        OptionSpec("user", short: "u", kind: .value("USER"), help: "for whom it works from its next bundle on"),
+      ],
       examples: [
+        Example("satchel-hub device set tablet-1 --user ben", "Ann gives her tablet to Ben."),
         Example("satchel-hub device set screen-1 --edits no", "A screen on the wall."),
         Example("satchel-hub device set tablet-1 --expires 2026-12-31", "It goes back at the end of the year."),
       ], changesData: true
@@ -22,9 +30,11 @@ extension HubTool {
       let edits = command.value("edits")
       guard edits == nil || edits == "yes" || edits == "no" else { throw UsageError("--edits takes yes or no") }
       let expires = try command.expiry()
-      guard edits != nil || expires != nil else { throw UsageError("say what to change: --expires DATE or --edits yes|no") }
+      guard edits != nil || expires != nil || command.value("user") != nil else {
+        throw UsageError("say what to change: --expires DATE, --edits yes|no or --user USER")
+      }
       let device = try open(command, context).setDevice(
-        command.argument("NAME"), expires: expires, readOnly: edits.map { $0 == "no" })
+        command.argument("NAME"), user: command.value("user"), expires: expires, readOnly: edits.map { $0 == "no" })
       return Answer("Changed the device \(device.name).\n", ["device": json(device)])
     }
   }

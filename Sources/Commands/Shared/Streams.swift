@@ -22,12 +22,8 @@ enum Streams {
     let files = context.platform.files
     let fd = try files.open(path)
     defer { files.close(fd) }
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    while true {
-      let count = try files.read(fd, into: &buffer)
-      if count == 0 { return }
-      try context.console.outBytes(count == buffer.count ? buffer : Array(buffer[..<count]))
-    }
+    var pieces = files.pieces(of: fd)
+    while let piece = try pieces.next() { try context.console.outBytes(piece) }
   }
 
   /// Refuses to write a bundle to where a person reads.

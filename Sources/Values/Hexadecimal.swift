@@ -1,8 +1,8 @@
 /// Lower-case hexadecimal text, two digits a byte.
-enum Hexadecimal {
+public enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  static func text(of bytes: [UInt8]) -> String {
+  public static func text(of bytes: some Collection<UInt8>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(2 * bytes.count)
     for byte in bytes {
@@ -12,7 +12,8 @@ enum Hexadecimal {
     return String(decoding: text, as: UTF8.self)
   }
 
-  static func bytes(of text: some StringProtocol) -> [UInt8]? {
+  /// nil where it is no such text.
+  public static func bytes(of text: some StringProtocol) -> [UInt8]? {
     let values = text.utf8.compactMap { digits.firstIndex(of: $0).map(UInt8.init) }
     guard values.count == text.utf8.count, values.count % 2 == 0 else { return nil }
     return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }

@@ -1,0 +1,25 @@
+/// What can be read a piece at a time, through one buffer: `while let piece = try pieces.next() { ... }`.
+public struct Pieces<Failure: Error> {
+  private var buffer: [UInt8]
+  private let read: (_ buffer: inout [UInt8]) throws(Failure) -> Int
+
+  /// - Parameter read: fills the buffer from its start, and says how many bytes; 0 at the end.
+  public init(of size: Int, from read: @escaping (_ buffer: inout [UInt8]) throws(Failure) -> Int) {
+    buffer = [UInt8](repeating: 0, count: size)
+    self.read = read
+  }
+
+  /// The next bytes, at most as many as a piece has and never none; nil at the end.
+  public mutating func next() throws(Failure) -> [UInt8]? {
+    let count = try read(&buffer)
+    if count == 0 { return nil }
+    return count == buffer.count ? buffer : Array(buffer[..<count])
+  }
+}
+
+extension FileSystem {
+  /// What an open file holds from its position on, in pieces of so many bytes.
+  public func pieces(of fd: Int32, size: Int = 1 << 20) -> Pieces<PlatformError> {
+    Pieces(of: size) { (buffer: inout [UInt8]) throws(PlatformError) in try read(fd, into: &buffer) }
+  }
+}

@@ -1,0 +1,16 @@
+/// Where a step stands among all that are applied together.
+public struct StepPlace: Hashable, Comparable, Sendable {
+  public let generation: Generation
+  /// Of one generation, what goes first.
+  public let order: Int
+
+  public init(generation: Generation, order: Int) {
+    self.generation = generation
+    self.order = order
+  }
+
+  /// Before all steps.
+  public static let first = StepPlace(generation: Generation(.min), order: .min)
+
+  public static func < (a: StepPlace, b: StepPlace) -> Bool { (a.generation, a.order) < (b.generation, b.order) }
+}

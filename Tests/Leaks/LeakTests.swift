@@ -1,0 +1,48 @@
+import Foundation
+import SatchelPlatform
+import TestSupport
+import Testing
+
+/// Promise 5 of docs/DESIGN.md: a user receives exactly what the user may see.
+@Suite struct LeakTests {
+  private static let seeds: [UInt64] = {
+    let environment = ProcessInfo.processInfo.environment
+    let first = environment["SATCHEL_SEED"].flatMap { UInt64($0) }
+    let count = environment["SATCHEL_HISTORIES"].flatMap { Int($0) } ?? (first == nil ? 200 : 1)
+    return (0..<UInt64(max(1, count))).map { (first ?? 0) + $0 }
+  }()
+
+  private static let lanes = min(2, seeds.count)
+  /// So many pairs begin with the same dataset and rows: to set a hub up takes as long as a history does.
+  private static let pairsOnAGround: UInt64 = 4
+
+  @Test(
+    "two hubs that differ only in what a user may not see emit bundles for this user that are the same, byte for byte, and nothing of it is in them",
+    arguments: 0..<lanes)
+  func twins(lane: Int) throws {
+    let folder = try TemporaryFolder()
+    let mine = Self.seeds.filter { Int($0 / Self.pairsOnAGround) % Self.lanes == lane || Self.lanes == 1 }
+    var emissions = 0
+    var ground: (seed: UInt64, made: TwinGround)?
+    let began = Date()
+    for seed in mine {
+      let place = folder(String(seed))
+      defer { try? folder.files.removeTree(place) }
+      do {
+        let wanted = seed / Self.pairsOnAGround
+        if ground?.seed != wanted { ground = (wanted, try TwinGround(seed: wanted, in: folder("ground-\(wanted)"))) }
+        guard let ground else { continue }
+        let history = try TwinHistory(
+          seed: seed, on: ground.made, in: place, trace: Self.seeds.count == 1 ? { print($0) } : nil)
+        try history.play()
+        emissions += history.emissions
+      } catch {
+        Issue.record("pair \(seed): \(error)\nTo see it again: make soak HISTORIES=1 SEED=\(seed)")
+      }
+    }
+    // A history in which nothing is emitted would prove nothing.
+    #expect(emissions > mine.count)
+    let milliseconds = Int(Date().timeIntervalSince(began) * 1000) / max(1, mine.count)
+    print("lane \(lane): \(mine.count) pairs, \(emissions) bundles for una, \(milliseconds) ms a pair")
+  }
+}

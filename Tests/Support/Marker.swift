@@ -1,0 +1,44 @@
+import Foundation
+import Glibc
+import SatchelPlatform
+
+@testable import SatchelBundle
+
+/// A text that stands nowhere else, and the ways in which it may be written into a file.
+public struct Marker: Sendable {
+  public let text: String
+  private let patterns: [[UInt8]]
+
+  /// - Parameter text: ASCII, of eight letters and digits at least: of fewer, base64 has too little that is the same wherever it begins.
+  public init(_ text: String) {
+    self.text = text
+    let bytes = Array(text.utf8)
+    let hexadecimal = bytes.map { String($0, radix: 16) }.joined()
+    let base64 = (0..<3).map { shift -> [UInt8] in
+      // The first and the last letters depend on what stands beside the text.
+      let all = Array(Data([UInt8](repeating: 0, count: shift) + bytes).base64EncodedString().utf8)
+      let first = (shift * 8 + 5) / 6
+      let last = (shift + bytes.count) * 8 / 6
+      return Array(all[first..<last])
+    }
+    // In UTF-16 of either order there is a zero between any two of its letters.
+    let spread = Array(bytes.flatMap { [UInt8(0), $0] }.dropFirst())
+    patterns = [bytes, spread, Array(hexadecimal.utf8), Array(hexadecimal.uppercased().utf8)] + base64
+  }
+
+  /// Whether it is in these bytes as UTF-8, UTF-16 of either order, hexadecimal digits or base64.
+  public func isIn(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes { all in patterns.contains { Self.contains(all, $0) } }
+  }
+
+  /// Looks for the first letter with what the C library has for it: millions of bytes are searched without an optimiser.
+  private static func contains(_ all: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool {
+    guard var place = all.baseAddress else { return false }
+    let last = place + (all.count - pattern.count)
+    while place <= last, let found = memchr(place, Int32(pattern[0]), last - place + 1) {
+      if memcmp(found, pattern, pattern.count) == 0 { return true }
+      place = UnsafeRawPointer(found) + 1
+    }
+    return false
+  }
+}
