@@ -66,6 +66,11 @@ public struct BundleDraft: ~Copyable {
     entries.append(try staged(.snapshot, at: path))
   }
 
+  /// Adds the database of a backup's files, which was built at `path` in this draft's folder.
+  public mutating func addFiles(at path: String) throws {
+    entries.append(try staged(.files, at: path))
+  }
+
   /// Adds a piece of another bundle's file: as many bytes of `source`, or those that are left of it.
   mutating func addPart(_ bytes: Int64, of source: any ByteSource) throws {
     var entry = try EntryWriter(in: folder)

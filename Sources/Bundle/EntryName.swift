@@ -9,6 +9,7 @@ public enum EntryName: String, Sendable, CaseIterable, Comparable {
   case dataset = "dataset.json"
   case snapshot = "snapshot.sqlite"
   case part
+  case files = "files.sqlite"
 
   public static func < (a: EntryName, b: EntryName) -> Bool { a.place < b.place }
 

@@ -37,6 +37,7 @@ public struct Manifest: Hashable, Sendable {
     case scope(Scope)
     case enrolment(Enrolment)
     case volume(Volume)
+    case backup(Backup)
   }
 
   /// The keys that a sender will use from some later bundle on.
@@ -122,6 +123,12 @@ public struct Manifest: Hashable, Sendable {
       self.sequence = sequence
       self.chain = chain
     }
+
+    /// Whether nothing is missing between `merged`, the last export that a hub has, and this one: it is the next, or it says itself that
+    /// it goes back as far. It holds all changes since the first export of its chain, and it may be that one's own that are not among them.
+    public func reaches(back merged: SequenceNumber) -> Bool {
+      sequence <= merged.next || chain.first.map { $0.sequence <= merged } ?? false
+    }
   }
 
   /// What the hub tells about an emission.
@@ -142,6 +149,18 @@ public struct Manifest: Hashable, Sendable {
       self.after = after
       self.extent = extent
       self.acknowledged = acknowledged
+    }
+  }
+
+  /// What a hub was when it was copied whole.
+  public struct Backup: Hashable, Sendable {
+    public let epoch: Epoch
+    /// How many changes it had committed.
+    public let cursor: Cursor
+
+    public init(epoch: Epoch, cursor: Cursor) {
+      self.epoch = epoch
+      self.cursor = cursor
     }
   }
 
@@ -204,16 +223,18 @@ public struct Manifest: Hashable, Sendable {
     case .scope: .scope
     case .enrolment: .enrolment
     case .volume: .volume
+    case .backup: .backup
     }
   }
 
-  /// The number in the signature's comment: a sequence, an emission's number, a volume's, 0 for a request.
+  /// The number in the signature's comment: a sequence, an emission's number, a volume's, a backup's count of changes, 0 for a request.
   public var number: Int64 {
     switch body {
     case .changes(let changes): changes.sequence.rawValue
     case .scope(let scope): scope.number.rawValue
     case .enrolment: 0
     case .volume(let volume): volume.part
+    case .backup(let backup): backup.cursor.rawValue
     }
   }
 
@@ -245,5 +266,5 @@ public struct Manifest: Hashable, Sendable {
 }
 
 public enum BundleKind: String, Sendable, CaseIterable {
-  case changes, scope, enrolment, volume
+  case changes, scope, enrolment, volume, backup
 }

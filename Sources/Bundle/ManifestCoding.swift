@@ -86,6 +86,10 @@ extension Manifest {
         .init(name: "parts", value: .integer(volume.parts)), .init(name: "bytes", value: .integer(volume.bytes)),
         .init(name: "digest", value: .string(volume.digest.hexadecimal)),
       ]
+    case .backup(let backup):
+      [
+        .init(name: "epoch", value: .string(backup.epoch.text)), .init(name: "cursor", value: .integer(backup.cursor.rawValue)),
+      ]
     }
   }
 
@@ -158,6 +162,8 @@ extension Manifest.Body {
           of: try fields.identifier("of"), whole: whole, number: try fields.natural("number"),
           part: try fields.natural("part", from: 1), parts: try fields.natural("parts", from: 1),
           bytes: try fields.natural("bytes", from: 1), digest: digest))
+    case .backup:
+      self = .backup(.init(epoch: try fields.identifier("epoch"), cursor: Cursor(try fields.natural("cursor"))))
     }
   }
 }

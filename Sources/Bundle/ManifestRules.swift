@@ -18,6 +18,9 @@ extension Manifest {
         throw .manifest("chain is too long, out of order, or names exports that are not before this one")
       }
     }
+    if case .backup = body {
+      guard from == to, user.isEmpty else { throw .manifest("a backup is from a hub to itself") }
+    }
     if case .volume(let volume) = body {
       guard volume.part <= volume.parts, volume.parts <= Volume.most, volume.parts <= volume.bytes,
         volume.whole == .changes || volume.whole == .scope
@@ -56,6 +59,7 @@ extension Manifest.Body {
       }
     case .enrolment: ([], [])
     case .volume: ([.part], [])
+    case .backup: ([.snapshot, .files], [])
     }
   }
 }

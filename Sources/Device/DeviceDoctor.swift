@@ -180,7 +180,8 @@ extension DeviceSession {
   /// Exports in the outbox that the hub has.
   private func staleFiles() throws -> [String] {
     let delivered = try database.all(
-      "SELECT file FROM satchel_exports WHERE sequence <= :acknowledged", ["acknowledged": .integer(state.acknowledged.rawValue)]
+      "SELECT file FROM satchel_exports WHERE sequence <= :acknowledged",
+      ["acknowledged": .integer(min(state.acknowledged, state.restored ?? state.acknowledged).rawValue)]
     ) { Name($0.text(0)) }
     return try platform.files.list(folder.outbox).filter { delivered.contains(Name($0)) }
   }

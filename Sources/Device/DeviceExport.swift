@@ -101,9 +101,8 @@ extension DeviceSession {
 
   /// Whether the hub said anything that it has to know was heard. Else both would answer each other's answers for ever.
   private func hasHeardAnything(since number: EmissionNumber) throws -> Bool {
-    for heard in stride(from: number.rawValue + 1, through: state.received.rawValue, by: 1) {
+    for heard in try archive.numbers(incomingPrefix) where heard > number.rawValue && heard <= state.received.rawValue {
       let path = archive.path(incomingPrefix, heard)
-      if try platform.files.kind(path) != .file { continue }
       let manifest = try? workspace.reader.manifest(of: path, trust: .keys(workspace.hubKeys()))
       if manifest?.saysAnything ?? true { return true }
     }
@@ -241,7 +240,9 @@ extension DeviceSession {
   /// Moves exports below `sequence` from the outbox to where they are kept for re-delivery.
   func moveToSent(below sequence: SequenceNumber) throws {
     let older = try database.all(
-      "SELECT file FROM satchel_exports WHERE sequence < :sequence", ["sequence": .integer(sequence.rawValue)]
+      "SELECT file FROM satchel_exports WHERE sequence < :sequence AND sequence <= :kept",
+      // What a restored hub lacks is on its way to it.
+      ["sequence": .integer(sequence.rawValue), "kept": .integer(state.restored?.rawValue ?? Int64.max)]
     ) { $0.text(0) }
     for name in try platform.files.list(folder.outbox) where older.contains(where: { Name($0) == Name(name) }) {
       try platform.files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))

@@ -100,8 +100,8 @@ final class DeviceHistory {
     guard let lastExport, lastExport.sequence > acknowledged, lastExport.received <= scope.number else { return }
     // The changes of an export that is older than the full bundle were replayed on its rows.
     let isOlder = lastExport.received < scope.number
-    let since = try (lastExport.received.rawValue..<scope.number.rawValue).compactMap {
-      try newKeys(with: EmissionNumber($0 + 1))
+    let since = try session.emissionsWithKeys(after: lastExport.received, through: scope.number).compactMap {
+      try newKeys(with: $0)
     }
     try remember(lastExport.sequence, onto: isOlder, newKeys: since)
     if !isOlder { return }

@@ -20,6 +20,10 @@ public struct ImportReport: Sendable {
   public let told: Int
   /// Rows of this device's own that got other keys, because somebody else's have theirs.
   public var rekeyed: [RekeyedHere] = []
+  /// Exports that a restored hub lacks and that were put into the outbox once more.
+  public var redelivered: [SequenceNumber] = []
+  /// Where the database is kept as it was, because exports were given up that a restored hub lacks.
+  public var copy: String?
   /// What became of the rows.
   public var tally = RowTally()
   /// The new disagreements, the first of them.
@@ -39,11 +43,16 @@ extension DeviceWorkspace {
   /// Verifies a bundle from the hub and brings the database to what it says, in one transaction.
   ///
   /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the database is then as before.
-  /// - Parameter fingerprint: of the hub's key, as a person compared it; needed at the first bundle of a device that was not
-  ///   provisioned.
-  public func importBundle(_ path: String, fingerprint: String? = nil) throws -> ImportReport {
+  /// - Parameters:
+  ///   - fingerprint: of the hub's key, as a person compared it; needed at the first bundle of a device that was not provisioned.
+  ///   - lost: what becomes of exports that a restored hub lacks.
+  public func importBundle(
+    _ path: String, fingerprint: String? = nil, lost: LostExports = .deliveredAgain
+  ) throws -> ImportReport {
     try locked {
-      try take(path, fingerprint: fingerprint, try isInitial() ? nil : session(), of: nil)
+      let session = try isInitial() ? nil : session()
+      session?.lost = lost
+      return try take(path, fingerprint: fingerprint, session, of: nil)
     }
   }
 
@@ -191,26 +200,23 @@ extension DeviceSession {
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String
   ) throws -> ImportReport {
     let manifest = bundle.manifest
-    guard scope.epoch == state.epoch else {
-      throw Refusal(
-        "other-epoch", "The hub has begun a new history since this device heard of it last.",
-        hint: "Ask the hub's operator to provision or enrol this device anew.")
-    }
+    if scope.number <= state.received { return ImportReport(manifest, .repeated) }
+    try refuseDelta(of: scope)
     if scope.acknowledged > state.sequence {
       throw Refusal(
         "older-database",
         "The hub has \(scope.acknowledged) exports of this device, and this database has made \(state.sequence): it is an old copy of itself.",
         hint: "Put the newer database back if there is one. If not, keep this one aside and have the device provisioned anew.")
     }
-    if scope.number <= state.received {
-      return ImportReport(manifest, .repeated)
-    }
+    let lacks = scope.epoch != state.epoch && scope.acknowledged < state.acknowledged
+    if lacks, lost == .deliveredAgain, let report = try redeliver(to: scope, manifest) { return report }
     if scope.extent == .delta && scope.after > state.received {
       throw Refusal(
         "gap", "It builds on the hub's bundle \(scope.after), and the last one that came here is \(state.received).",
         hint: "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
     }
-    try RevokedKeys.check(manifest, state)
+    let isNewHistory = scope.epoch != state.epoch
+    if !isNewHistory { try RevokedKeys.check(manifest, state) }
     if workspace.ending == .keep { try workspace.trustNext(of: manifest) }
     let snapshot = try Snapshot.open(bundle, tables: tables)
     let lines = try bundle.changeLines()
@@ -220,9 +226,11 @@ extension DeviceSession {
     // The hub has an export that tells of the next key: from the next one on that signs.
     let hasToldKey = state.toldKey.map { $0 <= scope.acknowledged } ?? false
     if hasToldKey { state.toldKey = nil }
-    let report = try keepingInArchive(path, manifest) {
+    let copy = lacks && lost == .givenUp ? try keepCopy(before: scope.number) : nil
+    var report = try keepingInArchive(path, manifest) {
       try database.applyTransaction(workspace.ending, to: tables.map(\.name)) { try apply(bundle, lines, scope, snapshot) }
     }
+    report.copy = copy
     if workspace.ending == .keep {
       try wipe()
       try workspace.noteSigner(bundle.signer)
@@ -230,7 +238,7 @@ extension DeviceSession {
       // What the hub has needs no carrying any more.
       try moveToSent(below: state.acknowledged.next)
       try BundleParts(folder, platform: platform).forget(incomingPrefix, upTo: state.received.rawValue)
-      if scope.extent == .full { try forgetBefore(scope) }
+      if scope.extent == .full { try forgetBefore(scope, isNewHistory) }
     }
     return report
   }
@@ -257,8 +265,13 @@ extension DeviceSession {
   }
 
   /// Nothing before a full bundle is needed to know what the hub says.
-  private func forgetBefore(_ scope: Manifest.Scope) throws {
-    try archive.forget(incomingPrefix, below: scope.number.rawValue)
+  private func forgetBefore(_ scope: Manifest.Scope, _ isNewHistory: Bool) throws {
+    if isNewHistory {
+      // What a hub said before it lost its memory may be told nowhere else.
+      try archive.setAside(incomingPrefix, below: scope.number.rawValue)
+    } else {
+      try archive.forget(incomingPrefix, below: scope.number.rawValue)
+    }
     try archive.forget(outgoingPrefix, below: scope.acknowledged.rawValue)
   }
 
@@ -294,6 +307,11 @@ extension DeviceSession {
     try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: scope.acknowledged.rawValue, in: database)
     if let definition = try bundle.dataset(limit: DatasetDefinition.maximumBytes) { state.definition = definition }
     state.received = scope.number
+    if scope.epoch != state.epoch {
+      state.epoch = scope.epoch
+      state.restored = nil
+      try RevokedKeys.join(manifest, into: &state, in: database)
+    }
     state.user = manifest.user
     state.heard = now
     state.hubRecipient = manifest.recipient ?? state.hubRecipient

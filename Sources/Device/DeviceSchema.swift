@@ -12,6 +12,7 @@ enum DeviceSchema {
       incarnation TEXT NOT NULL,      -- of this device's folder
       sequence INTEGER NOT NULL,      -- of the last export
       acknowledged INTEGER NOT NULL,  -- the highest sequence that the hub is known to have merged
+      restored INTEGER,               -- the last export that a restored hub has, which lacks later ones; NULL: none lacks any
       received INTEGER NOT NULL,      -- the emission on which this database stands
       heard INTEGER NOT NULL,         -- when it was imported: milliseconds since 1970
       definition TEXT NOT NULL,       -- the dataset's definition

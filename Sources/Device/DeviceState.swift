@@ -25,12 +25,14 @@ public struct DeviceState: Sendable {
   public var revocations: Int64 = 0
   /// Whether bytes of rows that are gone may be in the file still.
   var isUnwiped = false
+  /// The last export that the hub has, which was restored from a backup and lacks later ones that it had; nil: it lacks none.
+  public var restored: SequenceNumber?
 
   static func load(from database: borrowing Database) throws -> DeviceState? {
     try database.first(
       """
       SELECT id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
-        hub_recipient, told_key, revocations, unwiped
+        hub_recipient, told_key, revocations, unwiped, restored
       FROM satchel_device
       """
     ) {
@@ -41,7 +43,8 @@ public struct DeviceState: Sendable {
         received: EmissionNumber($0.integer(9)), heard: $0.integer(10), definition: Array($0.text(11).utf8),
         hubRecipient: $0.optionalText(12).flatMap { AgeRecipient($0) },
         toldKey: $0.optionalInteger(13).map { SequenceNumber($0) },
-        revocations: $0.integer(14), isUnwiped: $0.integer(15) != 0)
+        revocations: $0.integer(14), isUnwiped: $0.integer(15) != 0,
+        restored: $0.optionalInteger(16).map { SequenceNumber($0) })
     }
   }
 
@@ -50,10 +53,10 @@ public struct DeviceState: Sendable {
       """
       INSERT OR REPLACE INTO satchel_device
         (one, id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
-         hub_recipient, told_key, revocations, unwiped)
+         hub_recipient, told_key, revocations, unwiped, restored)
       VALUES
         (1, :id, :name, :user, :hub_id, :hub_name, :epoch, :incarnation, :sequence, :acknowledged, :received, :heard, :definition,
-         :hub_recipient, :told_key, :revocations, :unwiped)
+         :hub_recipient, :told_key, :revocations, :unwiped, :restored)
       """,
       [
         "id": .string(id.text), "name": .string(name), "user": .string(user), "hub_id": .string(hubID.text),
@@ -63,6 +66,7 @@ public struct DeviceState: Sendable {
         "hub_recipient": hubRecipient.map { .string($0.text) } ?? .null,
         "told_key": toldKey.map { .integer($0.rawValue) } ?? .null,
         "revocations": .integer(revocations), "unwiped": .integer(isUnwiped ? 1 : 0),
+        "restored": restored.map { .integer($0.rawValue) } ?? .null,
       ])
   }
 }

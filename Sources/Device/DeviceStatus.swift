@@ -36,6 +36,8 @@ public struct DeviceStatus: Sendable {
     public let missingTriggers: [Name]
     /// An export that this database does not know of: it is an old copy of itself.
     public let unknownExport: SequenceNumber?
+    /// Exports that a restored hub lacks, and that wait to be carried to it once more.
+    public let redelivery: [SequenceNumber]
     /// Rows whose key holds NULL: they are not kept in step.
     public let namelessRows: [(table: Name, count: Int64)]
     /// For each table whose keys come from a range of this device's own: the range, and how many of it are left.
@@ -81,6 +83,7 @@ extension DeviceSession {
       openConflicts: try ConflictTable.count(.open, in: database), heldConflicts: try ConflictTable.count(.held, in: database),
       damage: damage,
       missingTriggers: try Capture.missingTriggers(in: database, tables: tables), unknownExport: try unknownExport(),
+      redelivery: try state.restored.map { try sequences(after: $0) } ?? [],
       namelessRows: nameless.filter { $0.count > 0 },
       blocks: try tables.filter { $0.rules.keys == .blocks }.compactMap { table in
         guard let block = try BlockTable.newest(of: table.name, for: state.id, in: database) else { return nil }

@@ -113,6 +113,8 @@ final class DeviceSession {
   /// What was done to the database by which changes may have gone by unseen.
   let damage: [CaptureDamage]
   var state: DeviceState
+  /// What becomes of exports that a restored hub lacks.
+  var lost = LostExports.deliveredAgain
 
   var platform: Platform { workspace.platform }
   var folder: WorkspaceFolder { workspace.folder }

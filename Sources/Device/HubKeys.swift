@@ -73,7 +73,7 @@ extension Manifest {
     switch body {
     case .scope(let scope): scope.number
     case .volume(let volume): volume.whole == .scope ? EmissionNumber(volume.number) : nil
-    case .changes, .enrolment: nil
+    case .changes, .enrolment, .backup: nil
     }
   }
 }
@@ -125,6 +125,14 @@ enum RevokedKeys {
         "It knows less of revoked keys than this device does: it was made before another one that came here.",
         hint: "Ask the hub's operator for a new bundle.", keeping: .quarantine)
     }
+  }
+
+  /// Takes over the list of a hub that was restored from a backup: it may have forgotten keys, and this device does not.
+  static func join(_ manifest: Manifest, into state: inout DeviceState, in database: borrowing Database) throws {
+    for key in manifest.revoked?.keys ?? [] {
+      try database.run("INSERT OR IGNORE INTO satchel_revoked (key) VALUES (:key)", ["key": .string(key.line)])
+    }
+    state.revocations = manifest.revoked?.number ?? 0
   }
 
   static func take(_ manifest: Manifest, into state: inout DeviceState, in database: borrowing Database) throws {

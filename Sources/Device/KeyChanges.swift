@@ -41,7 +41,7 @@ struct KeyChanges {
     try session.database.run(
       "UPDATE satchel_rekeyed SET known = 1 WHERE sequence < :acknowledged",
       ["acknowledged": .integer(scope.acknowledged.rawValue)])
-    let found = try KeyFindings(session, in: bundle, snapshot)
+    let found = try KeyFindings(session, isNewHistory: scope.epoch != session.state.epoch, in: bundle, snapshot)
     let yielding = try found.yielding()
     for entry in found.told { try note(entry, sequence: nil) }
     for entry in yielding { try note(entry, sequence: session.state.sequence) }
@@ -188,11 +188,28 @@ extension DeviceSession {
     }.compactMap(\.self)
   }
 
+  /// The emissions with which rows of this device's own got other keys, in their order.
+  func emissionsWithKeys(after first: EmissionNumber, through last: EmissionNumber) throws -> [EmissionNumber] {
+    try database.all(
+      "SELECT DISTINCT number FROM satchel_rekeyed WHERE number > :first AND number <= :last ORDER BY number",
+      ["first": .integer(first.rawValue), "last": .integer(last.rawValue)]
+    ) { EmissionNumber($0.integer(0)) }
+  }
+
   /// The rows that got their keys from this device, and of which the hub is not known to know that, in the order in which they got them.
   func untoldKeys() throws -> [RekeyedHere] {
     guard tables.contains(where: \.renamesRows) else { return [] }
     return try database.all("SELECT table_name, old_key, new_key, number FROM satchel_rekeyed WHERE known = 0 ORDER BY entry") {
-      RekeyedHere(table: Name($0.text(0)), old: $0.value(1), new: $0.value(2), number: EmissionNumber($0.integer(3)))
+      rekeyed($0)
     }
+  }
+
+  /// All rows of this device's own that ever got other keys, in the order in which they got them.
+  func allKeys() throws -> [RekeyedHere] {
+    try database.all("SELECT table_name, old_key, new_key, number FROM satchel_rekeyed ORDER BY entry") { rekeyed($0) }
+  }
+
+  private func rekeyed(_ row: borrowing Statement) -> RekeyedHere {
+    RekeyedHere(table: Name(row.text(0)), old: row.value(1), new: row.value(2), number: EmissionNumber(row.integer(3)))
   }
 }

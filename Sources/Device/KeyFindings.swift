@@ -7,6 +7,7 @@ import SatchelWorkspace
 /// What a bundle of the hub's says that matters for the keys of this device's own rows.
 struct KeyFindings {
   private let session: DeviceSession
+  private let isNewHistory: Bool
   private let tables: [RowTable]
   private let births: [KeyedRow: Birth]
   /// The rows to which the hub gave other keys.
@@ -29,8 +30,10 @@ struct KeyFindings {
     let isSteady: Bool
   }
 
-  init(_ session: DeviceSession, in bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws {
+  /// - Parameter isNewHistory: the bundle is of another epoch than this device's.
+  init(_ session: DeviceSession, isNewHistory: Bool, in bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws {
     self.session = session
+    self.isNewHistory = isNewHistory
     tables = try session.tables.map { try RowTable($0, in: session.database) }
     births = try Self.births(session)
     if let snapshot { try look(at: snapshot) }
@@ -110,7 +113,8 @@ struct KeyFindings {
 
   /// The key that this device has meanwhile given a row that the hub knows by `key`.
   private func own(_ key: Value, in table: Name) throws -> Value {
-    try session.untoldKeys().reduce(key) { key, row in row.table == table && row.old == key ? row.new : key }
+    // A restored hub may give a key once more to a row that had got another one in the history which that hub forgot.
+    try (isNewHistory ? session.allKeys() : session.untoldKeys()).reduce(key) { key, row in row.table == table && row.old == key ? row.new : key }
   }
 
   /// The rows of this device's own that get other keys of the device's choice: that of their twin, or one greater than any that the device

@@ -63,7 +63,7 @@ extension HubStore {
   fileprivate func unarchived(_ seen: Set<BundleID>) throws -> [Finding] {
     var findings: [Finding] = []
     try database.each(
-      "SELECT DISTINCT bundle, peer, number FROM satchel_ledger WHERE direction = 'in' AND kind = 'changes' AND verdict = 'imported'"
+      "SELECT DISTINCT bundle, peer, number FROM satchel_ledger WHERE direction = 'in' AND kind = 'changes' AND verdict = 'imported' AND detail IS NULL"
     ) {
       guard let id = BundleID($0.text(0)), !seen.contains(id) else { return }
       findings.append(

@@ -13,7 +13,7 @@ struct DeviceKeys {
   private let scope: ScopeStore
   private let device: EnrolledDevice
   private let received: EmissionNumber
-  private let since: Cursor
+  private let since: Cursor?
   private let references: KeyReferences
   private(set) var map: KeyMap
   /// The rows of which the bundle speaks by other keys than the hub.
@@ -25,8 +25,8 @@ struct DeviceKeys {
   /// - Parameters:
   ///   - scope: what the device's user may see and change.
   ///   - received: the emission on which the device stood.
-  ///   - since: the hub's cursor at that emission.
-  init(_ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, since: Cursor) throws {
+  ///   - since: the hub's cursor at that emission; nil: nobody knows it any more.
+  init(_ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, since: Cursor?) throws {
     store = scope.store
     self.scope = scope
     self.device = device
@@ -137,8 +137,9 @@ struct DeviceKeys {
       return try row != map.row(birth.row, of: birth.place) || !store.isAsInserted(key, in: birth.place)
     }
     if try store.isGiven(birth.key, in: birth.place) { return true }
-    let others = try store.changesByOthers(
-      of: store.past(of: key, in: birth.place), in: birth.place, after: since, than: device.id)
+    let past = try store.past(of: key, in: birth.place)
+    guard let since else { return past != nil }
+    let others = try store.changesByOthers(of: past, in: birth.place, after: since, than: device.id)
     if others.presence { return true }
     return try ConflictTable.isAwaited(key, of: store.tables[birth.place].name, byOtherThan: device.id, in: store.database)
   }

@@ -35,7 +35,8 @@ struct EmissionPlan {
   ) throws {
     self.device = device
     self.user = user
-    emissions = try store.emissions(of: device.id)
+    // On those of a history before this one nothing is built: the device gets everything anew.
+    emissions = try store.presentEmissions(of: device.id)
     held = try store.heldSets(of: device.id, after: emissions)
     cursor = try store.cursor()
     let last = emissions.last
@@ -48,7 +49,7 @@ struct EmissionPlan {
       visible = try scope.visibleFromAbove()
     }
     let owed = try store.owed(to: device.id)
-    number = last?.number.next ?? device.proved.next
+    number = max(max(device.emitted, device.proved).next, store.identity.firstEmission)
     // Who gets somebody else's device gets everything: with a full bundle those go that brought the former user's rows.
     let proved = full ? nil : emissions.first { $0.number == device.proved && Name($0.user) == Name(user.name) }
     if let proved {

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 /// The devices' bundles in the hub's `bundles/archive`, which are called by dataset, device, number and the beginning of the bundle's id: two
@@ -17,10 +18,14 @@ struct HubArchive {
 
   /// Keeps a copy of a bundle that was taken.
   func keep(_ path: String, _ manifest: Manifest) throws {
-    let id = manifest.bundle.text.prefix(Self.idDigits)
-    let name = Self.prefix(dataset: manifest.dataset, device: manifest.from.name) + "\(manifest.number)-\(id).satchel"
+    let name = Self.name(
+      dataset: manifest.dataset, device: manifest.from.name, number: manifest.number, bundle: manifest.bundle)
     let target = Paths.join(folder.archive, name)
     if try files.kind(target) == nil { try files.copy(path, to: target, mode: 0o644) }
+  }
+
+  static func name(dataset: String, device: String, number: Int64, bundle: BundleID) -> String {
+    "\(prefix(dataset: dataset, device: device))\(number)-\(bundle.text.prefix(idDigits)).satchel"
   }
 
   /// The numbers and paths of a device's bundles.

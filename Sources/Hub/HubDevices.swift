@@ -42,7 +42,9 @@ extension HubWorkspace {
         throw WorkspaceError(
           "exists",
           "There is a device \(name) already, \(other.state == .revoked ? "a revoked one" : "of the user \(other.user)").",
-          hint: "Choose another name.")
+          hint:
+            "Choose another name, for a device that was set up anew too: what \(name) has not delivered yet is then still taken when it comes."
+        )
       }
       let device = EnrolledDevice(
         id: id, name: name, user: user, key: key, recipient: recipient, incarnation: incarnation, state: .active, merged: .zero,

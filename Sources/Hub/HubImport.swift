@@ -170,9 +170,7 @@ extension HubWorkspace {
     }
     // What a volume is a piece of, is checked when it is whole.
     guard case .changes(let changes) = manifest.body else { return }
-    guard changes.epoch == store.identity.epoch else {
-      throw Refusal("other-epoch", "It belongs to another history of the hub.", hint: "Provision or enrol the device anew.")
-    }
+    try check(changes, of: device, at: store.identity)
     guard manifest.version <= store.dataset.version else {
       throw Refusal(
         "newer-dataset", "It is of version \(manifest.version) of the dataset; this hub has version \(store.dataset.version).")
@@ -242,7 +240,10 @@ private struct HubImport {
       let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
       let result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
       device.merged = max(device.merged, changes.sequence)
-      device.proved = max(device.proved, changes.received)
+      // What a hub that was restored does not know of, it cannot build on.
+      if try store.hasEmission(changes.received, of: device.id) {
+        device.proved = max(device.proved, changes.received)
+      }
       device.heard = now
       if verdict == .imported {
         device.skew = try skew(at: now)
@@ -275,12 +276,14 @@ private struct HubImport {
     _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ device: EnrolledDevice, _ now: Int64
   ) throws -> HubImportReport {
     let emissions = try store.emissions(of: device.id)
-    let stand = emissions.first { $0.number == changes.received }
+    // A device that stands on an emission which a restored hub does not know has all that was in the one before it. Where none is
+    // known, because it was away for long, nobody knows what it started from.
+    let stand = emissions.last { $0.number <= changes.received }
     // It may have been given to another user since, who did not write this.
     var device = device
     device.user = stand?.user ?? device.user
     let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
-    let since = stand?.cursor ?? .zero
+    let since = stand?.cursor
     // What the device sent comes back to it only if it may meanwhile have imported something and rebased this away.
     let echo = (emissions.last?.number ?? .zero) > changes.received
     let scope = ScopeStore(store, user: user)

@@ -21,6 +21,10 @@ public struct HubStatus: Sendable {
   public let volumes: [BundleParts.Waiting]
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
+  /// Milliseconds since 1970 of the last backup; nil: there is none.
+  public let backedUp: Int64?
+  /// Devices that are not known to have heard yet that the hub was restored from a backup.
+  public let unaware: [String]
   /// What was done to the database by which writes may have gone by unseen.
   public let damage: [CaptureDamage]
   /// Of the damage: triggers that are gone or were changed.
@@ -50,6 +54,8 @@ extension HubWorkspace {
       quarantined: try Quarantine.count(folder, files: platform.files),
       volumes: try BundleParts(folder, platform: platform).waiting(),
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
+      backedUp: try LastBackup(in: folder, platform.files)?.at,
+      unaware: try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(\.name),
       damage: store.damage, missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
   }
 

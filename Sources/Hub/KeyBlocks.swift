@@ -26,6 +26,24 @@ struct KeyBlocks {
     }
   }
 
+  /// Sees to it that no key is given a second time that a hub may have given after the backup from which this one was restored: a range in
+  /// between stays that hub's, whose history is named.
+  func beginAnew(after lost: Epoch) throws {
+    for (place, table) in store.tables.enumerated() where table.givesNewKeys {
+      let (greatest, gap) = (try store.greatestKey(in: place), max(Self.lostKeys, 100 * table.rules.block))
+      guard greatest < Int64.max - gap else { continue }
+      let block = KeyBlock(table: table.name, first: greatest + 1, last: greatest + gap, number: .zero)
+      try BlockTable.add(block, of: ReplicaID(unchecked: lost.text), in: store.database)
+    }
+    for place in places {
+      guard let block = try give(place, to: store.identity.id, with: .zero) else { continue }
+      try store.tables[place].count(from: block, in: store.database)
+    }
+  }
+
+  /// How many keys a hub gives at most between two backups, with much room.
+  private static let lostKeys: Int64 = 1_000_000
+
   /// Gives the device of an emission new ranges where rows come to it that lie above its own, or where its own comes to its end.
   func renew(for plan: EmissionPlan) throws {
     for place in places {

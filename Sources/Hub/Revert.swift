@@ -25,7 +25,14 @@ extension HubWorkspace {
       let revert = Revert(store: store, bundle: bundle, now: now, stamp: try Capture.tick(now: now, in: store.database))
       var counts = [Int](repeating: 0, count: store.tables.count)
       var conflicts = 0
-      for row in try store.rows(changedBy: bundle) {
+      let rows = try store.rows(changedBy: bundle)
+      if rows.isEmpty, store.identity.logFrom > .zero {
+        throw WorkspaceError(
+          "forgotten",
+          "What this bundle changed is forgotten: the hub's history begins after its change \(store.identity.logFrom).",
+          hint: "Change the rows as they are to be: that travels as any other change.")
+      }
+      for row in rows {
         switch try revert.take(row) {
         case .reverted: counts[row.place] += 1
         case .conflict: conflicts += 1

@@ -28,9 +28,11 @@ public struct RowHistory: Sendable {
   public let key: RowKey
   /// The row as it is; nil where it is not there.
   public let row: [Field]?
-  /// Oldest first. What was there before the hub began is not among them.
+  /// Oldest first. What was there before the hub began is not among them, nor what was forgotten.
   public let entries: [Entry]
   public let conflicts: [StoredConflict]
+  /// Changes up to this one are forgotten; zero: none is.
+  public let forgotten: Cursor
 }
 
 extension HubWorkspace {
@@ -47,7 +49,7 @@ extension HubWorkspace {
         table: Name(table), key: key, row: try store.rows[place].row(key).map { schema.fields($0) }, entries: entries,
         conflicts: try ConflictTable.list(ConflictState.allCases, in: store.database).filter {
           $0.record.table == Name(table) && $0.record.key == key
-        })
+        }, forgotten: store.identity.logFrom)
     }
   }
 

@@ -15,8 +15,8 @@ final class StepMerger {
   let scope: ScopeStore
   let device: EnrolledDevice
   private let bundle: BundleID?
-  /// The hub's cursor at the emission on which the device made its changes.
-  private let since: Cursor
+  /// The hub's cursor at the emission on which the device made its changes; nil: nobody knows it any more.
+  private let since: Cursor?
   private let echo: Bool
   private let now: Int64
   /// No change is later than the hub's own time: a clock that runs ahead must not win by it.
@@ -35,7 +35,7 @@ final class StepMerger {
   private(set) var conflicts = 0
 
   init(
-    _ store: HubStore, device: EnrolledDevice, scope: ScopeStore, bundle: BundleID?, since: Cursor, echo: Bool, now: Int64
+    _ store: HubStore, device: EnrolledDevice, scope: ScopeStore, bundle: BundleID?, since: Cursor?, echo: Bool, now: Int64
   ) {
     self.store = store
     self.scope = scope
@@ -185,7 +185,12 @@ final class StepMerger {
       let all = OthersChanges(columns: Dictionary(uniqueKeysWithValues: schema.columns.indices.map { ($0, .zero) }))
       return merge(step.change, at: stamp, onto: hub, others: all, by: .hubWins(schema))
     }
-    let others = try store.changesByOthers(of: past, in: place, after: since, than: device.id)
+    let others =
+      if let since {
+        try store.changesByOthers(of: past, in: place, after: since, than: device.id)
+      } else {
+        try store.changesByOthers(against: step.change, onto: hub, with: past, by: device.id)
+      }
     return merge(step.change, at: stamp, onto: hub, others: others, by: store.rows[place].rules)
   }
 
@@ -265,6 +270,8 @@ final class StepMerger {
     record.stamp = min(step.stamp, latest)
     if record.state == .held { holdsAny = true }
     let isHidden = try met.map { try !scope.maySee(store.rows[place].schema.key(of: $0), in: place) } ?? false
+    // A change that waits was found to be in nobody's way by now.
+    let since = try self.since ?? store.cursor()
     if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, isHidden: isHidden, in: store.database) {
       conflicts += 1
       if found.count < RowTally.mostShown { found.append(record) }

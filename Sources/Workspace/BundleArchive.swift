@@ -43,6 +43,16 @@ public struct BundleArchive: Sendable {
     for old in try numbers(prefix) where old < number { try files.remove(path(prefix, old)) }
   }
 
+  /// Puts the same files where nothing looks for them by itself, and a person can.
+  public func setAside(_ prefix: String, below number: Int64) throws {
+    let former = Paths.join(folder.archive, "former")
+    for old in try numbers(prefix) where old < number {
+      try files.makeDirectory(former, mode: 0o755)
+      let path = path(prefix, old)
+      try files.rename(path, to: Paths.join(former, Paths.name(of: path)))
+    }
+  }
+
   private static func numbers(_ prefix: String, in folder: String, _ files: any FileSystem) throws -> [Int64] {
     guard try files.kind(folder) == .directory else { return [] }
     return try files.list(folder).filter { try files.kind(Paths.join(folder, $0)) == .file }.compactMap { number(in: $0, prefix) }

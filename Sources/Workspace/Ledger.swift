@@ -13,6 +13,8 @@ public enum Verdict: String, Sendable {
   case stale
   /// A piece of a bundle whose other pieces have not come yet: it is kept. Of such the ledger says nothing.
   case part
+  /// Of a hub that was restored from a backup and lacks exports of this device's: nothing changed but that those are to be carried once more.
+  case redeliver
   /// Made here, to be carried.
   case written
   case refused
@@ -34,7 +36,7 @@ public struct LedgerEntry: Sendable {
   public let changes: Int64
   /// How many new conflicts it brought.
   public let conflicts: Int64
-  /// For a refused one: why.
+  /// For a refused one: why. For one that was imported: that its file is not kept any more.
   public let detail: String?
 
   public enum Direction: String, Sendable {
@@ -58,7 +60,7 @@ public enum Ledger {
       verdict TEXT NOT NULL,     -- imported, repeated, stale, written, refused
       changes INTEGER NOT NULL,
       conflicts INTEGER NOT NULL,
-      detail TEXT
+      detail TEXT                -- why it was refused; or that its file is not kept any more
     );
     CREATE INDEX satchel_ledger_by_peer ON satchel_ledger (peer, kind, number);
     """

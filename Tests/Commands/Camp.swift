@@ -43,6 +43,27 @@ final class Camp {
 
   func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path(name)))) }
 
+  func copy(_ name: String, to target: String) throws {
+    try FileManager.default.copyItem(atPath: path(name), toPath: path(target))
+  }
+
+  func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path(name)) }
+
+  func removeIfThere(_ name: String) throws {
+    if FileManager.default.fileExists(atPath: path(name)) { try remove(name) }
+  }
+
+  func makeFolder(_ name: String) throws {
+    try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
+  }
+
+  /// The path of the bundle with the highest number among those whose names begin so.
+  func newestBundle(in folder: String, _ prefix: String) throws -> String {
+    let names = try FileManager.default.contentsOfDirectory(atPath: path(folder)).filter { $0.hasPrefix(prefix) }
+    let name = try #require(names.max { ($0.utf8.count, $0) < ($1.utf8.count, $1) })
+    return Paths.join(path(folder), name)
+  }
+
   /// Runs the hub's tool in the folder `hub`, or elsewhere where `-C` says so.
   @discardableResult func hub(_ words: String..., answers: [String] = [], interactive: Bool = false) -> Outcome {
     run(["-C", path("hub")] + words, answers, interactive) { runHubTool($0, platform: platform, console: $1) }
@@ -89,6 +110,31 @@ final class Camp {
   func answer(_ name: String, _ number: Int) {
     hub("emit", "--device", name)
     device(name, "import", path("hub/bundles/outbox/camp-hub-\(name)-\(number).satchel"))
+  }
+
+  /// A stick goes from the device to the hub and back, so often.
+  func carry(_ device: String, rounds: Int = 1) throws {
+    try makeFolder("stick")
+    for _ in 0..<rounds {
+      self.device(device, "sync", path("stick"))
+      hub("sync", path("stick"))
+    }
+    self.device(device, "sync", path("stick"))
+  }
+
+  /// Makes a backup, with a copy of the keys as somebody keeps one.
+  func backUp(_ name: String = "monday.satchel") throws {
+    #expect(hub("backup", path(name)).code == 0)
+    try copy("hub/keys", to: "safe")
+  }
+
+  /// The disk breaks, and the hub comes back from the backup. Its database lies in its folder from then on; the old name leads there.
+  func restore(_ name: String = "monday.satchel") throws {
+    try remove("hub")
+    try remove("office.sqlite")
+    let outcome = hubAnywhere("restore", path(name), path("hub"), "--keys", path("safe"))
+    #expect(outcome.code == 0, "\(outcome.error)")
+    try FileManager.default.createSymbolicLink(atPath: path("office.sqlite"), withDestinationPath: path("hub/office.sqlite"))
   }
 
   /// Writes to a database as any program would.

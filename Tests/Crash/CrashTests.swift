@@ -32,6 +32,12 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     CrashCase(
       testDescription: "apply", tool: "satchel", words: ["-C", "tablet", "apply"],
       before: [merge, ["satchel", "-C", "tablet", "import", "--stage", "STICK/SATCHEL/tablet/hub/camp-hub-tablet-2.satchel"]]),
+    CrashCase(
+      testDescription: "backup", tool: "satchel-hub", words: ["-C", "hub", "backup", "monday.satchel"],
+      before: [export, merge]),
+    CrashCase(
+      testDescription: "compact", tool: "satchel-hub", words: ["-C", "hub", "compact", "--older-than", "1", "--shrink"],
+      before: [merge, export, merge]),
   ]
 
   func words(in world: CrashWorld, _ words: [String]) -> [String] {

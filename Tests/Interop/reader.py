@@ -32,7 +32,7 @@ import nacl.exceptions
 import zstandard
 
 NAMES = ["B2SUMS.minisig", "B2SUMS", "manifest.json", "changes.jsonl", "resolutions.jsonl", "conflicts.jsonl", "dataset.json",
-         "snapshot.sqlite", "part"]
+         "snapshot.sqlite", "part", "files.sqlite"]
 LINES = ["changes.jsonl", "resolutions.jsonl", "conflicts.jsonl"]
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -670,8 +670,14 @@ def volume_members(manifest):
                     ("digest", take(manifest, "digest", digest))]
 
 
-MEMBERS = {"changes": changes_members, "scope": scope_members, "enrolment": enrolment_members, "volume": volume_members}
-NUMBERS = {"changes": "sequence", "scope": "number", "volume": "part"}
+def backup_members(manifest):
+    must(manifest["from"] == manifest["to"] and manifest["user"] == "", "a backup is from a hub to itself")
+    return [("epoch", take(manifest, "epoch", identifier)), ("cursor", take(manifest, "cursor", count))]
+
+
+MEMBERS = {"changes": changes_members, "scope": scope_members, "enrolment": enrolment_members, "volume": volume_members,
+           "backup": backup_members}
+NUMBERS = {"changes": "sequence", "scope": "number", "volume": "part", "backup": "cursor"}
 
 
 def comment_of(manifest, key):
@@ -691,6 +697,8 @@ def check_places(manifest, present):
         needed, allowed = [], []
     elif manifest["kind"] == "volume":
         needed, allowed = ["part"], ["part"]
+    elif manifest["kind"] == "backup":
+        needed = allowed = ["snapshot.sqlite", "files.sqlite"]
     elif manifest["extent"] == "full":
         needed, allowed = ["dataset.json", "snapshot.sqlite"], ["changes.jsonl", "conflicts.jsonl", "dataset.json", "snapshot.sqlite"]
     else:
@@ -953,6 +961,8 @@ def show(bundle):
                 content = file.read()
             parse(content)
             text.append("dataset | " + content.hex())
+        elif bundle.manifest["kind"] == "backup":
+            text.append(f"{name} | {bundle.digests[name]}")
         elif name == "snapshot.sqlite":
             text += show_snapshot(path, bundle.manifest)
         else:

@@ -110,7 +110,7 @@ def contradictions(kind, document):
         spoilt = [entries[::-1], entries * 2] + [[*entries, {"name": name, "bytes": 1}] for name in ("part", "blobs")]
         yield from [("entries", new) for new in spoilt if new != entries] + [("format", 2), ("critical", ["newer"])]
         yield from [("counts", {**counts, name: int(not number)}) for name, number in counts.items()]
-        yield from [("kind", other) for other in ("changes", "scope", "enrolment", "volume") if other != kind]
+        yield from [("kind", other) for other in ("changes", "scope", "enrolment", "volume", "backup") if other != kind]
         yield from [("version", 0), ("created", "2026-02-30T00:00:00Z"), ("critical", ["keys"] * (1 + bool(counts["changes"])))]
         if kind == "scope":
             yield from [("after", int(document["after"] == 0)), ("extent", "full" if document["after"] else "delta")]

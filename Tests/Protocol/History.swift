@@ -16,6 +16,8 @@ struct Wrong: Error, CustomStringConvertible {
 final class History {
   private static let length = 120
   private static let cleanRounds = 3
+  /// The worst that happens to a hub, and the time that passes.
+  enum Fate { case none, vandals, losses }
 
   let seed: UInt64
   private var random: SplitMix64
@@ -23,8 +25,8 @@ final class History {
   private let files = HostFileSystem()
   private let folder: String
 
-  private let hub: HubWorkspace
-  private let admin: App
+  private var hub: HubWorkspace
+  private var admin: App
   private let devices: [TestDevice]
   /// The remainder of c by three that each device's user may not see; 3 hides nothing. It changes: grants and revokes.
   private var hidden = [0, 1, 2]
@@ -42,14 +44,21 @@ final class History {
   private var lastValue: Int64 = 99
   private var born = 0
   private let trace: ((String) -> Void)?
+  private let fate: Fate
   /// Whether now and then somebody drops what captures their writes.
-  private let hasVandals: Bool
-  /// Decides about doctors and vandals, so that histories without them stay what they were.
+  private var hasVandals: Bool { fate == .vandals }
+  /// Decides about doctors, vandals and losses, so that histories without them stay what they were.
   private var doctor: SplitMix64
+  private let time = HistoryTime()
+  private let hubPlatform: Platform
+  /// The hub's last backup.
+  private var backup: String?
+  /// What the hub's log told before it was forgotten.
+  private var remembered: [(id: String, fields: [UInt8])] = []
 
-  init(seed: UInt64, in folder: String, hasVandals: Bool = false, trace: ((String) -> Void)? = nil) throws {
+  init(seed: UInt64, in folder: String, fate: Fate = .none, trace: ((String) -> Void)? = nil) throws {
     self.seed = seed
-    self.hasVandals = hasVandals
+    self.fate = fate
     doctor = SplitMix64(seed: seed &+ 0x646f_6374_6f72)
     self.folder = folder
     self.trace = trace
@@ -57,7 +66,7 @@ final class History {
     let rules = random.one(of: Self.rules)
     // Half of all histories are as in the model.
     temper = random.below(2) == 0 ? Temper() : random.one(of: Temper.all)
-    let time = HistoryTime()
+    let time = self.time
     let source = SeededRandom(~seed)
     let files = self.files
     func platform(ahead: Int64 = 0) -> Platform {
@@ -72,6 +81,7 @@ final class History {
     try admin.execute(App.schema)
     hub = try HubWorkspace.create(
       hubFolder, definition: Array(Self.definition(rules).utf8), database: database, platform: platform())
+    hubPlatform = platform()
 
     var devices: [TestDevice] = []
     for index in 0..<3 {
@@ -116,10 +126,13 @@ final class History {
     for _ in 0..<Self.length {
       try event()
       if seesDoctor, doctor.once(in: 60) { try examine() }
+      if fate == .losses { try lose() }
     }
     if seesDoctor { try examine() }
-    say("-- \(Self.cleanRounds) clean rounds")
-    for _ in 0..<Self.cleanRounds { try cleanRound() }
+    // One more in which devices hear of a new history, and one in which they deliver what it lacks.
+    let rounds = Self.cleanRounds + (fate == .losses ? 2 : 0)
+    say("-- \(rounds) clean rounds")
+    for _ in 0..<rounds { try cleanRound() }
   }
 
   private func event() throws {
@@ -184,6 +197,43 @@ final class History {
   private func repair(_ device: TestDevice, thenKeep: Bool) throws {
     try repair(device)
     try device.keepBackup()
+  }
+
+  // MARK: losses
+
+  private func lose() throws {
+    if doctor.once(in: 12) {
+      let file = Paths.join(folder, "backup-\(doctor.below(1 << 30)).satchel")
+      _ = try hub.backup(to: file, keys: .included)
+      backup = file
+      say("the hub is backed up")
+    }
+    if let backup, doctor.once(in: 50) { try restore(backup) }
+    if doctor.once(in: 12) {
+      time.pass(days: 2)
+      remembered += try admin.logged()
+      let report = try hub.compact(olderThan: doctor.once(in: 3) ? 5 : nil)
+      say(
+        "the hub forgets \(report.logEntries) changes up to \(report.logFrom), \(report.goneRows) rows, and \(report.forgotten)")
+    }
+  }
+
+  /// The hub is lost, and comes back as it was when the backup was made.
+  private func restore(_ backup: String) throws {
+    time.pass(days: 1)
+    let root = hub.folder.root
+    let fingerprint = try hub.fingerprint()
+    try files.removeTree(root)
+    let report = try HubRestore(platform: hubPlatform).restore(backup, into: root, keys: .inBackup, fingerprint: fingerprint)
+    hub = try HubWorkspace.open(root, platform: hubPlatform)
+    admin = try App(path: hub.configuration.databasePath(hub.folder))
+    for device in devices { try restoreRights(of: device) }
+    say("the hub is restored: \(report.devices.map { "\($0.name) \($0.merged)" })")
+  }
+
+  /// What was done at the hub itself since the backup is done again.
+  private func restoreRights(of device: TestDevice) throws {
+    _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(hidden[device.index]))])
   }
 
   /// All that the newer file held is in exports.
@@ -262,6 +312,7 @@ final class History {
     try repair(device)
     let report = try device.workspace.export()
     say("\(device.name) exports \(report.sequence)\(report.isNew ? "" : ", nothing new")")
+    for path in try device.workspace.redelivery() where path != report.file { mail.append(try copy(path, to: nil)) }
     return try copy(report.file, to: nil)
   }
 
@@ -298,8 +349,12 @@ final class History {
   private func deliver(_ parcel: Parcel) throws {
     guard let index = parcel.device else {
       try repairHub()
-      let report = try hub.importBundle(parcel.path)
-      say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
+      do {
+        let report = try hub.importBundle(parcel.path)
+        say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
+      } catch let refusal as Refusal where refusal.reason == "gap" && fate == .losses {
+        say("hub refuses \(parcel.name): gap")
+      }
       return
     }
     do {
@@ -316,6 +371,7 @@ final class History {
   private func cleanRound() throws {
     for device in devices {
       if try device.app() == nil { try deliver(try emit(to: device)) }
+      for path in try device.workspace.redelivery() { try deliver(try copy(path, to: nil)) }
       try deliver(try export(device))
     }
     for device in devices { try deliver(try emit(to: device)) }
@@ -349,7 +405,7 @@ final class History {
       }
     }
     for item in atHub { see(item.id, zip(Item.columns, item.values).map { Field(Name($0), .integer($1)) }) }
-    for entry in try admin.logged() { see(entry.id, try FieldsCoding.parse(entry.fields)) }
+    for entry in try admin.logged() + remembered { see(entry.id, try FieldsCoding.parse(entry.fields)) }
     let conflicts =
       try hub.conflicts(ConflictState.allCases) + devices.flatMap { try $0.workspace.conflicts(ConflictState.allCases) }
     for conflict in conflicts {

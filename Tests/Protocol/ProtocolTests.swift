@@ -15,18 +15,21 @@ import Testing
   private static let lanes = min(2, seeds.count)
 
   @Test("after any history and three clean rounds all have converged, and no value is lost", arguments: 0..<lanes)
-  func histories(lane: Int) throws { try play(lane, hasVandals: false) }
+  func histories(lane: Int) throws { try play(lane, .none) }
 
   @Test("what nobody saw being written is found and lost nowhere, after any history with vandals in it", arguments: 0..<lanes)
-  func vandals(lane: Int) throws { try play(lane, hasVandals: true) }
+  func vandals(lane: Int) throws { try play(lane, .vandals) }
 
-  private func play(_ lane: Int, hasVandals: Bool) throws {
+  @Test("a hub that comes back from backups and forgets its past costs time, and no value of a device's", arguments: 0..<lanes)
+  func losses(lane: Int) throws { try play(lane, .losses) }
+
+  private func play(_ lane: Int, _ fate: History.Fate) throws {
     let folder = try Playground()
-    // A history with vandals takes twice as long, and fewer will do.
-    let lanes = Self.lanes * (hasVandals && Self.seeds.count > 20 ? 4 : 1)
+    // A history with vandals or losses takes twice as long, and fewer will do.
+    let lanes = Self.lanes * (fate != .none && Self.seeds.count > 20 ? 4 : 1)
     let mine = Self.seeds.enumerated().filter { $0.offset % lanes == lane }.map(\.element)
     let began = Date()
-    for seed in mine { play(seed, hasVandals, in: folder) }
+    for seed in mine { play(seed, fate, in: folder) }
     let seconds = Date().timeIntervalSince(began)
     print("lane \(lane): \(mine.count) histories, \(Int(seconds * 1000 / Double(max(1, mine.count)))) ms each")
   }
@@ -53,11 +56,11 @@ import Testing
   private static let keySeeds: [UInt64] =
     seeds.count == 1 ? seeds : [41, 84, 124] + seeds.prefix(seeds.count == 300 ? 30 : seeds.count)
 
-  private func play(_ seed: UInt64, _ hasVandals: Bool, in folder: Playground) {
+  private func play(_ seed: UInt64, _ fate: History.Fate, in folder: Playground) {
     let place = folder.path(of: seed)
     defer { folder.remove(place) }
     do {
-      let history = try History(seed: seed, in: place, hasVandals: hasVandals, trace: Self.seeds.count == 1 ? { print($0) } : nil)
+      let history = try History(seed: seed, in: place, fate: fate, trace: Self.seeds.count == 1 ? { print($0) } : nil)
       try history.play()
       try history.check()
     } catch {

@@ -7,6 +7,8 @@ final class HistoryTime: Sendable {
   /// this machine is.
   private let now = Atomic<Int64>(4_102_444_800_000)
 
+  func pass(days: Int64) { now.add(days * 86_400_000, ordering: .relaxed) }
+
   func tick() -> Int64 { now.add(1, ordering: .relaxed).newValue }
 }
 

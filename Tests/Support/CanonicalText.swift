@@ -12,7 +12,15 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
   try bundle.eachResolution { lines.append(text(of: $0)) }
   try bundle.eachConflict { lines.append(text(of: $0)) }
   if let definition = try bundle.dataset(limit: 1 << 20) { lines.append("dataset | \(Hexadecimal.text(of: definition))") }
-  if let path = bundle.path(of: .snapshot) { lines += try snapshotLines(path) }
+  // What is in a backup's databases is the hub's own affair.
+  if case .backup = bundle.manifest.body {
+    for name in [EntryName.snapshot, .files] {
+      guard let path = bundle.path(of: name) else { continue }
+      lines.append("\(name.rawValue) | \(Digest.of(try HostFileSystem().read(path, limit: 1 << 24)).hexadecimal)")
+    }
+  } else if let path = bundle.path(of: .snapshot) {
+    lines += try snapshotLines(path)
+  }
   if let path = bundle.path(of: .part) {
     lines.append("part | \(Digest.of(try HostFileSystem().read(path, limit: 1 << 24)).hexadecimal)")
   }
@@ -48,6 +56,7 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
     ]
   case .enrolment(let enrolment):
     return common + ["incarnation: \(enrolment.incarnation)", "key: \(enrolment.key.line)"]
+  case .backup(let backup): return common + ["epoch: \(backup.epoch)", "cursor: \(backup.cursor)"]
   case .volume(let volume):
     return common + [
       "of: \(volume.of)", "whole: \(volume.whole.rawValue)", "number: \(volume.number)",

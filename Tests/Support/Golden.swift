@@ -35,6 +35,10 @@ public func makeGolden() throws {
     try write(world.bundles(), into: target, world.platform, staging: world.folder.path, identity: world.identity)
     try world.platform.files.copy(world.identity, to: Paths.join(target, "keys/format-1-sled.identity"), mode: 0o644)
   }
+  if try !isThere("backup", in: target) {
+    let world = try BackedUpWorld(random: GoldenRandom(20_261_123), clock: clock)
+    try write(world.bundles(), into: target, world.platform, staging: world.folder.path)
+  }
 }
 
 private func bundle(_ name: String, in target: String) -> String { Paths.join(target, "bundles/format-1-\(name).satchel") }

@@ -1,6 +1,7 @@
 import SatchelDevice
 import SatchelJSON
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 extension DeviceTool {
@@ -15,12 +16,14 @@ extension DeviceTool {
       arguments: [ArgumentSpec("FILE", .many, help: "bundles from the hub; - for standard input")],
       options: [
         fingerprint, OptionSpec("stage", help: "verify and park it; satchel apply brings it in, when it suits the app"),
+        OptionSpec("without-lost", help: "give up what a restored hub lacks and is nowhere; a copy of the database is kept"),
       ],
       examples: [Example("satchel import /media/stick/survey-hub-tablet-1-4.satchel", "What the hub sent.")], changesData: true
     ) { command, context in
       let workspace = try open(command, context)
       if command.flag("stage") { return try stage(command, context, workspace) }
-      return try take(command.arguments("FILE"), into: workspace, command) { file, body in
+      let lost: LostExports = command.flag("without-lost") ? .givenUp : .deliveredAgain
+      return try take(command.arguments("FILE"), into: workspace, command, lost) { file, body in
         try Streams.with(file, command, context, in: workspace.folder, body)
       }
     }
@@ -65,11 +68,13 @@ extension DeviceTool {
 
   /// Imports bundles. - Parameter open: gives the path of what was named.
   private static func take(
-    _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand,
+    _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand, _ lost: LostExports = .deliveredAgain,
     open: (_ name: String, _ body: (String) throws -> ImportReport) throws -> ImportReport
   ) throws -> Answer {
     try ImportRounds.run(names) { name in
-      let report = try open(name) { try workspace.importBundle($0, fingerprint: command.value("fingerprint")) }
+      let report = try open(name) {
+        try workspace.importBundle($0, fingerprint: command.value("fingerprint"), lost: lost)
+      }
       return (
         text(report) + (command.dryRun ? Rehearsal.text(report.tally, report.found) : ""),
         .object((json(report).objectValue ?? []) + Rehearsal.members(report.tally, report.found))
@@ -93,6 +98,12 @@ extension DeviceTool {
     }
     let report = try workspace.export(encryption: command.encryption)
     let hub = before.state.hubName
+    let again = try workspace.redelivery()
+    if !again.isEmpty {
+      let before = again.filter { $0 != report.file }
+      let words = "\(Words.count(before.count + 1, "bundle")), because it was restored from a backup and lacks some of them."
+      return [.init(to: hub, file: report.file, words: words, before: before)]
+    }
     guard report.isNew || report.sequence > before.state.acknowledged else {
       return [.init(to: hub, file: nil, words: "nothing, it has everything.")]
     }
@@ -103,8 +114,10 @@ extension DeviceTool {
   private static func text(_ report: ImportReport) -> String {
     if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
     let number = report.manifest.wholeNumber
+    if report.verdict == .redeliver { return redelivery(report.redelivered) }
     guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
+    if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
     if !report.rekeyed.isEmpty {
       text +=
         "\(Words.count(report.rekeyed.count, "row")) of yours got new keys, because others had theirs or are the same: satchel_rekeyed\n"
@@ -114,6 +127,15 @@ extension DeviceTool {
       text += "The hub could not take \(Words.count(report.told, "change")) of yours as it was: satchel conflicts --all\n"
     }
     return text
+  }
+
+  private static func redelivery(_ exports: [SequenceNumber]) -> String {
+    """
+    The hub was restored from a backup, and lacks what this device delivered since: \(Words.count(exports.count, "bundle")), from \(exports.first ?? .zero) on.
+    Nothing is changed here. What it lacks lies in bundles/outbox once more.
+    Next: carry all of them to the hub (satchel sync does it); the bundle that it makes then is taken.
+
+    """
   }
 
   private static func json(_ report: ImportReport) -> JSONValue {
@@ -128,6 +150,7 @@ extension DeviceTool {
       "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
+      "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }), "copy": .optional(report.copy),
     ]
   }
 }

@@ -59,6 +59,11 @@ extension DeviceTool {
     if let highest = current.unknownExport {
       table.add(["Warning", "the database is an old copy of itself: this workspace holds export \(highest) already"])
     }
+    if let first = current.redelivery.first {
+      table.add([
+        "Warning", "the hub was restored from a backup, and lacks the exports from \(first) on: they lie in bundles/outbox",
+      ])
+    }
     for block in current.blocks where block.isShort {
       table.add([
         "Warning",
@@ -86,6 +91,7 @@ extension DeviceTool {
     if !status.staged.isEmpty { return "satchel apply" }
     if current.notExported > 0 { return "satchel export" }
     if current.openConflicts > 0 { return "satchel conflicts" }
+    if !current.redelivery.isEmpty { return "carry all of bundles/outbox to the hub." }
     if let file = status.outbox.last { return "carry bundles/outbox/\(file) to the hub." }
     return "nothing."
   }
@@ -114,6 +120,7 @@ extension DeviceTool {
       "volumes": Volumes.json(status.volumes),
       "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
       "damage": .strings(current.damage.map(\.words)), "unknown_export": .optional(current.unknownExport?.rawValue),
+      "redeliver": .array(current.redelivery.map { .integer($0.rawValue) }),
       "nameless_rows": .tables(current.namelessRows.map { (table: $0.table, count: Int($0.count)) }),
       "blocks": .array(
         current.blocks.map {

@@ -29,7 +29,11 @@ extension HubTool {
 
   private static func text(_ history: RowHistory, _ width: Int) -> String {
     var text = "\(history.table) [\(Words.key(history.key))]\n"
-    if history.entries.isEmpty { text += "It was there when the hub began, and nobody has changed it since.\n" }
+    if history.forgotten > .zero {
+      text += "What happened up to the hub's change \(history.forgotten) is forgotten (satchel-hub compact).\n"
+    } else if history.entries.isEmpty {
+      text += "It was there when the hub began, and nobody has changed it since.\n"
+    }
     for entry in history.entries {
       let who = "\(entry.user)\(entry.device.map { " on \($0)" } ?? " at the hub")"
       text += "\n\(UTCTime.text(milliseconds: entry.stamp.milliseconds)) \(entry.operation.rawValue) by \(visible(who))"
@@ -70,6 +74,7 @@ extension HubTool {
             "stamp": .string(entry.stamp.hexadecimal), "bundle": .optional(entry.bundle?.text), "at": .time(entry.at),
           ]
         }), "conflicts": .array(history.conflicts.map { ConflictView(conflict: $0).json() }),
+      "forgotten": .integer(history.forgotten.rawValue),
     ]
   }
 

@@ -24,6 +24,10 @@ extension HubTool {
     table.add(["Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held"])
     if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
     Volumes.add(status.volumes, to: &table)
+    table.add(["Backup", status.backedUp.map { Words.age(of: $0, now: now) } ?? "none yet: satchel-hub backup FILE"])
+    if !status.unaware.isEmpty {
+      table.add(["Restored", "from a backup; not known to have heard of it: \(status.unaware.joined(separator: ", "))"])
+    }
     for damage in status.damage { table.add(["Warning", "\(damage.words): writes may have gone by unseen"]) }
     for device in status.devices.map(\.device) {
       guard let skew = Words.skew(device.skew) else { continue }
@@ -69,6 +73,7 @@ extension HubTool {
         }), "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
       "quarantined": .integer(Int64(status.quarantined)),
       "volumes": Volumes.json(status.volumes), "outbox": .strings(status.outbox),
+      "backed_up": .time(status.backedUp), "restored_unaware": .strings(status.unaware),
       "missing_triggers": .strings(status.missingTriggers.map(\.text)), "damage": .strings(status.damage.map(\.words)),
     ]
   }

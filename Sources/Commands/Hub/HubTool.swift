@@ -9,15 +9,16 @@ enum HubTool {
   static var spec: ToolSpec<CommandContext> {
     ToolSpec(
       name: name, summary: "merge what devices bring, and give each user's device its rows", version: satchelVersion,
-      commands: [initialize, status] + users + devices + keys + [sync, importBundles, emit] + conflicts.all + history + scopes + [
-        LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
-        DoctorCommand.doctor(tool: name) { command, context in
-          let workspace = try open(command, context)
-          return try command.flag("repair") ? workspace.repair() : workspace.examine()
-        },
-        BundleCommands.verify(tool: name, verify),
-        BundleCommands.inspect(tool: name, verify),
-      ] + ManualCommands.all(tool: name) { Self.spec })
+      commands: [initialize, status] + users + devices + keys + [sync, importBundles, emit] + conflicts.all + history + scopes
+        + upkeep + [
+          LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
+          DoctorCommand.doctor(tool: name) { command, context in
+            let workspace = try open(command, context)
+            return try command.flag("repair") ? workspace.repair() : workspace.examine()
+          },
+          BundleCommands.verify(tool: name, verify),
+          BundleCommands.inspect(tool: name, verify),
+        ] + ManualCommands.all(tool: name) { Self.spec })
   }
 
   static func open(_ command: ParsedCommand, _ context: CommandContext) throws -> HubWorkspace {

@@ -27,6 +27,7 @@ struct BundleView {
       lines.append(("Number", "\(scope.number): \(extent)"))
       lines.append(("Acknowledges", "the device's bundles up to \(scope.acknowledged)"))
     case .enrolment: break
+    case .backup(let backup): lines.append(("Holds", "the whole hub, after its change \(backup.cursor)"))
     case .volume(let volume):
       lines.append(("Part", "\(volume.part) of \(volume.parts) of the \(volume.whole.rawValue) bundle \(volume.number)"))
     }

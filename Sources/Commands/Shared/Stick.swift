@@ -45,10 +45,21 @@ struct Stick {
 
   /// Puts a bundle on the stick, unless it is there, in the place of older ones of the same sender for the same receiver: what they say is in
   /// it too. Returns whether it was put there.
+  /// - Parameter before: bundles that the receiver must have first, of which this is not true.
   @discardableResult
-  func put(_ bundle: String, to: String, from: String) throws -> Bool {
+  func put(_ bundle: String, behind before: [String] = [], to: String, from: String) throws -> Bool {
     let folder = place(to: to, from: from)
     try sweep(folder)
+    for earlier in before { try put(earlier, in: folder) }
+    let isNew = try put(bundle, in: folder)
+    let kept = (before + [bundle]).map { Paths.join(folder, Paths.name(of: $0)) }
+    for older in try bundles(in: folder) where !kept.contains(older) { try files.remove(older) }
+    return isNew
+  }
+
+  /// Copies a bundle into a folder of the stick, unless it is there. Returns whether it was not.
+  @discardableResult
+  private func put(_ bundle: String, in folder: String) throws -> Bool {
     let target = Paths.join(folder, Paths.name(of: bundle))
     let isNew = try files.kind(target) != .file || files.size(target) != files.size(bundle)
     if isNew {
@@ -61,7 +72,6 @@ struct Stick {
       try files.makeDirectory(folder, mode: 0o755)
       try files.copy(bundle, to: target, mode: 0o644)
     }
-    for older in try bundles(in: folder) where older != target { try files.remove(older) }
     return isNew
   }
 

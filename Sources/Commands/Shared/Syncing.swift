@@ -11,6 +11,8 @@ enum Syncing {
     let file: String?
     let words: String
     var failure: Failure?
+    /// Bundles that the other side must have before that one.
+    var before: [String] = []
   }
 
   /// - Parameters:
@@ -29,7 +31,7 @@ enum Syncing {
     var documents: [JSONValue] = []
     for outgoing in try make() {
       let put = try outgoing.file.map { file in
-        try command.dryRun ? true : stick.put(file, to: outgoing.to, from: name)
+        try command.dryRun ? true : stick.put(file, behind: outgoing.before, to: outgoing.to, from: name)
       }
       if outgoing.file == nil, outgoing.failure == nil, !command.dryRun { try stick.clear(to: outgoing.to, from: name) }
       answer.text += "For \(outgoing.to): \(outgoing.words)\(put == false ? " It is on the stick already." : "")\n"

@@ -32,6 +32,8 @@ public struct EnrolledDevice: Sendable {
   public var state: State
   public var merged: SequenceNumber
   public var proved: EmissionNumber
+  /// The last emission that was made for it. No other one gets its number, whatever is forgotten of it.
+  var emitted = EmissionNumber.zero
   public let enrolled: Int64
   public var heard: Int64?
   /// Milliseconds by which its clock ran ahead when it was heard of last; below zero, by which it was at least behind.
@@ -43,7 +45,7 @@ public struct EnrolledDevice: Sendable {
 
 extension HubStore {
   private static let deviceColumns =
-    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only"
+    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only, emitted"
 
   func devices() throws -> [EnrolledDevice] {
     try database.all("SELECT \(Self.deviceColumns) FROM satchel_devices ORDER BY name") { try device($0) }
@@ -66,7 +68,7 @@ extension HubStore {
       """
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
-        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only)
+        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -79,6 +81,7 @@ extension HubStore {
         "told_key": device.toldKey.map { .integer($0.rawValue) } ?? .null,
         "revoked_from": device.revokedFrom.map { .integer($0.rawValue) } ?? .null,
         "expires": device.expires.map { .integer($0) } ?? .null, "read_only": .integer(device.isReadOnly ? 1 : 0),
+        "emitted": .integer(device.emitted.rawValue),
       ])
   }
 
@@ -94,7 +97,8 @@ extension HubStore {
       revokedFrom: row.optionalInteger(14).map { SequenceNumber($0) },
       expires: row.optionalInteger(15), isReadOnly: row.integer(16) != 0,
       incarnation: Incarnation(unchecked: row.text(4)), state: state, merged: SequenceNumber(row.integer(6)),
-      proved: EmissionNumber(row.integer(7)), enrolled: row.integer(8), heard: row.optionalInteger(9), skew: row.integer(10))
+      proved: EmissionNumber(row.integer(7)), emitted: EmissionNumber(row.integer(17)), enrolled: row.integer(8),
+      heard: row.optionalInteger(9), skew: row.integer(10))
   }
 }
 

@@ -35,8 +35,21 @@ extension HubStore {
     }
   }
 
-  /// What a device holds once it has imported each of these emissions, which are all of its own, oldest first: a set for each of the
-  /// dataset's tables, in their order.
+  /// Whether the hub knows what a device holds that stands on this emission.
+  func hasEmission(_ number: EmissionNumber, of device: ReplicaID) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_emissions WHERE device = :device AND number = :number",
+      ["device": .string(device.text), "number": .integer(number.rawValue)]
+    ) { _ in true } ?? false
+  }
+
+  /// Those of this history.
+  func presentEmissions(of device: ReplicaID) throws -> [Emission] {
+    try emissions(of: device).filter { $0.number >= identity.firstEmission }
+  }
+
+  /// What a device holds once it has imported each of its emissions of this history, oldest first: a set for each of the dataset's
+  /// tables, in their order.
   func heldSets(of device: ReplicaID, after emissions: [Emission]) throws -> [[RowSet]] {
     var stored: [Int64: [RowSet]] = [:]
     try database.each(
@@ -75,6 +88,9 @@ extension HubStore {
         "user": .string(emission.user), "basis": emission.basis.map { .string($0) } ?? .null, "file": .string(emission.file),
         "written": .integer(emission.isWritten ? 1 : 0),
       ])
+    try database.run(
+      "UPDATE satchel_devices SET emitted = :number WHERE id = :device",
+      ["device": .string(device.text), "number": .integer(emission.number.rawValue)])
     try save(sets, at: emission.number, of: device)
     if let previous { try save(zip(previous.sets, sets).map { $0.symmetricDifference($1) }, at: previous.number, of: device) }
   }
@@ -102,6 +118,13 @@ extension HubStore {
     try database.run("DELETE FROM satchel_emissions WHERE device = :device AND number < :number", parameters)
     try database.run("DELETE FROM satchel_emission_sets WHERE device = :device AND number < :number", parameters)
     try database.run("DELETE FROM satchel_owed WHERE device = :device AND emission <= :number", parameters)
+  }
+
+  /// Forgets everything that was made for a device: it gets all anew.
+  func forgetEmissions(of device: ReplicaID) throws {
+    for table in ["satchel_emissions", "satchel_emission_sets", "satchel_owed"] {
+      try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", ["device": .string(device.text)])
+    }
   }
 
   // MARK: debts

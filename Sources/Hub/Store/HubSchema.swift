@@ -8,6 +8,8 @@ enum HubSchema {
       id TEXT NOT NULL,
       name TEXT NOT NULL,
       epoch TEXT NOT NULL,       -- of this history
+      emissions_from INTEGER NOT NULL DEFAULT 0, -- emissions with a lower number are of a history before this one
+      log_from INTEGER NOT NULL DEFAULT 0,       -- changes up to this cursor are forgotten
       definition TEXT NOT NULL,  -- the dataset's definition
       revocations INTEGER NOT NULL DEFAULT 0 -- the number of the list of revoked keys
     )
@@ -53,6 +55,7 @@ enum HubSchema {
       state TEXT NOT NULL,           -- active, flagged, revoked
       merged INTEGER NOT NULL,       -- the highest sequence merged
       proved INTEGER NOT NULL,       -- the emission on which its last bundle stood
+      emitted INTEGER NOT NULL DEFAULT 0, -- the last emission that was made for it
       enrolled INTEGER NOT NULL,     -- milliseconds since 1970
       heard INTEGER,                 -- when a bundle of its was imported last
       skew INTEGER NOT NULL          -- milliseconds by which its clock ran ahead at that time; below zero: was at least behind

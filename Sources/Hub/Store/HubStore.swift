@@ -27,6 +27,10 @@ final class HubStore {
     let id: ReplicaID
     let name: String
     let epoch: Epoch
+    /// Emissions with a lower number are of a history before this one, from before the hub was restored.
+    var firstEmission = EmissionNumber.zero
+    /// Changes up to here are forgotten.
+    var logFrom = Cursor.zero
   }
 
   init(path: String) throws {
@@ -34,10 +38,12 @@ final class HubStore {
     try database.prepareForCommand()
     guard try database.hasTable("satchel_hub"),
       let (identity, definition) = try database.first(
-        "SELECT id, name, epoch, definition FROM satchel_hub", [:],
+        "SELECT id, name, epoch, definition, emissions_from, log_from FROM satchel_hub", [:],
         {
           (
-            Identity(id: ReplicaID(unchecked: $0.text(0)), name: $0.text(1), epoch: Epoch(unchecked: $0.text(2))),
+            Identity(
+              id: ReplicaID(unchecked: $0.text(0)), name: $0.text(1), epoch: Epoch(unchecked: $0.text(2)),
+              firstEmission: EmissionNumber($0.integer(4)), logFrom: Cursor($0.integer(5))),
             Array($0.text(3).utf8)
           )
         })

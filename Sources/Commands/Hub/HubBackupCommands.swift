@@ -1,0 +1,188 @@
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// What is done against the loss of a hub, and against its growth.
+extension HubTool {
+  static var upkeep: [Command] { [backup, restore, compact] }
+
+  private static var backup: Command {
+    Command(
+      ["backup"], summary: "write all that this hub is into one signed file",
+      discussion: """
+        The file holds the database, the configuration, the public keys and the archive of bundles. It is signed as every bundle is, and \
+        `satchel-hub restore` makes a hub of it. Apps may go on writing meanwhile. The secret keys are not in it: keep a copy of keys/ in a safe \
+        place, once; or add --with-keys, and keep every backup as safe as the hub itself.
+        """,
+      arguments: [ArgumentSpec("FILE", help: "the file to write, or with --verify to check")],
+      options: [
+        OptionSpec("with-keys", help: "put the secret keys in too; the file's owner alone may read it then"), Encrypting.option,
+        OptionSpec("verify", help: "write nothing: check every byte of a backup that was made before"),
+      ],
+      examples: [
+        Example("satchel-hub backup /media/safe/hub-monday.satchel", "Every evening."),
+        Example("satchel-hub backup --verify /media/safe/hub-monday.satchel", "Can it be relied on?"),
+      ], changesData: true
+    ) { command, context in
+      let hub = try open(command, context)
+      let path = command.path(command.argument("FILE"))
+      if command.flag("verify") {
+        if command.flag("with-keys") { throw UsageError("--verify writes nothing, so it takes no --with-keys") }
+        let report = try hub.verifyBackup(path)
+        return Answer("\(path) is whole, and this hub's own.\n\(text(report))", members(report, path))
+      }
+      let secrets: SecretKeys = command.flag("with-keys") ? .included : .leftOut
+      let report = try hub.backup(to: path, keys: secrets, encryption: command.encryption)
+      var answer = Answer("\(command.dryRun ? "Would write" : "Wrote") \(path).\n\(text(report))", members(report, path))
+      if report.hasSecretKeys, try !hub.keys.isProtected() {
+        answer.warnings +=
+          "The hub's secret keys are in the file, behind no password: who reads it can speak in the hub's name. See satchel-hub keys protect.\n"
+      }
+      return answer
+    }
+  }
+
+  private static func text(_ report: BackupReport) -> String {
+    """
+    The hub after its change \(report.cursor), made \(report.created): \(Words.count(report.bundles, "bundle")) in the archive, \
+    \(report.hasSecretKeys ? "with" : "without") the secret keys, \(report.bytes >> 10) KiB.
+
+    """
+  }
+
+  private static func members(_ report: BackupReport, _ path: String) -> KeyValuePairs<String, JSONValue> {
+    [
+      "file": .string(path), "epoch": .string(report.epoch.text), "cursor": .integer(report.cursor.rawValue),
+      "created": .string(report.created), "bytes": .integer(report.bytes), "bundles": .integer(Int64(report.bundles)),
+      "secret_keys": .bool(report.hasSecretKeys),
+    ]
+  }
+
+  private static var restore: Command {
+    Command(
+      ["restore"], summary: "make a hub of a backup",
+      discussion: """
+        Makes the folder DIR, whole or not at all, with the hub as it was when the backup was made. The hub begins a new history: every \
+        device gets everything anew, once it has delivered again what the backup does not hold; each does so by itself when it hears of it. \
+        What was done at the hub itself after the backup (users, rights, devices, revocations, decisions) is to be done again.
+
+        Nothing in the file is believed before its signature: it is checked with the keys that --keys names, or with the key in the file, \
+        whose fingerprint somebody compares.
+        """,
+      arguments: [ArgumentSpec("FILE", help: "the backup"), ArgumentSpec("DIR", help: "the folder to make")],
+      options: [
+        OptionSpec("keys", kind: .value("DIR"), help: "a copy of the hub's folder keys"),
+        OptionSpec("new-keys", help: "the keys are lost: make new ones, and revoke the old ones"),
+        OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key, where --keys is not given"),
+      ],
+      examples: [
+        Example("satchel-hub restore hub-monday.satchel hub --keys /media/safe/keys", "The hub's disk is broken.")
+      ], changesData: true
+    ) { command, context in
+      let root = command.path(command.argument("DIR"))
+      let report = try HubRestore(platform: context.platform, passwords: command.passwords(context)).restore(
+        command.path(command.argument("FILE")), into: root, keys: keys(of: command),
+        fingerprint: command.value("fingerprint"), ending: command.ending)
+      return Answer(text(report, root, command), members(report, root))
+    }
+  }
+
+  private static func keys(of command: ParsedCommand) throws -> KeysOfRestored {
+    switch (command.value("keys"), command.flag("new-keys")) {
+    case (nil, false): return .inBackup
+    case (nil, true): return .new
+    case (let folder?, false): return .folder(command.path(folder))
+    case (_?, true): throw UsageError("--keys and --new-keys exclude each other: the keys are there, or they are lost")
+    }
+  }
+
+  private static func text(_ report: RestoreReport, _ root: String, _ command: ParsedCommand) -> String {
+    var text = """
+      \(command.dryRun ? "Would make" : "Made") \(root): the hub \(report.name) of the dataset \(report.dataset), as it was on \(report.created), after its change \(report.cursor).
+      The fingerprint of its key is \(report.fingerprint).
+
+      """
+    if !report.devices.isEmpty {
+      text +=
+        "What it has of its devices: \(report.devices.map { "\($0.name) up to bundle \($0.merged)" }.joined(separator: ", ")).\n"
+    }
+    return text + """
+      What was done at the hub since then is to be done again: users, rights, devices, revoked keys, decisions.
+      Next: satchel-hub -C \(root) emit --all, and carry it out\(command.flag("new-keys") ? "; at each device: satchel import FILE --fingerprint \(report.fingerprint)" : "").
+
+      """
+  }
+
+  private static func members(_ report: RestoreReport, _ root: String) -> KeyValuePairs<String, JSONValue> {
+    [
+      "workspace": .string(root), "dataset": .string(report.dataset), "hub": .string(report.name),
+      "created": .string(report.created), "former_epoch": .string(report.former.text), "epoch": .string(report.epoch.text),
+      "cursor": .integer(report.cursor.rawValue),
+      "devices": .array(report.devices.map { ["device": .string($0.name), "merged": .integer($0.merged.rawValue)] }),
+      "fingerprint": .string(report.fingerprint),
+    ]
+  }
+
+  private static var compact: Command {
+    Command(
+      ["compact"], summary: "forget history that nobody needs any more",
+      discussion: """
+        Forgets changes from before the bundle that the last of the devices is known to have, and what was remembered of deleted rows. \
+        history, audit and doctor go on, and tell what has been since. The rows, the conflicts and the ledger stay. Revoked and expired devices \
+        hold nothing back.
+
+        With --older-than, devices that were not heard of for so long hold nothing back either: they get everything when they come back, and \
+        what they changed is compared with the rows as they are. The files of bundles that were imported before that go from bundles/archive.
+        """,
+      options: [
+        OptionSpec(
+          "older-than", kind: .value("DAYS"), help: "wait for no device that was silent for longer; keep no older bundles"),
+        OptionSpec("shrink", help: "give the room back to the disk; nobody can use the database meanwhile"),
+      ],
+      examples: [
+        Example("satchel-hub compact --dry-run", "What would go?"),
+        Example("satchel-hub compact --older-than 365 --shrink", "Once a year."),
+      ], changesData: true
+    ) { command, context in
+      let days = try command.value("older-than").map { text in
+        guard let days = Int64(text), (1...36_500).contains(days) else {
+          throw UsageError("--older-than takes a number of days, from 1 on")
+        }
+        return days
+      }
+      let report = try open(command, context).compact(olderThan: days, shrinking: command.flag("shrink"))
+      return Answer(text(report, command), members(report))
+    }
+  }
+
+  private static func text(_ report: CompactReport, _ command: ParsedCommand) -> String {
+    func size(_ bytes: (before: Int64, after: Int64)) -> String { "\(bytes.before >> 10) KiB, now \(bytes.after >> 10) KiB" }
+    var text = """
+      \(command.dryRun ? "Would forget" : "Forgot") \(Words.count(Int(report.logEntries), "change")), up to the hub's change \(report.logFrom); \
+      \(Words.count(Int(report.goneRows), "deleted row")); \(Words.count(report.bundles, "file")) of the archive.
+
+      """
+    if !report.forgotten.isEmpty {
+      text += "These get everything when they come back: \(report.forgotten.joined(separator: ", ")).\n"
+    }
+    if command.dryRun { return text }
+    text += "Database: \(size(report.database)). Archive: \(size(report.archive)).\n"
+    if report.logEntries > 0, !command.flag("shrink") {
+      text += "The room in the database is used again; to give it back to the disk: satchel-hub compact --shrink\n"
+    }
+    return text
+  }
+
+  private static func members(_ report: CompactReport) -> KeyValuePairs<String, JSONValue> {
+    func size(_ bytes: (before: Int64, after: Int64)) -> JSONValue {
+      ["before": .integer(bytes.before), "after": .integer(bytes.after)]
+    }
+    return [
+      "changes": .integer(report.logEntries), "from": .integer(report.logFrom.rawValue), "rows": .integer(report.goneRows),
+      "files": .integer(Int64(report.bundles)), "devices": .strings(report.forgotten), "database_bytes": size(report.database),
+      "archive_bytes": size(report.archive),
+    ]
+  }
+}

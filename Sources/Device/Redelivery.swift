@@ -1,0 +1,112 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// A hub that was restored from a backup begins a new history, and may lack exports that it had acknowledged: nobody but this device has
+/// them any more.
+///
+/// The new history is not taken before the hub has all of them again: until then rows that this device had delivered would go, and with them
+/// what was written into them since. So the signed files are carried once more, as they are, and the hub merges them as on their first day.
+///
+/// Where their files are gone, a person may give them up: then the database is kept as it was, and the rows become what the hub says.
+extension DeviceSession {
+  /// A history begins with a full bundle.
+  func refuseDelta(of scope: Manifest.Scope) throws {
+    guard scope.epoch == state.epoch || scope.extent == .full else {
+      throw Refusal(
+        "other-epoch", "The hub has begun a new history since this device heard of it last, and this bundle is not its first.",
+        hint: "Ask the hub's operator for a full one: satchel-hub emit --device \(state.name) --full")
+    }
+  }
+
+  /// Puts the exports that a restored hub lacks into the outbox again. nil: it lacks none that says anything.
+  func redeliver(to scope: Manifest.Scope, _ manifest: Manifest) throws -> ImportReport? {
+    let missing = try exports(after: scope.acknowledged)
+    guard missing.contains(where: { $0.sequence <= state.acknowledged && $0.manifest.saysAnything }) else { return nil }
+    var report = ImportReport(manifest, .redeliver)
+    report.redelivered = missing.map(\.sequence)
+    if workspace.ending == .takeBack { return report }
+    try database.writeTransaction {
+      state.restored = scope.acknowledged
+      try state.save(in: database)
+    }
+    for export in missing {
+      let target = Paths.join(folder.outbox, Paths.name(of: export.path))
+      if export.path != target { try platform.files.copy(export.path, to: target, mode: 0o644) }
+    }
+    return report
+  }
+
+  /// Keeps the database as it is, for people to look into. nil: in a rehearsal.
+  func keepCopy(before number: EmissionNumber) throws -> String? {
+    if workspace.ending == .takeBack { return nil }
+    let place = Paths.join(folder.archive, "former")
+    try platform.files.makeDirectory(place, mode: 0o755)
+    let path = Paths.join(place, "data-before-\(number).sqlite")
+    // It may be there from a time when the import failed after it.
+    try platform.files.removeIfThere(path)
+    try database.copy(to: path)
+    return path
+  }
+
+  private struct KeptExport {
+    let sequence: SequenceNumber
+    let path: String
+    let manifest: Manifest
+  }
+
+  /// The exports that go on from one that a hub has, in their order. Throws a `WorkspaceError` where the files of so many are gone that the hub
+  /// could not take what follows.
+  private func exports(after merged: SequenceNumber) throws -> [KeptExport] {
+    let files = try database.all(
+      "SELECT sequence, file FROM satchel_exports WHERE sequence > :merged AND written = 1 ORDER BY sequence",
+      ["merged": .integer(merged.rawValue)]
+    ) { (sequence: SequenceNumber($0.integer(0)), file: $0.text(1)) }
+    var kept: [KeptExport] = []
+    var reached = merged
+    for export in files {
+      guard let path = try archive.place(ofOutgoing: export.file) else { continue }
+      let own = try workspace.ownKeys()
+      guard let manifest = try? workspace.reader.manifest(of: path, trust: .keys(own)), case .changes(let changes) = manifest.body
+      else { continue }
+      if changes.reaches(back: reached) { reached = changes.sequence }
+      kept.append(KeptExport(sequence: export.sequence, path: path, manifest: manifest))
+    }
+    guard reached >= state.acknowledged else {
+      throw WorkspaceError(
+        "no-export",
+        "The hub was restored from a backup and lacks this device's exports from \(merged.next) on, and the file of export \(reached.next) is not here or is damaged.",
+        hint:
+          "Bring it back to bundles/sent from a copy, or from the hub's former bundles/archive; then import this bundle again. If it is nowhere: satchel import FILE --without-lost, which keeps the database as it is beside the new one."
+      )
+    }
+    return kept
+  }
+
+  func sequences(after merged: SequenceNumber) throws -> [SequenceNumber] {
+    try database.all(
+      "SELECT sequence FROM satchel_exports WHERE sequence > :merged AND written = 1 ORDER BY sequence",
+      ["merged": .integer(merged.rawValue)]
+    ) { SequenceNumber($0.integer(0)) }
+  }
+
+  /// Files in the outbox that go to the hub before the newest export, in their order.
+  func redelivery() throws -> [String] {
+    guard let restored = state.restored else { return [] }
+    return try exports(after: restored).map { Paths.join(folder.outbox, Paths.name(of: $0.path)) }
+      .filter { try platform.files.kind($0) == .file }
+  }
+}
+
+/// What becomes of exports that a hub lacks which was restored from a backup.
+public enum LostExports: Sendable {
+  case deliveredAgain
+  case givenUp
+}
+
+extension DeviceWorkspace {
+  /// The exports that a restored hub lacks and that wait to be carried to it once more, in their order.
+  public func redelivery() throws -> [String] { try locked { try isInitial() ? [] : session().redelivery() } }
+}

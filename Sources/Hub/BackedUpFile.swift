@@ -1,0 +1,25 @@
+/// A file that belongs into a backup, by its path within the workspace.
+struct BackedUpFile {
+  static let ownKey = "keys/own.key"
+
+  let path: String
+  /// Whether it is secret, or means something else without what is.
+  let needsSecret: Bool
+  let mode: UInt32
+
+  /// nil where such a file has no place in a hub's workspace.
+  init?(_ path: String) {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard let name = parts.last, !name.isEmpty, !name.hasPrefix("."), !path.utf8.contains(0) else { return nil }
+    switch parts.dropLast() {
+    case []: guard name == "satchel.json" else { return nil }
+    case ["keys"], ["keys", "former"]: break
+    case ["bundles", "archive"]: guard name.hasSuffix(".satchel") else { return nil }
+    default: return nil
+    }
+    let isSecret = parts.count == 2 && (name.hasSuffix(".key") || name.hasSuffix(".identity"))
+    self.path = path
+    needsSecret = isSecret || path.hasPrefix("keys/next.")
+    mode = isSecret ? 0o600 : 0o644
+  }
+}

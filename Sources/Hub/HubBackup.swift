@@ -1,0 +1,107 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What a backup holds.
+public struct BackupReport: Sendable {
+  public let epoch: Epoch
+  /// How many changes the hub had committed.
+  public let cursor: Cursor
+  /// By the hub's clock, for people.
+  public let created: String
+  /// Of the file, in bytes.
+  public let bytes: Int64
+  /// Bundles of the archive.
+  public let bundles: Int
+  public let hasSecretKeys: Bool
+}
+
+/// Whether a backup holds the hub's secret keys. Whoever has them can speak in the hub's name, and read what is for it.
+public enum SecretKeys: Sendable {
+  case leftOut
+  /// Behind their password where they have one, else for everybody to read who has the file.
+  case included
+}
+
+extension HubWorkspace {
+  /// Writes all that this hub is into one signed file, which must not be there yet. Apps go on writing meanwhile.
+  ///
+  /// It holds the database, the configuration, the public keys, and the archive of bundles. What lies in the outbox is not in it: a restored
+  /// hub makes new ones.
+  public func backup(
+    to path: String, keys secrets: SecretKeys = .leftOut, encryption: Encryption = .asTheDatasetSays
+  ) throws -> BackupReport {
+    guard try platform.files.kind(path) == nil else {
+      throw WorkspaceError("exists", "There is something at \(path) already.", hint: "Give the backup another name.")
+    }
+    return try locked {
+      let store = try store()
+      let recipients = try encryption.recipients(keys.recipient(), name: configuration.name, store.dataset, keys)
+      if !recipients.isEmpty, secrets == .included {
+        throw WorkspaceError(
+          "locked-in", "The backup would be encrypted for keys that are in it alone.",
+          hint: "Leave the keys out, and keep a copy of keys/ elsewhere.")
+      }
+      // Not where it is to go: that may be a slow stick, and what a killed command leaves there nobody would clear away.
+      var draft = try BundleDraft(in: folder.outbox, platform: platform)
+      let copy = draft.file("building.sqlite")
+      try store.database.copy(to: copy)
+      let cursor = try HubStore(path: copy).cursor()
+      try draft.addSnapshot(at: copy)
+      let names = try backupFiles(secrets)
+      let files = try BackupFiles.making(at: draft.file("files"), platform.files)
+      try files.add { for name in names { try files.add(folder.path(name), as: name) } }
+      try draft.addFiles(at: draft.file("files"))
+      let sealed = try draft.seal(backupManifest(store, cursor), with: keys.signing())
+      let made = try draft.write(sealed, for: recipients)
+      let bytes = try platform.files.size(made)
+      if ending == .keep {
+        try platform.files.copy(made, to: path, mode: secrets == .included ? 0o600 : 0o644)
+        try LastBackup(at: platform.clock.milliseconds(), file: path).write(to: folder, platform.files)
+      }
+      return report(sealed.manifest, store.identity.epoch, cursor, bytes, names)
+    }
+  }
+
+  private func backupManifest(_ store: HubStore, _ cursor: Cursor) -> Manifest {
+    let itself = Manifest.Party(id: configuration.id, name: configuration.name)
+    let now = platform.clock.milliseconds()
+    return Manifest(
+      bundle: platform.random.identifier(), dataset: store.dataset.name, version: store.dataset.version, from: itself, to: itself,
+      user: "", created: UTCTime.text(milliseconds: now), stamp: Stamp(milliseconds: now),
+      body: .backup(.init(epoch: store.identity.epoch, cursor: cursor)))
+  }
+
+  private func report(_ manifest: Manifest, _ epoch: Epoch, _ cursor: Cursor, _ bytes: Int64, _ names: [String]) -> BackupReport {
+    BackupReport(
+      epoch: epoch, cursor: cursor, created: manifest.created, bytes: bytes,
+      bundles: names.count { $0.hasPrefix("bundles/archive/") }, hasSecretKeys: names.contains(BackedUpFile.ownKey))
+  }
+
+  private func backupFiles(_ secrets: SecretKeys) throws -> [String] {
+    let files = platform.files
+    func list(_ place: String) throws -> [String] {
+      guard try files.kind(folder.path(place)) == .directory else { return [] }
+      return try files.list(folder.path(place)).map { "\(place)/\($0)" }.filter { try files.kind(folder.path($0)) == .file }
+    }
+    return try ["satchel.json"]
+      + ["keys", "keys/former", "bundles/archive"].flatMap { try list($0) }.filter {
+        guard let file = BackedUpFile($0) else { return false }
+        return secrets == .included || !file.needsSecret
+      }
+  }
+
+  /// Checks every byte of a backup that this hub made, and that what is in it belongs together. Changes nothing.
+  public func verifyBackup(_ path: String) throws -> BackupReport {
+    try locked {
+      let bundle = try reader.read(path, trust: .keys(ownKeys()), staging: folder.inbox)
+      let size = try platform.files.size(path)
+      let opened = try OpenedBackup(bundle, platform)
+      let cursor = try opened.check()
+      return report(bundle.manifest, opened.backup.epoch, cursor, size, opened.names)
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What a restored hub is.
+public struct RestoreReport: Sendable {
+  public let dataset: String
+  public let name: String
+  /// When the backup was made, for people.
+  public let created: String
+  /// The history that ended with the hub that was lost, and the one that begins.
+  public let former: Epoch
+  public let epoch: Epoch
+  public let cursor: Cursor
+  /// The devices that are known, with the last of their bundles that is in the backup.
+  public let devices: [(name: String, merged: SequenceNumber)]
+  public let fingerprint: String
+}
+
+/// Where a restored hub's keys come from.
+public enum KeysOfRestored: Sendable {
+  /// They are in the backup.
+  case inBackup
+  /// A folder `keys` that was kept elsewhere.
+  case folder(String)
+  /// They are lost: new ones are made, and a person at each device compares their fingerprint.
+  case new
+}
+
+/// Makes a hub's workspace from a backup.
+public struct HubRestore {
+  private let platform: Platform
+  private let passwords: any PasswordSource
+
+  public init(platform: Platform, passwords: any PasswordSource = NoPassword()) {
+    self.platform = platform
+    self.passwords = passwords
+  }
+
+  /// Makes the workspace `root`, which must not be there or be an empty folder, whole or not at all. The hub begins a new history: devices
+  /// get everything anew, once they have delivered again what the backup does not hold.
+  ///
+  /// Nothing in the backup is believed before its signature is: by the keys in the folder that was named, or by a key whose fingerprint a
+  /// person compared.
+  public func restore(
+    _ path: String, into root: String, keys source: KeysOfRestored, fingerprint: String?, ending: Ending = .keep
+  ) throws -> RestoreReport {
+    try checkVacant(root)
+    let parent = Paths.parent(of: root)
+    try platform.files.makeDirectory(parent, mode: 0o755)
+    let staging = try StagingFolder(in: parent, platform: platform)
+    let place = staging.file("hub")
+    let folder = WorkspaceFolder(place)
+    try folder.create(platform.files, role: .hub)
+    if case .folder(let keys) = source { try copyKeys(from: keys, to: folder) }
+    let keys = WorkspaceKeys(folder, platform: platform, passwords: passwords)
+    let bundle = try read(path, source, keys, fingerprint, staging: staging.path)
+    let report = try build(folder, keys, source, bundle)
+    if ending == .keep {
+      if try platform.files.kind(root) != nil { try platform.files.remove(root) }
+      try platform.files.rename(place, to: root)
+    }
+    return report
+  }
+
+  private func checkVacant(_ root: String) throws {
+    guard let kind = try platform.files.kind(root) else { return }
+    guard kind == .directory, try platform.files.list(root).isEmpty else {
+      throw WorkspaceError(
+        "exists", "There is something in \(root) already.", hint: "A hub is restored into a folder that is new or empty.")
+    }
+  }
+
+  // MARK: whose it is
+
+  private func copyKeys(from source: String, to folder: WorkspaceFolder) throws {
+    let files = platform.files
+    guard try files.kind(Paths.join(source, "own.key")) == .file, try files.kind(Paths.join(source, "own.pub")) == .file else {
+      throw WorkspaceError(
+        "no-key", "There are no keys of a hub in \(source): own.key and own.pub are missing.",
+        hint: "Name the folder keys of the hub's workspace, or of a copy of it.")
+    }
+    for place in ["keys", "keys/former"] {
+      let from = place == "keys" ? source : Paths.join(source, "former")
+      guard try files.kind(from) == .directory else { continue }
+      try files.makeDirectory(folder.path(place), mode: 0o700)
+      for name in try files.list(from) {
+        guard let file = BackedUpFile("\(place)/\(name)"), try files.kind(Paths.join(from, name)) == .file else { continue }
+        try files.copy(Paths.join(from, name), to: folder.path(file.path), mode: file.mode)
+      }
+    }
+  }
+
+  private func read(
+    _ path: String, _ source: KeysOfRestored, _ keys: WorkspaceKeys, _ fingerprint: String?, staging: String
+  ) throws -> VerifiedBundle {
+    let reader = BundleReader(platform: platform) { if case .folder = source { try keys.identities() } else { [] } }
+    if case .folder = source {
+      let own = try [keys.ownKey()] + [keys.nextKey()].compactMap(\.self) + keys.former()
+      return try reader.read(path, trust: .keys(own), staging: staging)
+    }
+    return try reader.read(path, trust: .firstContact, staging: staging) { manifest, signer in
+      guard let fingerprint else {
+        throw Refusal(
+          "untrusted-hub",
+          "Nobody has said yet whose backup this is. It is signed with a key that has the fingerprint\n\n    \(signer.fingerprint)\n",
+          hint:
+            "Compare it with what was written down of the hub (any of its devices has the key too, as keys/hub.pub); if they are the same, add: --fingerprint \(signer.fingerprint)"
+        )
+      }
+      guard PublicKey.normalisedFingerprint(fingerprint) == signer.fingerprint else {
+        throw Refusal(
+          "other-fingerprint",
+          "The backup is signed by another key than the one that you compared: its fingerprint is \(signer.fingerprint).",
+          hint: "Do not use this file before you know where it comes from.")
+      }
+    }
+  }
+
+  // MARK: what is in it
+
+  private func build(
+    _ folder: WorkspaceFolder, _ keys: WorkspaceKeys, _ source: KeysOfRestored, _ bundle: borrowing VerifiedBundle
+  ) throws -> RestoreReport {
+    let files = platform.files
+    let opened = try OpenedBackup(bundle, platform)
+    let cursor = try opened.check()
+    try refuseClockBehind(bundle.manifest)
+    for name in opened.names {
+      guard let file = BackedUpFile(name) else { continue }
+      let target = folder.path(file.path)
+      // Keys that somebody has kept are newer, or the same.
+      if try files.kind(target) != nil { continue }
+      try files.makeDirectory(Paths.parent(of: target), mode: 0o700)
+      try opened.files.extract(name, to: target, mode: file.mode)
+    }
+    let old = try WorkspaceConfiguration.load(folder, role: .hub, files: files)
+    let configuration = WorkspaceConfiguration(
+      role: .hub, dataset: old.dataset, id: old.id, name: old.name, database: Paths.name(of: old.database), incarnation: nil)
+    try files.copy(opened.database, to: configuration.databasePath(folder), mode: 0o644)
+    try files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
+    try checkKeys(keys, source, folder, bundle.signer)
+    let hub = HubWorkspace(folder: folder, configuration: configuration, keys: keys, platform: platform, ending: .keep)
+    if case .new = source { _ = try hub.replaceLostKeys() }
+    let epoch = try hub.beginEpoch()
+    return RestoreReport(
+      dataset: configuration.dataset, name: configuration.name, created: bundle.manifest.created, former: opened.backup.epoch,
+      epoch: epoch, cursor: cursor, devices: try hub.devices().map { ($0.name, $0.merged) }, fingerprint: try hub.fingerprint())
+  }
+
+  /// By its time the new history's bundles are told from those that the lost hub made after the backup.
+  private func refuseClockBehind(_ manifest: Manifest) throws {
+    guard platform.clock.milliseconds() >= manifest.stamp.milliseconds else {
+      throw WorkspaceError(
+        "clock", "By this machine's clock the backup was made in the future, on \(manifest.created).",
+        hint: "Set the clock right, then try again.")
+    }
+  }
+
+  private func checkKeys(
+    _ keys: WorkspaceKeys, _ source: KeysOfRestored, _ folder: WorkspaceFolder, _ signer: PublicKey
+  ) throws {
+    if case .new = source { return }
+    guard try platform.files.kind(folder.key(WorkspaceKeys.own, "key")) != nil else {
+      throw WorkspaceError(
+        "no-key", "The backup holds no secret keys.",
+        hint:
+          "Name the folder in which they were kept: --keys DIR. If they are lost, new ones are made with --new-keys, and at each device somebody compares their fingerprint."
+      )
+    }
+    try keys.check()
+    guard try ([keys.ownKey()] + keys.former()).contains(signer) || keys.nextKey() == signer else {
+      throw WorkspaceError("other-key", "The keys are not those of the hub that made this backup.", hint: "Name that hub's keys.")
+    }
+  }
+}
+
+extension HubWorkspace {
+  /// Begins a new history with the rows as they are, and a base for it.
+  fileprivate func beginEpoch() throws -> Epoch {
+    let epoch: Epoch = platform.random.identifier()
+    let store = try store()
+    let now = platform.clock.milliseconds()
+    try store.writeTransaction(.keep) {
+      try store.absorb(user: Self.hubUser, at: now)
+      try store.beginEpoch(epoch, at: now / 1000)
+      try KeyBlocks(store).beginAnew(after: store.identity.epoch)
+      try writeBase(store.database, store.tables, store.dataset, epoch: epoch, cursor: store.cursor())
+    }
+    return epoch
+  }
+}

@@ -1,0 +1,43 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// A verified backup, with its parts.
+struct OpenedBackup {
+  let backup: Manifest.Backup
+  let database: String
+  let files: BackupFiles
+  let names: [String]
+
+  init(_ bundle: borrowing VerifiedBundle, _ platform: Platform) throws {
+    guard case .backup(let backup) = bundle.manifest.body, let database = bundle.path(of: .snapshot),
+      let files = bundle.path(of: .files)
+    else {
+      throw Refusal(
+        "wrong-kind", "This is a bundle of kind \(bundle.manifest.kind.rawValue), no backup.",
+        hint: "satchel-hub backup FILE makes one.")
+    }
+    self.backup = backup
+    self.database = database
+    self.files = try BackupFiles.verified(at: files, platform.files)
+    names = try self.files.names()
+  }
+
+  /// Checks that the database is sound and the one that the manifest tells of, and that no file would go where none belongs. Returns
+  /// its cursor.
+  func check() throws -> Cursor {
+    if let strange = names.first(where: { BackedUpFile($0) == nil }) {
+      throw BundleError.entry("files.sqlite", "holds what is no part of a workspace: \(strange)")
+    }
+    guard names.contains("satchel.json") else { throw BundleError.entry("files.sqlite", "lacks satchel.json") }
+    // Its pages are looked at before anything is read from them.
+    _ = try Database.untrusted(path: database)
+    let store = try HubStore(path: database)
+    guard store.identity.epoch == backup.epoch, try store.cursor() == backup.cursor else {
+      throw BundleError.entry("snapshot.sqlite", "is not the database of which the manifest tells")
+    }
+    return backup.cursor
+  }
+}

@@ -1,0 +1,67 @@
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+
+/// The files of a backup beside the hub's database, in a database of their own that stock tools open.
+final class BackupFiles {
+  private let database: Database
+  private let files: any FileSystem
+
+  /// So much of a file is held in memory.
+  private static let partBytes = 1 << 20
+
+  /// Begins a new one at `path`.
+  static func making(at path: String, _ files: any FileSystem) throws -> BackupFiles {
+    let database = try Database(path: path, mode: .create)
+    // A file of a draft's is synced when it is whole.
+    try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+    // A row is a piece of a file: its path within the workspace, and which piece, from 0 on.
+    try database.execute(
+      "CREATE TABLE files (path TEXT NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (path, part))")
+    return BackupFiles(database, files)
+  }
+
+  /// Opens one whose digest was checked.
+  static func verified(at path: String, _ files: any FileSystem) throws -> BackupFiles {
+    BackupFiles(try Database.untrusted(path: path), files)
+  }
+
+  private init(_ database: consuming Database, _ files: any FileSystem) {
+    self.database = database
+    self.files = files
+  }
+
+  /// Adds what the caller says, in one transaction.
+  func add(_ body: () throws -> Void) throws { try database.writeTransaction { try body() } }
+
+  /// Adds the file at `path` under a name of its own.
+  func add(_ path: String, as name: String) throws {
+    let fd = try files.open(path)
+    defer { files.close(fd) }
+    var buffer = [UInt8](repeating: 0, count: Self.partBytes)
+    var part: Int64 = 0
+    while true {
+      let count = try files.read(fd, into: &buffer)
+      if count == 0, part > 0 { return }
+      try database.run(
+        "INSERT INTO files (path, part, bytes) VALUES (:path, :part, :bytes)",
+        ["path": .string(name), "part": .integer(part), "bytes": .blob(Array(buffer[..<count]))])
+      part += 1
+      if count == 0 { return }
+    }
+  }
+
+  /// The names of all files, sorted.
+  func names() throws -> [String] { try database.all("SELECT DISTINCT path FROM files ORDER BY path") { $0.text(0) } }
+
+  /// Writes a file to where it belongs.
+  func extract(_ name: String, to path: String, mode: UInt32) throws {
+    let made = try files.createTemporary(in: Paths.parent(of: path), mode: mode)
+    defer { files.close(made.fd) }
+    try database.each("SELECT bytes FROM files WHERE path = :path ORDER BY part", ["path": .string(name)]) {
+      if case .blob(let bytes) = $0.value(0) { try files.write(made.fd, bytes) }
+    }
+    try files.sync(made.fd)
+    try files.rename(made.path, to: path)
+  }
+}

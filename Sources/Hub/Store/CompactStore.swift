@@ -1,0 +1,104 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What the hub can forget of its past.
+extension HubStore {
+  /// The cursor up to which nobody needs the log: no device stands on an emission from before it, and no change waits that was made on one.
+  func forgettable() throws -> Cursor {
+    let needed = try database.first(
+      """
+      SELECT min(cursor) FROM (
+        SELECT cursor FROM satchel_emissions
+        UNION ALL
+        SELECT since FROM satchel_conflicts WHERE state = 'held' AND since IS NOT NULL)
+      """
+    ) { $0.optionalInteger(0) }
+    return try min(cursor(), (needed ?? nil).map { Cursor($0) } ?? cursor())
+  }
+
+  /// Forgets the log up to a cursor, but for the newest entry of all: it says how far the hub has come. Returns how many entries went.
+  func forgetLog(upTo cursor: Cursor) throws -> Int64 {
+    let last: KeyValuePairs<String, Value> = ["cursor": .integer(cursor.rawValue)]
+    try database.run("DELETE FROM satchel_log WHERE cursor <= :cursor AND cursor < (SELECT max(cursor) FROM satchel_log)", last)
+    let count = database.changes
+    try database.run("UPDATE satchel_hub SET log_from = :cursor WHERE log_from < :cursor", last)
+    for table in tables {
+      let names = RowNumbers.names(table)
+      try database.run(
+        """
+        UPDATE \(names.table) SET \(names.cursor) = NULL
+        WHERE \(names.cursor) <= :cursor AND \(names.cursor) NOT IN (SELECT cursor FROM satchel_log)
+        """, last)
+    }
+    return count
+  }
+
+  /// Forgets the numbers of rows that are gone, where no set, no debt and no entry of the log names them. Returns how many went.
+  ///
+  /// Keys that the hub hands out stay known: none may be given twice.
+  func forgetGoneRows() throws -> Int64 {
+    var held = tables.map { _ in RowSet() }
+    for device in try devices() {
+      for sets in try heldSets(of: device.id, after: presentEmissions(of: device.id)) {
+        for place in tables.indices { held[place] = held[place].union(sets[place]) }
+      }
+      let owed = try owed(to: device.id).sets
+      for place in tables.indices { held[place] = held[place].union(owed[place]) }
+    }
+    var count: Int64 = 0
+    for (place, table) in tables.enumerated() where !table.givesNewKeys {
+      let names = RowNumbers.names(table)
+      let isSame = names.key.map { "rows.\($0) = numbers.\($0)" }.joined(separator: " AND ")
+      let gone = try database.all(
+        """
+        SELECT numbers.\(names.number) FROM \(names.table) AS numbers
+        WHERE numbers.\(names.cursor) IS NULL
+          AND NOT EXISTS (SELECT 1 FROM \(quoted(table.name)) AS rows WHERE \(isSame))
+        """
+      ) { $0.integer(0) }
+      for number in gone where !held[place].contains(number) {
+        try database.run("DELETE FROM \(names.table) WHERE \(names.number) = :number", ["number": .integer(number)])
+        count += 1
+      }
+    }
+    return count
+  }
+
+  /// A bundle of a device's that was imported, and whose file is in the archive.
+  struct Archived {
+    let bundle: BundleID
+    let peer: String
+    let number: Int64
+  }
+
+  /// The bundles that were imported before `time`, and whose changes neither the log nor an undecided conflict names any more. What a device
+  /// delivered last is not among them.
+  func forgettableBundles(before time: Int64) throws -> [Archived] {
+    try database.all(
+      """
+      SELECT DISTINCT ledger.bundle, ledger.peer, ledger.number
+      FROM satchel_ledger AS ledger JOIN satchel_devices AS devices ON devices.name = ledger.peer
+      WHERE ledger.direction = 'in' AND ledger.kind = 'changes' AND ledger.verdict = 'imported' AND ledger.detail IS NULL
+        AND ledger.at < :time AND ledger.number < devices.merged
+        AND ledger.bundle NOT IN (SELECT bundle FROM satchel_log WHERE bundle IS NOT NULL)
+        AND ledger.bundle NOT IN (SELECT bundle FROM satchel_conflicts WHERE bundle IS NOT NULL AND state IN ('open', 'held'))
+      ORDER BY ledger.peer, ledger.number
+      """, ["time": .integer(time)]
+    ) { row in
+      BundleID(row.text(0)).map { Archived(bundle: $0, peer: row.text(1), number: row.integer(2)) }
+    }.compactMap(\.self)
+  }
+
+  /// Notes that a bundle's file is not kept any more.
+  func markForgotten(_ bundle: BundleID) throws {
+    try database.run(
+      "UPDATE satchel_ledger SET detail = 'its file is not kept any more' WHERE bundle = :bundle AND verdict = 'imported'",
+      ["bundle": .string(bundle.text)])
+  }
+
+  /// Gives free pages back to the file system. Others wait meanwhile, readers and writers.
+  func shrink() throws { try database.execute("VACUUM") }
+}

@@ -1,0 +1,116 @@
+import SatchelJSON
+import Testing
+
+/// Files that are lost, late, too many or too old, and devices that are.
+@Suite struct LossTests {
+  private let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+  }
+
+  private func reviews(_ database: String) throws -> String {
+    try camp.rows(database, "SELECT id, stars, words FROM reviews ORDER BY id")
+  }
+
+  private func emitted(_ device: String, _ number: Int) -> String {
+    camp.path("hub/bundles/outbox/camp-hub-\(device)-\(number).satchel")
+  }
+
+  /// A device asks, and is let in; it has no data yet.
+  private func join(_ name: String) throws -> String {
+    camp.deviceAnywhere("init", camp.path(name), "--dataset", "camp", "--name", name, "--request", camp.path("\(name).request"))
+    let shown = try camp.device(name, "keys", "show", "--json").json["fingerprint"]?.stringValue
+    let enrolled = camp.hub(
+      "device", "enrol", camp.path("\(name).request"), "--user", "ann", "--fingerprint", try #require(shown))
+    #expect(enrolled.code == 0, "\(enrolled.error)")
+    return try #require(camp.hub("status", "--json").json["fingerprint"]?.stringValue)
+  }
+
+  @Test("the first bundle is lost: the next one is whole too, and then the first is an old one")
+  func lostFirst() throws {
+    let hub = try join("watch")
+    camp.hub("emit", "--device", "watch")
+    try camp.copy("hub/bundles/outbox/camp-hub-watch-1.satchel", to: "first.satchel")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'r1'")
+    camp.hub("emit", "--device", "watch")
+    #expect(camp.device("watch", "import", emitted("watch", 2), "--fingerprint", hub).code == 0)
+    #expect(try reviews("watch/data.sqlite") == "r1|4|later")
+    let first = camp.device("watch", "import", camp.path("first.satchel"))
+    #expect(first.code == 0 && first.out.contains("imported before"))
+    #expect(try reviews("watch/data.sqlite") == "r1|4|later")
+  }
+
+  @Test("a gap at the device is refused with what to ask for, nothing changes, and a full bundle closes it")
+  func gap() throws {
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
+    camp.answer("tablet", 2)
+    camp.deliver("tablet", 1)
+    // What the hub knows of a device by its own words, the device has. Only one that has lost its memory stands before it.
+    try camp.sql(
+      "tablet/data.sqlite",
+      "UPDATE satchel_device SET received = 1; INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 2, 'mine')")
+    try camp.sql("office.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.hub("emit", "--device", "tablet")
+    let refused = camp.device("tablet", "import", emitted("tablet", 3))
+    #expect(refused.code == 3)
+    #expect(refused.error.contains("builds on the hub's bundle 2"))
+    #expect(refused.error.contains("emit --device tablet --full"))
+    #expect(try reviews("tablet/data.sqlite") == "n1|2|mine\nr1|4|one")
+    camp.hub("emit", "--device", "tablet", "--full")
+    #expect(camp.device("tablet", "import", emitted("tablet", 4)).code == 0)
+    #expect(try reviews("tablet/data.sqlite") == "n1|2|mine\nr1|1|one")
+  }
+
+  @Test(
+    "exports overlap: whichever of them comes, each change is taken once",
+    arguments: [[1, 2, 3], [3, 2, 1], [2, 3], [3], [1, 3, 1]])
+  func overlap(order: [Int]) throws {
+    for number in 1...3 {
+      try camp.sql(
+        "tablet/data.sqlite",
+        "INSERT INTO reviews VALUES ('n\(number)', 'lake', 'ann', 1, 'new'); UPDATE reviews SET stars = stars + 1 WHERE author = 'ann'"
+      )
+      camp.device("tablet", "export")
+    }
+    for number in order {
+      let place = number == 3 ? "outbox" : "sent"
+      #expect(camp.hub("import", camp.path("tablet/bundles/\(place)/camp-tablet-hub-\(number).satchel")).code == 0)
+    }
+    #expect(try reviews("office.sqlite") == "n1|4|new\nn2|3|new\nn3|2|new\nr1|7|quiet\nr2|5|dark")
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_log WHERE operation = 'insert'") == "3")
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_conflicts") == "0")
+  }
+
+  @Test("a bundle of the hub's that comes after a later one is old, and takes nothing back")
+  func stale() throws {
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
+    camp.hub("emit", "--device", "tablet")
+    try camp.copy("hub/bundles/outbox/camp-hub-tablet-2.satchel", to: "older.satchel")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'two' WHERE id = 'r1'")
+    camp.answer("tablet", 3)
+    #expect(camp.device("tablet", "import", camp.path("older.satchel")).out.contains("imported before"))
+    #expect(try reviews("tablet/data.sqlite") == "r1|4|two")
+  }
+
+  @Test("a device that was reset joins again under another name, and what the old one had sent off still counts")
+  func reset() throws {
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 2, 'on its way')")
+    camp.device("tablet", "export")
+    try camp.copy("tablet/bundles/outbox/camp-tablet-hub-1.satchel", to: "late.satchel")
+    try camp.remove("tablet")
+    let same = camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
+    #expect(same.code == 1)
+    #expect(same.error.contains("another name"))
+    #expect(camp.hub("device", "provision", "tablet-2", "--user", "ann", "--into", camp.path("tablet-2")).code == 0)
+    try camp.sql("tablet-2/data.sqlite", "UPDATE reviews SET stars = 5 WHERE id = 'r1'")
+    camp.deliver("tablet-2", 1)
+    let late = camp.hub("import", camp.path("late.satchel"))
+    #expect(late.code == 0, "\(late.error)")
+    camp.answer("tablet-2", 2)
+    #expect(try reviews("tablet-2/data.sqlite") == "n1|2|on its way\nr1|5|quiet")
+    camp.hub("device", "revoke", "tablet")
+    #expect(camp.hub("import", camp.path("late.satchel")).out.contains("nothing changed"))
+  }
+}

@@ -1,0 +1,212 @@
+import SatchelJSON
+import Testing
+
+/// A hub that was lost and comes back from a backup, worked by the commands.
+@Suite struct RestoreTests {
+  private let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+  }
+
+  private let office = "office.sqlite"
+
+  private func backUp(_ name: String = "monday.satchel") throws { try camp.backUp(name) }
+  private func restore(_ name: String = "monday.satchel") throws { try camp.restore(name) }
+  private func carry(_ device: String, rounds: Int = 1) throws { try camp.carry(device, rounds: rounds) }
+
+  private func reviews(_ database: String) throws -> String {
+    try camp.rows(database, "SELECT id, stars, words FROM reviews ORDER BY id")
+  }
+
+  private func write(_ device: String, _ sql: String) throws { try camp.sql("\(device)/data.sqlite", sql) }
+
+  @Test("what a device delivered after the backup comes back from bundles/sent, with what it wrote since on top")
+  func redelivery() throws {
+    try carry("tablet")
+    try backUp()
+    // Two bundles that the hub takes and acknowledges, and then loses.
+    try write("tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'new'), ('n2', 'lake', 'ann', 3, 'gone soon')")
+    try carry("tablet")
+    try write("tablet", "UPDATE reviews SET words = 'calm' WHERE id = 'r1'; DELETE FROM reviews WHERE id = 'n2'")
+    try carry("tablet", rounds: 2)
+    // What no export holds yet is written into a row that the restored hub has never seen.
+    try write(
+      "tablet", "UPDATE reviews SET stars = 5 WHERE id = 'n1'; INSERT INTO reviews VALUES ('n3', 'hill', 'ann', 1, 'late')")
+    let before = try reviews("tablet/data.sqlite")
+
+    try restore()
+    #expect(try reviews(office) == "r1|4|quiet\nr2|5|dark")
+    #expect(try camp.hub("status", "--json").json["restored_unaware"] == ["phone", "tablet"])
+    camp.hub("emit", "--all")
+    let outcome = camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
+    #expect(outcome.code == 0)
+    #expect(outcome.out.contains("restored from a backup"))
+    #expect(try reviews("tablet/data.sqlite") == before)
+
+    try carry("tablet", rounds: 3)
+    #expect(try reviews(office) == "n1|5|new\nn3|1|late\nr1|4|calm\nr2|5|dark")
+    #expect(try reviews("tablet/data.sqlite") == "n1|5|new\nn3|1|late\nr1|4|calm")
+    #expect(try camp.rows(office, "SELECT count(*) FROM satchel_conflicts") == "0")
+    let status = try camp.device("tablet", "status", "--json").json
+    #expect(status["not_exported"] == 0)
+    #expect(status["redeliver"]?.arrayValue?.isEmpty == true)
+    #expect(try camp.hub("status", "--json").json["restored_unaware"] == ["phone"])
+    for outcome in [camp.hub("doctor"), camp.hub("audit"), camp.device("tablet", "doctor")] {
+      #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
+    }
+  }
+
+  @Test("a device of which the restored hub has everything takes the new history at once, with its pending changes on top")
+  func nothingLost() throws {
+    try carry("tablet", rounds: 2)
+    try backUp()
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'told and lost' WHERE id = 'r1'")
+    camp.answer("tablet", 2)
+    try write("tablet", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try restore()
+    camp.hub("emit", "--all")
+    let outcome = camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
+    #expect(outcome.code == 0, "\(outcome.error)")
+    // What the hub had said since the backup is not so any more; what the device's user wrote is.
+    #expect(try reviews("tablet/data.sqlite") == "r1|1|quiet")
+    try carry("tablet")
+    #expect(try reviews(office) == "r1|1|quiet\nr2|5|dark")
+    // Somebody may still look at what was said.
+    #expect(try camp.newestBundle(in: "tablet/bundles/archive/former", "camp-hub-tablet-").hasSuffix("-2.satchel"))
+  }
+
+  @Test("bundles of the lost history are taken in their order, whatever became of the device", arguments: [true, false])
+  func formerBundles(isInOrder: Bool) throws {
+    try backUp()
+    for number in 1...3 {
+      try write("tablet", "INSERT INTO reviews VALUES ('n\(number)', 'lake', 'ann', \(number), 'new')")
+      camp.device("tablet", "export")
+      try camp.copy("tablet/bundles/outbox/camp-tablet-hub-\(number).satchel", to: "carried-\(number).satchel")
+      camp.hub("import", camp.path("carried-\(number).satchel"))
+      camp.answer("tablet", number + 1)
+    }
+    // The tablet is lost too: what a courier still has is all that there is.
+    try camp.remove("tablet")
+    try restore()
+    let third = camp.hub("import", camp.path("carried-3.satchel"))
+    #expect(third.code == 3)
+    #expect(third.error.contains("others are missing"))
+    #expect(try camp.rows(office, "SELECT count(*) FROM reviews") == "2")
+    let order = isInOrder ? [1, 2, 3] : [3, 2, 1]
+    camp.hubAnywhere(["-C", camp.path("hub"), "import"] + order.map { camp.path("carried-\($0).satchel") })
+    #expect(try reviews(office) == "n1|1|new\nn2|2|new\nn3|3|new\nr1|4|quiet\nr2|5|dark")
+    let again = camp.hubAnywhere(["-C", camp.path("hub"), "import"] + order.map { camp.path("carried-\($0).satchel") })
+    #expect(again.out.contains("nothing changed"))
+    #expect(try camp.rows(office, "SELECT count(*) FROM reviews") == "5")
+  }
+
+  @Test("two devices that had heard of each other meet again in a hub that knows of neither")
+  func bothDevices() throws {
+    try backUp()
+    try write("tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'hers')")
+    try carry("tablet")
+    try carry("phone")
+    // The phone's user may not write ann's row: the hub says so, and then forgets it.
+    try write(
+      "phone", "INSERT INTO reviews VALUES ('n2', 'lake', 'ben', 2, 'his'); UPDATE reviews SET words = 'mine' WHERE id = 'n1'")
+    try carry("phone")
+    try carry("tablet")
+    try restore()
+    for _ in 0..<3 {
+      try carry("phone")
+      try carry("tablet")
+    }
+    try carry("phone")
+    let rows = "n1|3|hers\nn2|2|his\nr1|4|quiet\nr2|5|dark"
+    #expect(try reviews(office) == rows)
+    #expect(try reviews("phone/data.sqlite") == rows)
+    #expect(try reviews("tablet/data.sqlite") == "n1|3|hers\nn2|2|his\nr1|4|quiet")
+    // What was not taken is to be seen.
+    #expect(
+      try camp.rows(office, "SELECT count(*) > 0 FROM satchel_conflicts WHERE table_name = 'reviews' AND key = '[\"n1\"]'") == "1"
+    )
+  }
+
+  @Test("where a file is gone that the restored hub needs, the device says which, and nothing changes")
+  func missingExport() throws {
+    try backUp()
+    try write("tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'new')")
+    try carry("tablet")
+    try restore()
+    camp.hub("emit", "--all")
+    let bundle = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
+    for place in ["sent", "archive"] { try camp.removeIfThere("tablet/bundles/\(place)/camp-tablet-hub-1.satchel") }
+    let before = try reviews("tablet/data.sqlite")
+    let outcome = camp.device("tablet", "import", bundle, "--json")
+    #expect(outcome.code == 1)
+    #expect(try outcome.json["error"]?["reason"] == "no-export")
+    #expect(outcome.out.contains("export 1"))
+    #expect(try reviews("tablet/data.sqlite") == before)
+    #expect(camp.device("tablet", "status").out.contains("restored") == false)
+
+    // A person gives it up: what was pending stays pending, and what was there before can still be looked at.
+    try write("tablet", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    let given = camp.device("tablet", "import", bundle, "--without-lost", "--json")
+    #expect(given.code == 0, "\(given.error)")
+    #expect(try reviews("tablet/data.sqlite") == "r1|1|quiet")
+    let copy = try #require(given.json["bundles"]?.arrayValue?.first?["copy"]?.stringValue)
+    #expect(try reviews(String(copy.dropFirst(camp.root.utf8.count + 1))) == "n1|3|new\nr1|1|quiet")
+    try carry("tablet", rounds: 2)
+    #expect(try reviews(office) == "r1|1|quiet\nr2|5|dark")
+  }
+
+  @Test("a delta of a history of which the device has not heard is refused, and a bundle of the former one is an old one")
+  func otherHistories() throws {
+    try backUp()
+    camp.hub("emit", "--device", "tablet", "--full")
+    try camp.copy("hub/bundles/outbox/camp-hub-tablet-2.satchel", to: "former.satchel")
+    try camp.copy("tablet", to: "twin")
+    try restore()
+    try carry("tablet", rounds: 2)
+    try camp.sql(office, "UPDATE reviews SET words = 'later' WHERE id = 'r1'")
+    camp.hub("emit", "--device", "tablet")
+    let delta = camp.device("twin", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
+    #expect(delta.code == 3)
+    #expect(delta.error.contains("new history"))
+    let former = camp.device("tablet", "import", camp.path("former.satchel"))
+    #expect(former.code == 0)
+    #expect(former.out.contains("imported before"))
+  }
+
+  @Test("a hub restored twice from one backup gives no number twice, and its devices follow")
+  func twice() throws {
+    try backUp()
+    try write("tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'new')")
+    try carry("tablet")
+    try restore()
+    let first = try camp.rows(office, "SELECT emissions_from FROM satchel_hub")
+    try carry("tablet", rounds: 3)
+    #expect(try camp.rows(office, "SELECT words FROM reviews WHERE id = 'n1'") == "new")
+    // By then the clock has gone on, as clocks do.
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'newer' WHERE id = 'n1'")
+    try camp.remove("safe")
+    try backUp("tuesday.satchel")
+    try restore("tuesday.satchel")
+    #expect(try Int(camp.rows(office, "SELECT emissions_from FROM satchel_hub"))! > Int(first)!)
+    try carry("tablet", rounds: 3)
+    #expect(try camp.rows(office, "SELECT words FROM reviews WHERE id = 'n1'") == "newer")
+    #expect(try camp.device("tablet", "status", "--json").json["not_exported"] == 0)
+  }
+
+  @Test("a key that was revoked after the backup stays worth nothing at a device that heard of it")
+  func revocation() throws {
+    try carry("tablet")
+    try backUp()
+    camp.hub("device", "revoke", "phone")
+    try carry("tablet", rounds: 2)
+    try restore()
+    try carry("tablet", rounds: 3)
+    #expect(
+      try camp.rows("tablet/data.sqlite", "SELECT epoch FROM satchel_device")
+        == camp.rows(office, "SELECT epoch FROM satchel_hub"))
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM satchel_revoked") == "1")
+    #expect(try camp.device("tablet", "status", "--json").json["not_exported"] == 0)
+  }
+}
