@@ -61,6 +61,11 @@ public struct BundleDraft: ~Copyable {
     entries.append(StagedEntry(name: .dataset, path: entry.path, bytes: entry.bytes, digest: digest))
   }
 
+  /// - Parameter migrations: in the order of their versions.
+  public mutating func addMigrations(_ migrations: [Migration]) throws {
+    try addLines(.migrations) { line in for migration in migrations { try line(migration) } }
+  }
+
   /// Adds a database that was built at `path`, which must lie in this draft's folder.
   public mutating func addSnapshot(at path: String) throws {
     entries.append(try staged(.snapshot, at: path))
@@ -213,6 +218,10 @@ extension ConflictRecord: BundleLine {
 
 extension Resolution: BundleLine {
   var rowName: String { "the conflict \(conflict)" }
+}
+
+extension Migration: BundleLine {
+  var rowName: String { "the migration to version \(version)" }
 }
 
 /// A signed bundle that still lies in its draft's folder, entry by entry.

@@ -7,6 +7,7 @@ public enum EntryName: String, Sendable, CaseIterable, Comparable {
   case resolutions = "resolutions.jsonl"
   case conflicts = "conflicts.jsonl"
   case dataset = "dataset.json"
+  case migrations = "migrations.jsonl"
   case snapshot = "snapshot.sqlite"
   case part
   case files = "files.sqlite"

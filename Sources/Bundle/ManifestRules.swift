@@ -12,6 +12,9 @@ extension Manifest {
     if let strange = present.first(where: { !required.contains($0) && !allowed.contains($0) }) {
       throw .manifest("\(strange.rawValue) has no place in a bundle of its kind")
     }
+    guard !present.contains(.migrations) || present.contains(.dataset) else {
+      throw .manifest("it changes tables, and has no dataset.json that says which there are then")
+    }
     if case .changes(let changes) = body {
       let sequences = changes.chain.map(\.sequence) + [changes.sequence]
       guard sequences.count <= Changes.longestChain + 1, zip(sequences, sequences.dropFirst()).allSatisfy({ $0 < $1 }) else {
@@ -54,8 +57,9 @@ extension Manifest.Body {
     case .changes: ([], [.changes, .resolutions, .conflicts, .snapshot])
     case .scope(let scope):
       switch scope.extent {
-      case .full: ([.dataset, .snapshot], critical.contains(.keys) ? [.changes, .conflicts] : [.conflicts])
-      case .delta: ([], [.changes, .conflicts, .dataset])
+      case .full:
+        ([.dataset, .snapshot], critical.contains(.keys) ? [.changes, .conflicts, .migrations] : [.conflicts, .migrations])
+      case .delta: ([], [.changes, .conflicts, .dataset, .migrations])
       }
     case .enrolment: ([], [])
     case .volume: ([.part], [])

@@ -58,7 +58,21 @@ public struct VerifiedBundle: ~Copyable {
     return try platform.files.read(path, limit: limit)
   }
 
-  private func eachLine(_ entry: EntryName, _ expected: Int64, _ body: ([UInt8]) throws -> Void) throws {
+  /// The migrations that it carries, in the order of their versions; none of a version above the bundle's own.
+  public func migrations() throws -> [Migration] {
+    var migrations: [Migration] = []
+    try eachLine(.migrations, nil) { bytes throws in
+      let migration = try Migration.parse(bytes, limits: limits)
+      guard migration.version > migrations.last?.version ?? 1, migration.version <= manifest.version else {
+        throw LineProblem("its version is out of order, or above the bundle's")
+      }
+      migrations.append(migration)
+    }
+    return migrations
+  }
+
+  /// - Parameter expected: how many lines there must be; nil: any number.
+  private func eachLine(_ entry: EntryName, _ expected: Int64?, _ body: ([UInt8]) throws -> Void) throws {
     var number = 0
     if let path = path(of: entry) {
       var reader = try LineReader(path: path, limit: limits.lineBytes, files: platform.files)
@@ -73,7 +87,7 @@ public struct VerifiedBundle: ~Copyable {
         throw BundleError.line(entry: entry.rawValue, number: number, "\(error.reason), at byte \(error.offset)")
       }
     }
-    guard number == expected else {
+    if let expected, number != expected {
       throw BundleError.manifest("it counts \(expected) lines in \(entry.rawValue), and there are \(number)")
     }
   }

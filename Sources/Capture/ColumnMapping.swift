@@ -4,28 +4,49 @@ import SatchelValues
 public struct ColumnMapping: Sendable {
   private let old: [Name]
   private let current: [Name]
+  /// What each column was called that is still there, and is called now.
+  private let pairs: [(old: Name, new: Name)]
 
+  /// Columns of one name are one. A name that is gone and a new one in the same place are taken for one column: if that is wrong, its
+  /// values differ, and so are found.
   public init(from old: [Name], to current: [Name]) {
+    let same = old.filter { current.contains($0) }.map { (old: $0, new: $0) }
+    let renamed = zip(old, current).filter { !current.contains($0) && !old.contains($1) }.map { (old: $0, new: $1) }
+    self.init(old, current, same + renamed)
+  }
+
+  private init(_ old: [Name], _ current: [Name], _ pairs: [(old: Name, new: Name)]) {
     self.old = old
     self.current = current
+    self.pairs = pairs
   }
 
-  /// Columns that have another name than they had. A name that is gone and a new one in the same place are taken for one column: if
-  /// that is wrong, its values differ, and so are found.
-  public var renamed: [(from: Name, to: Name)] {
-    zip(old, current).filter { !current.contains($0) && !old.contains($1) }.map { (from: $0, to: $1) }
+  /// Both, one after the other: a column that went and came back under its name is another one.
+  public func then(_ next: ColumnMapping) -> ColumnMapping {
+    ColumnMapping(
+      old, next.current,
+      pairs.compactMap { pair in next.pairs.first { $0.old == pair.new }.map { (old: pair.old, new: $0.new) } })
   }
 
-  public var new: [Name] { current.filter { name in !old.contains(name) && !renamed.contains { $0.to == name } } }
-  public var gone: [Name] { old.filter { name in !current.contains(name) && !renamed.contains { $0.from == name } } }
+  /// Whether each column is where it was.
+  public var isIdentity: Bool { old == current && pairs.count == old.count && renamed.isEmpty }
+
+  /// Columns that have another name than they had.
+  public var renamed: [(from: Name, to: Name)] { pairs.filter { $0.old != $0.new }.map { (from: $0.old, to: $0.new) } }
+  public var new: [Name] { current.filter { name in !pairs.contains { $0.new == name } } }
+  public var gone: [Name] { old.filter { name in !pairs.contains { $0.old == name } } }
 
   /// What is called `name` in the old table, as it is called now; nil where it is gone.
   public func current(_ name: Name) -> Name? {
-    current.contains(name) ? name : renamed.first { $0.from == name }?.to
+    if let pair = pairs.first(where: { $0.old == name }) { return pair.new }
+    return !old.contains(name) && current.contains(name) ? name : nil
   }
 
   /// What is called `name` now, as it was called in the old table; nil where it is new.
-  public func old(_ name: Name) -> Name? { old.contains(name) ? name : renamed.first { $0.to == name }?.from }
+  public func old(_ name: Name) -> Name? {
+    if let pair = pairs.first(where: { $0.new == name }) { return pair.old }
+    return !current.contains(name) && old.contains(name) ? name : nil
+  }
 
   /// What changed, in words that follow a table's name; nil where nothing did.
   public var words: String? {

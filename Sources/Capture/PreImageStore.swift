@@ -119,6 +119,19 @@ public enum PreImageStore {
     }
   }
 
+  /// Gives every row of a table that has a name a pre-image by which it was not there before.
+  public static func saveAsNew(_ table: TrackedTable, stamp: Stamp, in database: borrowing Database) throws {
+    let key = quotedList(table.schema.key.map { table.schema.columns[$0] })
+    let controls = quotedList([table.names.generation, table.names.existed, table.names.stamp])
+    try database.run(
+      """
+      INSERT INTO \(quoted(table.names.before)) (\(key), \(controls))
+      SELECT \(key), (SELECT generation FROM satchel_capture), 0, :stamp
+      FROM \(quoted(table.name))
+      WHERE NOT (\(table.isNamelessSQL))
+      """, ["stamp": .integer(stamp.rawValue)])
+  }
+
   /// Deletes the pre-images of generations below `generation`, and no other.
   public static func forget(before generation: Generation, _ tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables {

@@ -5,10 +5,12 @@ extension Capture {
   /// Makes capture anew around the tables as they are now. Pre-images stay, in the columns that the tables have by now.
   ///
   /// The caller holds the transaction, and has seen that all damage can be repaired.
-  /// - Parameter generation: to which writes belong, where the database does not say it any more.
+  /// - Parameters:
+  ///   - generation: to which writes belong, where the database does not say it any more.
+  ///   - known: for tables of which somebody saw what became of their columns: which is which. Of others it is guessed.
   /// - Returns: for each table with other columns than it had, which is which.
   public static func reinstall(
-    in database: borrowing Database, tables: [TrackedTable], generation: Generation
+    in database: borrowing Database, tables: [TrackedTable], generation: Generation, known: [Name: ColumnMapping] = [:]
   ) throws -> [Name: ColumnMapping] {
     var mappings: [Name: ColumnMapping] = [:]
     if try !database.hasTable("satchel_capture") { try database.execute(schema) }
@@ -17,13 +19,14 @@ extension Capture {
     for table in tables {
       try dropTriggers(of: table.name, in: database)
       try renewWrites(of: table, in: database)
-      mappings[table.name] = try renewSaved(of: table, in: database)
+      mappings[table.name] = try renewSaved(of: table, known[table.name], in: database)
       for trigger in table.captureSQL.triggers { try database.execute(trigger.sql) }
     }
     return mappings
   }
 
-  private static func dropTriggers(of table: Name, in database: borrowing Database) throws {
+  /// Takes the triggers away that name the columns of a table, which nobody could drop while they are there.
+  public static func dropTriggers(of table: Name, in database: borrowing Database) throws {
     let names = try database.all("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel\\_%' ESCAPE '\\'")
     {
       $0.text(0)
@@ -50,14 +53,16 @@ extension Capture {
   }
 
   /// Puts the table of pre-images in place, with what the old one held where that had other columns.
-  private static func renewSaved(of table: TrackedTable, in database: borrowing Database) throws -> ColumnMapping? {
+  private static func renewSaved(
+    of table: TrackedTable, _ known: ColumnMapping?, in database: borrowing Database
+  ) throws -> ColumnMapping? {
     guard let before = try database.tableInfo(table.names.before) else {
       try database.execute(table.captureSQL.tables.makeBefore)
       return nil
     }
     let columns = table.savedColumns(before)
-    if columns == table.schema.columns { return nil }
-    let mapping = ColumnMapping(from: columns, to: table.schema.columns)
+    let mapping = known ?? ColumnMapping(from: columns, to: table.schema.columns)
+    if mapping.isIdentity { return nil }
     // No ALTER TABLE: it fails where any view or trigger of the app's has a mistake in it.
     let old = "temp.satchel_old"
     try database.execute("CREATE TEMP TABLE satchel_old AS SELECT * FROM main.\(quoted(table.names.before))")

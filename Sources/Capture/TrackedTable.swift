@@ -172,7 +172,8 @@ extension TrackedTable {
 
   /// How many rows have a key that holds NULL. SQLite allows it in old-style tables; such a row cannot be named elsewhere.
   public func namelessRows(in database: borrowing Database) throws -> Int64 {
-    let isNull = schema.key.map { "\(quoted(schema.columns[$0])) IS NULL" }.joined(separator: " OR ")
-    return try database.first("SELECT count(*) FROM \(quoted(name)) WHERE \(isNull)") { $0.integer(0) } ?? 0
+    try database.first("SELECT count(*) FROM \(quoted(name)) WHERE \(isNamelessSQL)") { $0.integer(0) } ?? 0
   }
+
+  var isNamelessSQL: String { schema.key.map { "\(quoted(schema.columns[$0])) IS NULL" }.joined(separator: " OR ") }
 }

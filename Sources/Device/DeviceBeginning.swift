@@ -16,6 +16,20 @@ extension DeviceWorkspace {
   }
 
   func begin(with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String) throws -> ImportReport {
+    let definition = try definition(in: bundle, scope, from: path)
+    if try platform.files.kind(databasePath) == nil { return try makeDatabase(from: bundle, scope, definition) }
+    return try fillDatabase(from: bundle, scope, definition)
+  }
+
+  /// Makes the database of a bundle alone, whatever is in its place; a rehearsal makes it elsewhere.
+  func makeDatabase(from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, at path: String) throws -> ImportReport {
+    try makeDatabase(from: bundle, scope, definition(in: bundle, scope, from: path))
+  }
+
+  /// The definition that a first bundle carries, once the bundle is kept: the rows come from it.
+  private func definition(
+    in bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String
+  ) throws -> DatasetDefinition {
     guard scope.extent == .full else {
       throw Refusal(
         "gap", "It carries changes only, and this device has no data to change yet.",
@@ -26,8 +40,7 @@ extension DeviceWorkspace {
     }
     let definition = try DatasetDefinition(json: source)
     if ending == .keep { try BundleArchive(folder, platform.files).keep(path, as: bundle.manifest.fileName) }
-    if try platform.files.kind(databasePath) == nil { return try makeDatabase(from: bundle, scope, definition) }
-    return try fillDatabase(from: bundle, scope, definition)
+    return definition
   }
 
   /// Builds the database beside its place and renames it there.
@@ -83,6 +96,7 @@ extension DeviceWorkspace {
     try KeyChanges.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
     try RevokedKeys.take(manifest, into: &state, in: database)
     try state.save(in: database)
+    try VersionTable.add(definition.version, definition.source, nil, at: now, in: database)
     try Capture.begin(Generation(state.sequence.rawValue), in: database)
     try Capture.witness(manifest.stamp, in: database)
     try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
@@ -94,7 +108,7 @@ extension DeviceWorkspace {
     for sql in [
       DeviceSchema.state, DeviceSchema.revoked, DeviceSchema.exports, DeviceSchema.resolutions, DeviceSchema.rekeyed,
       BlockTable.schema,
-      ConflictTable.schema, Ledger.schema,
+      ConflictTable.schema, Ledger.schema, VersionTable.schema,
     ] {
       try database.execute(sql)
     }

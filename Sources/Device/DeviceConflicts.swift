@@ -74,16 +74,17 @@ extension DeviceSession {
   fileprivate func resolve(
     _ conflict: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen
   ) throws {
-    let record = conflict.record
-    guard record.state != .resolved else { throw ConflictDecision.decidedAlready(conflict) }
-    guard let table = table(record.table) else {
-      throw WorkspaceError("no-table", "The dataset has no table \(record.table) any more.")
+    guard conflict.record.state != .resolved else { throw ConflictDecision.decidedAlready(conflict) }
+    if let table = table(conflict.record.table) {
+      let record = try conflict.record.present(in: table.schema, database)
+      let rows = try RowTable(table, in: database)
+      try record.check(seen, current: try rows.row(record.foundKey(in: table.schema)).map { table.schema.fields($0) })
+      let decided = try decision.rows(for: record, in: table.schema, whole: nil, row: rows.row)
+      // Ordinary writes: the triggers see them, and they travel as any other.
+      try rows.write(decided, References(of: table, among: tables), in: database)
+    } else {
+      try decision.check(forDeparted: conflict.record)
     }
-    let rows = try RowTable(table, in: database)
-    try record.check(seen, current: try fields(of: record))
-    let decided = try decision.rows(for: record, in: table.schema, whole: nil, row: rows.row)
-    // Ordinary writes: the triggers see them, and they travel as any other.
-    try rows.write(decided, References(of: table, among: tables), in: database)
     try Capture.settle(tables, in: database)
     let now = platform.clock.milliseconds()
     let stamp = try Capture.tick(now: now, in: database)
@@ -94,10 +95,10 @@ extension DeviceSession {
       VALUES (:conflict, :decision, :user, :stamp, :generation, :note)
       """,
       [
-        "conflict": .string(record.id.text), "decision": .string(word.rawValue), "user": .string(state.user),
+        "conflict": .string(conflict.record.id.text), "decision": .string(word.rawValue), "user": .string(state.user),
         "stamp": .integer(stamp.rawValue), "generation": .integer(try Capture.generation(in: database).rawValue),
         "note": note.map { .string($0) } ?? .null,
       ])
-    _ = try ConflictTable.resolve(record.id, word, by: state.user, at: now, note: note, in: database)
+    _ = try ConflictTable.resolve(conflict.record.id, word, by: state.user, at: now, note: note, in: database)
   }
 }

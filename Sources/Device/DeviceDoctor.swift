@@ -80,7 +80,7 @@ extension DeviceWorkspace {
       return Finding(
         "corrupt", "The database \(databasePath) is damaged: \(error.message).",
         hint:
-          "Close the app and move the file aside: sqlite3 can often read most of it (.recover). Deliver what is in bundles/outbox, then ask the hub's operator for a full bundle: satchel-hub emit --device \(configuration.name) --full; importing it makes the database anew."
+          "Close the app, and keep the file. Ask the hub's operator for a full bundle: satchel-hub emit --device \(configuration.name) --full; importing it saves what was not delivered and can be read, and makes the database anew."
       )
     default: throw error
     }
@@ -162,18 +162,20 @@ extension DeviceSession {
     for table in tables {
       guard let known = history.known.table(table.name) else { continue }
       let comparison = UnseenChanges(
-        of: table, known: known, sent: try unsettled(history.sent[table.name, default: [:]], of: table.name),
+        of: table, known: known, sent: try unsettled(history.sent[table.name, default: [:]], of: table),
         unsent: history.unsent, generation: try Capture.generation(in: database))
       try comparison.find(in: database) { changes.append($0) }
     }
     return changes
   }
 
-  /// Without the rows that had to give way to another row's UNIQUE value: how they stand now, no bundle tells.
-  private func unsettled(_ sent: [RowKey: SentRow], of table: Name) throws -> [RowKey: SentRow] {
+  /// Without the rows of which no bundle tells how they stand now: those that had to give way to another row's UNIQUE value; and, where whole rows
+  /// meet, those whose change lost, because an export tells only what it changed of them, and not which other columns the hub had changed by then.
+  private func unsettled(_ sent: [RowKey: SentRow], of table: TrackedTable) throws -> [RowKey: SentRow] {
     let gaveWay = Set(
-      try ConflictTable.list(ConflictState.allCases, in: database)
-        .filter { $0.record.kind == .unique && $0.record.device == state.id && $0.record.table == table }.map(\.record.key))
+      try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
+        .filter { $0.device == state.id && $0.table == table.name && ($0.kind == .unique || table.rules.merge == .row) }.map(
+          \.key))
     return sent.filter { !gaveWay.contains($0.key) }
   }
 

@@ -26,27 +26,38 @@ extension DeviceWorkspace {
   ///   - snapshot: carry the whole database too, whatever the dataset's rule says.
   ///   - encryption: an export that is there already is encrypted as it lies there.
   public func export(snapshot: Bool = false, encryption: Encryption = .asTheDatasetSays) throws -> ExportReport {
-    try locked {
-      let session = try session()
-      let key = try keys.signing()
-      let recipients = try encryption.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
-      var draft = try BundleDraft(in: folder.outbox, platform: platform)
-      let (counts, record) = try session.database.writeTransaction(ending) {
-        try Capture.settle(session.tables, in: session.database)
-        if !snapshot, let last = try session.lastExport(), try session.isNothingNew(since: last) {
-          return (try session.countSteps(), last)
-        }
-        return try session.seal(into: &draft, snapshot: snapshot, key: key)
-      }
-      // Writers wait for the rows to be read, and not for the file: if that fails, its number is like that of a stick that was lost.
-      if let sealed = record.sealed {
-        let file = try draft.write(sealed, for: recipients)
-        if ending == .keep { try session.publish(record, file) }
-      } else if ending == .keep, !recipients.isEmpty {
-        try encryptInPlace(folder.place(ofOutgoing: record.file, platform.files), for: recipients, platform: platform)
-      }
-      return try session.report(record, counts)
+    try locked { try exportHere(snapshot: snapshot ? .always : .asTheDatasetSays, encryption: encryption) }
+  }
+
+  /// When an export carries the whole database.
+  enum SnapshotWish { case asTheDatasetSays, always, never }
+
+  /// The same, for who holds the workspace's lock.
+  func exportHere(snapshot: SnapshotWish, encryption: Encryption) throws -> ExportReport {
+    let session = try session()
+    if try keys.areDiscarded() {
+      throw WorkspaceError(
+        "no-key", "This device has no key of its own: it receives, and delivers nothing.",
+        hint: "What is written here stays here. A device that is to deliver: satchel-hub device provision, without --no-keys")
     }
+    let key = try keys.signing()
+    let recipients = try encryption.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
+    var draft = try BundleDraft(in: folder.outbox, platform: platform)
+    let (counts, record) = try session.database.writeTransaction(ending) {
+      try Capture.settle(session.tables, in: session.database)
+      if snapshot != .always, let last = try session.lastExport(), try session.isNothingNew(since: last) {
+        return (try session.countSteps(), last)
+      }
+      return try session.seal(into: &draft, snapshot: snapshot, key: key)
+    }
+    // Writers wait for the rows to be read, and not for the file: if that fails, its number is like that of a stick that was lost.
+    if let sealed = record.sealed {
+      let file = try draft.write(sealed, for: recipients)
+      if ending == .keep { try session.publish(record, file) }
+    } else if ending == .keep, !recipients.isEmpty {
+      try encryptInPlace(folder.place(ofOutgoing: record.file, platform.files), for: recipients, platform: platform)
+    }
+    return try session.report(record, counts)
   }
 }
 
@@ -101,10 +112,14 @@ extension DeviceSession {
 
   /// Whether the hub said anything that it has to know was heard. Else both would answer each other's answers for ever.
   private func hasHeardAnything(since number: EmissionNumber) throws -> Bool {
-    for heard in try archive.numbers(incomingPrefix) where heard > number.rawValue && heard <= state.received.rawValue {
+    var version: Int64?
+    for heard in try archive.numbers(incomingPrefix) where heard >= number.rawValue && heard <= state.received.rawValue {
       let path = archive.path(incomingPrefix, heard)
       let manifest = try? workspace.reader.manifest(of: path, trust: .keys(workspace.hubKeys()))
-      if manifest?.saysAnything ?? true { return true }
+      // The hub waits to hear which devices have come to a new version.
+      let isOfSameVersion = version.map { $0 == manifest?.version } ?? true
+      if heard > number.rawValue, manifest?.saysAnything ?? true || !isOfSameVersion { return true }
+      version = manifest?.version
     }
     // What is not in the archive was in a full bundle that is, or is not known any more.
     let newest = archive.path(incomingPrefix, state.received.rawValue)
@@ -137,14 +152,16 @@ extension DeviceSession {
 
   /// Puts the export together, signs it, and writes down that it exists. The caller holds the transaction.
   fileprivate func seal(
-    into draft: inout BundleDraft, snapshot: Bool, key: borrowing SigningKey
+    into draft: inout BundleDraft, snapshot: DeviceWorkspace.SnapshotWish, key: borrowing SigningKey
   ) throws -> (counts: [(table: Name, count: Int)], record: ExportRecord) {
     let sequence = state.sequence.next
     let conflicts = try ConflictTable.untold(of: state.id, after: state.acknowledged.rawValue, in: database)
     let counts = try addChanges(to: &draft)
     try draft.addResolutions(resolutions())
     try draft.addConflicts(conflicts)
-    if snapshot || dataset.snapshot.applies(to: sequence) { try SnapshotBuilder.addWhole(database, tables, to: &draft) }
+    if snapshot == .always || snapshot == .asTheDatasetSays && dataset.snapshot.applies(to: sequence) {
+      try SnapshotBuilder.addWhole(database, tables, to: &draft)
+    }
 
     try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
     let now = platform.clock.milliseconds()

@@ -17,6 +17,7 @@ final class DeviceHistory {
   private(set) var unsent = Generation.zero
 
   private let session: DeviceSession
+  private let former: FormerColumns
   private let bundles: ArchivedBundles
   private let folder: StagingFolder
   private(set) var acknowledged = SequenceNumber.zero
@@ -35,6 +36,7 @@ final class DeviceHistory {
   init(_ session: DeviceSession, at stand: Stand) throws {
     self.session = session
     bundles = try ArchivedBundles(session)
+    former = try VersionTable.columns(in: session.database)
     folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
     known = try KnownRows(at: folder.file("known.sqlite"), like: session.database, tables: session.tables)
     lastExport = stand.lastExport
@@ -69,8 +71,12 @@ final class DeviceHistory {
   // MARK: what they say
 
   private func take(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
+    known.expect(version: bundle.manifest.version, former)
     if scope.extent == .full { return try fill(from: bundle, scope) }
-    if scope.acknowledged > acknowledged { try overlay(scope.acknowledged) }
+    if scope.acknowledged > acknowledged {
+      try overlay(scope.acknowledged)
+      known.expect(version: bundle.manifest.version, former)
+    }
     acknowledged = max(acknowledged, scope.acknowledged)
     forgetAcknowledged()
     try followKeys(scope.number)
@@ -92,7 +98,7 @@ final class DeviceHistory {
   }
 
   private func fill(from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
-    guard let snapshot = try Snapshot.open(bundle, holding: session.dataset.tables.map(\.name)) else {
+    guard let snapshot = try Snapshot.open(holdingItsOwnTables: bundle) else {
       throw ArchivedBundles.incomplete("a full bundle has no snapshot")
     }
     for table in known.tables { try table.fill(from: snapshot) }
@@ -115,7 +121,9 @@ final class DeviceHistory {
 
   /// What the hub acknowledges, it took as it was sent, or tells what became of it.
   private func overlay(_ sequence: SequenceNumber) throws {
-    try bundles.export(sequence).eachChange { line in
+    let export = try bundles.export(sequence)
+    known.expect(version: export.manifest.version, former)
+    try export.eachChange { line in
       if line.content.isAboutKeys { return }
       guard let generation = line.generation, generation.rawValue >= acknowledged.rawValue, let table = known.table(line.table)
       else { return }
@@ -180,7 +188,9 @@ final class DeviceHistory {
   ///   - newKeys: those that rows got after the export.
   private func remember(_ sequence: SequenceNumber, onto: Bool, newKeys: [KeyMap] = []) throws {
     var rows: [Name: [RowKey: SentRow]] = [:]
-    try bundles.export(sequence).eachChange { sentLine in
+    let export = try bundles.export(sequence)
+    known.expect(version: export.manifest.version, former)
+    try export.eachChange { sentLine in
       if sentLine.content.isAboutKeys { return }
       var line = sentLine
       if let place = session.tables.firstIndex(where: { $0.name == line.table }) {

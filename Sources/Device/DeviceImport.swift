@@ -24,12 +24,16 @@ public struct ImportReport: Sendable {
   public var redelivered: [SequenceNumber] = []
   /// Where the database is kept as it was, because exports were given up that a restored hub lacks.
   public var copy: String?
+  /// The version of the dataset to which the bundle brought this device; nil: it had that already.
+  public var version: Int64?
   /// What became of the rows.
   public var tally = RowTally()
   /// The new disagreements, the first of them.
   public var found: [ConflictRecord] = []
   /// Of a volume: which others must come before anything can be taken.
   public var waiting: BundleParts.Waiting?
+  /// What became of the database that was here before, where that was damaged.
+  public var saved: SavedDatabase?
 }
 
 extension ImportReport {
@@ -43,6 +47,8 @@ extension DeviceWorkspace {
   /// Verifies a bundle from the hub and brings the database to what it says, in one transaction.
   ///
   /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the database is then as before.
+  ///
+  /// Where SQLite cannot read the database to its end, a full bundle makes it anew; what no export carried is saved before.
   /// - Parameters:
   ///   - fingerprint: of the hub's key, as a person compared it; needed at the first bundle of a device that was not provisioned.
   ///   - lost: what becomes of exports that a restored hub lacks.
@@ -50,28 +56,38 @@ extension DeviceWorkspace {
     _ path: String, fingerprint: String? = nil, lost: LostExports = .deliveredAgain
   ) throws -> ImportReport {
     try locked {
-      let session = try isInitial() ? nil : session()
-      session?.lost = lost
-      return try take(path, fingerprint: fingerprint, session, of: nil)
+      do {
+        let session = try isInitial() ? nil : session()
+        session?.lost = lost
+        return try take(path, fingerprint: fingerprint, session, of: nil)
+      } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
+        guard let damaged = try DamagedDatabase.find(self) else { throw error }
+        return try take(path, fingerprint: fingerprint, nil, damaged, of: nil)
+      }
     }
   }
 
-  /// - Parameter volume: the one that completed the bundle at `path`; nil: it came as it is.
+  /// - Parameters:
+  ///   - damaged: the database that is here and cannot be opened; nil: there is none, or it has a session.
+  ///   - volume: the one that completed the bundle at `path`; nil: it came as it is.
   private func take(
-    _ path: String, fingerprint: String?, _ session: DeviceSession?, of volume: Manifest?
+    _ path: String, fingerprint: String?, _ session: DeviceSession?, _ damaged: DamagedDatabase? = nil, of volume: Manifest?
   ) throws -> ImportReport {
     let report = try quarantining(path, session) {
       let bundle = try read(path, fingerprint: fingerprint, session, of: volume)
       if case .volume(let volume) = bundle.manifest.body { return try keep(bundle, volume, session) }
       let scope = try scope(of: bundle.manifest)
+      if let damaged { return try damaged.replace(by: bundle, scope, from: path) }
       guard let session else { return try begin(with: bundle, scope, from: path) }
+      // All rows are to be looked at anyway.
+      if scope.extent == .full, let fault = try session.database.brokenPage() { throw SQLiteError(corrupt: fault) }
       return try session.importScope(bundle, scope, from: path)
     }
     guard let waiting = report.waiting, waiting.missing.isEmpty, case .volume(let body) = report.manifest.body else {
       return report
     }
     return try BundleParts(folder, platform: platform).join(waiting, body) {
-      try take($0, fingerprint: fingerprint, session, of: report.manifest)
+      try take($0, fingerprint: fingerprint, session, damaged, of: report.manifest)
     }
   }
 
@@ -216,9 +232,15 @@ extension DeviceSession {
         hint: "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
     }
     let isNewHistory = scope.epoch != state.epoch
+    guard manifest.version >= dataset.version else {
+      throw Refusal(
+        "older-dataset", "It is of version \(manifest.version) of the dataset, and this device has version \(dataset.version).",
+        hint: "Was the hub restored from an old backup? Its operator has to bring it to that version again.")
+    }
     if !isNewHistory { try RevokedKeys.check(manifest, state) }
     if workspace.ending == .keep { try workspace.trustNext(of: manifest) }
-    let snapshot = try Snapshot.open(bundle, tables: tables)
+    let upgrade = try DeviceUpgrade(of: self, by: bundle)
+    let snapshot = try upgrade == nil ? Snapshot.open(bundle, tables: tables) : Snapshot.open(beforeUpgrade: bundle)
     let lines = try bundle.changeLines()
     try lines.readAhead()
     // The hub's rows are taken as they are there, whatever got past a CHECK.
@@ -228,7 +250,21 @@ extension DeviceSession {
     if hasToldKey { state.toldKey = nil }
     let copy = lacks && lost == .givenUp ? try keepCopy(before: scope.number) : nil
     var report = try keepingInArchive(path, manifest) {
-      try database.applyTransaction(workspace.ending, to: tables.map(\.name)) { try apply(bundle, lines, scope, snapshot) }
+      guard let upgrade else {
+        return try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
+          try acknowledge(scope)
+          return try apply(bundle, lines, scope, snapshot, nil)
+        }
+      }
+      return try upgrade.orPark(path) {
+        try database.applyTransaction(workspace.ending) {
+          try acknowledge(scope)
+          return try upgrade.changeTables()
+        } _: {
+          try snapshot?.check(tables)
+          return try apply(bundle, lines, scope, snapshot, upgrade)
+        }
+      }
     }
     report.copy = copy
     if workspace.ending == .keep {
@@ -239,6 +275,7 @@ extension DeviceSession {
       try moveToSent(below: state.acknowledged.next)
       try BundleParts(folder, platform: platform).forget(incomingPrefix, upTo: state.received.rawValue)
       if scope.extent == .full { try forgetBefore(scope, isNewHistory) }
+      try workspace.unstage(upTo: state.received)
     }
     return report
   }
@@ -275,16 +312,22 @@ extension DeviceSession {
     try archive.forget(outgoingPrefix, below: scope.acknowledged.rawValue)
   }
 
-  private func apply(
-    _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ scope: Manifest.Scope, _ snapshot: Snapshot?
-  ) throws -> ImportReport {
-    let manifest = bundle.manifest
-    let now = platform.clock.milliseconds()
+  /// Sorts in what was written here, and forgets the pre-images of what the hub has.
+  private func acknowledge(_ scope: Manifest.Scope) throws {
     try Capture.settle(tables, in: database)
     if scope.acknowledged > state.acknowledged {
       state.acknowledged = scope.acknowledged
       try PreImageStore.forget(before: acknowledgedGeneration, tables, in: database)
     }
+  }
+
+  private func apply(
+    _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ scope: Manifest.Scope, _ snapshot: Snapshot?,
+    _ upgrade: DeviceUpgrade?
+  ) throws -> ImportReport {
+    let manifest = bundle.manifest
+    let now = platform.clock.milliseconds()
+    try upgrade?.bringOwnRows()
     let rekeyed = try KeyChanges(self, scope).carryOut(bundle, snapshot)
     let applier = try ScopeApplier(self)
     if let snapshot { try applyWhole(snapshot, with: applier) }
@@ -295,12 +338,17 @@ extension DeviceSession {
         try rows.schema.refuseOtherColumns(fields.map(\.name))
         let row = try rows.schema.row(fields)
         guard rows.schema.key(of: row) == line.key else { throw LineProblem("its key is not its row's") }
+        try upgrade?.note(row, of: line)
         try applier.apply(row, key: line.key, at: line.stamp, in: rows)
-      case .gone: try applier.apply(nil, key: line.key, at: line.stamp, in: rows)
-      case .rekey, .block: break
+      case .gone:
+        try upgrade?.note(nil, of: line)
+        try applier.apply(nil, key: line.key, at: line.stamp, in: rows)
+      case .rekey(_, let number): if number == scope.number { try upgrade?.note(nil, of: line) }
+      case .block: break
       default: throw LineProblem("it is a line of a device")
       }
     }
+    if scope.extent == .delta { try upgrade?.putBack(with: applier) }
     try applier.finish()
     try KeyChanges.takeBlocks(of: bundle, after: state.received, tables, device: state.id, in: database)
     let told = try takeConflicts(of: bundle, at: now)
@@ -323,10 +371,11 @@ extension DeviceSession {
       manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, conflicts: Int64(applier.conflicts),
       in: database)
     var report = ImportReport(
-      manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed, conflicts: applier.conflicts,
-      told: told, rekeyed: rekeyed)
+      manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed,
+      conflicts: applier.conflicts + (upgrade?.departed ?? 0), told: told, rekeyed: rekeyed)
     report.tally = applier.tally
     report.found = applier.found
+    report.version = upgrade == nil ? nil : dataset.version
     return report
   }
 

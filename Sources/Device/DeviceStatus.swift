@@ -14,6 +14,8 @@ public struct DeviceStatus: Sendable {
   public let quarantined: Int
   /// Bundles that are verified and wait to be applied.
   public let staged: [String]
+  /// Of these, the ones that could not be applied as the database was, and why.
+  public let obstacles: [(file: String, words: String)]
   /// Bundles of which some volumes came, and others did not.
   public let volumes: [BundleParts.Waiting]
   /// nil: no bundle from the hub was imported yet.
@@ -57,7 +59,7 @@ extension DeviceWorkspace {
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       quarantined: try Quarantine.count(folder, files: platform.files),
-      staged: try staged(), volumes: try BundleParts(folder, platform: platform).waiting(),
+      staged: try staged(), obstacles: try obstacles(), volumes: try BundleParts(folder, platform: platform).waiting(),
       current: try isInitial() ? nil : examined().status(),
       isReplaced: try hasForeignFile() && BundleArchive(folder, platform.files).hasAny())
   }

@@ -107,9 +107,9 @@ public struct DeviceWorkspace: Sendable {
 final class DeviceSession {
   let workspace: DeviceWorkspace
   let database: Database
-  let dataset: DatasetDefinition
+  private(set) var dataset: DatasetDefinition
   /// Of the dataset's tables, those that can be kept in step: all, where nothing is damaged.
-  let tables: [TrackedTable]
+  private(set) var tables: [TrackedTable]
   /// What was done to the database by which changes may have gone by unseen.
   let damage: [CaptureDamage]
   var state: DeviceState
@@ -153,6 +153,12 @@ final class DeviceSession {
     self.workspace = workspace
     self.state = state
     self.database = database
+  }
+
+  /// Goes on with the tables of another version of the dataset, which the caller's transaction has brought.
+  func go(to definition: DatasetDefinition, _ tables: [TrackedTable]) {
+    dataset = definition
+    self.tables = tables
   }
 
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }

@@ -30,11 +30,23 @@ struct RollForward {
     }
     received = EmissionNumber(last)
     bundles = try ArchivedBundles(session)
+    for number in numbers where number > session.state.received.rawValue {
+      let version = try bundles.emission(number).manifest.version
+      if version > session.dataset.version { throw Self.olderVersion(session, than: version) }
+    }
     recollection = try Recollection(session, to: newest, received)
     try recollection.takeUpKeys()
     let stoodOn = try bundles.stood(newest)
     history = try DeviceHistory(
       session, at: .init(numbers: numbers, received: received, lastExport: (sequence: newest, received: stoodOn)))
+  }
+
+  /// What a migration makes of rows that were written into a copy is for the hub to say.
+  private static func olderVersion(_ session: DeviceSession, than version: Int64) -> WorkspaceError {
+    WorkspaceError(
+      "older-database",
+      "The database is an old copy of itself, of version \(session.dataset.version) of the dataset, and the newer one had version \(version).",
+      hint: "Put the newer database back if there is one. If not, keep this one aside and have the device provisioned anew.")
   }
 
   func run() throws {

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
@@ -13,6 +14,25 @@ final class Snapshot {
   /// nil where the bundle carries none, which a delta may and a full bundle may not.
   static func open(_ bundle: borrowing VerifiedBundle, tables: [TrackedTable]) throws -> Snapshot? {
     guard let database = try open(bundle, holding: tables.map(\.name)) else { return nil }
+    let snapshot = Snapshot(database: database)
+    try snapshot.check(tables)
+    return snapshot
+  }
+
+  /// The same where the tables here are not yet those of the bundle's version: `check` has to follow when they are.
+  static func open(beforeUpgrade bundle: borrowing VerifiedBundle) throws -> Snapshot? {
+    guard let database = try open(holdingItsOwnTables: bundle) else { return nil }
+    return Snapshot(database: database)
+  }
+
+  /// Opens the snapshot of a bundle that may be of an earlier or a later version of the dataset: its own definition says what it holds.
+  static func open(holdingItsOwnTables bundle: borrowing VerifiedBundle) throws -> Database? {
+    guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { return nil }
+    return try open(bundle, holding: DatasetDefinition(json: source).tables.map(\.name))
+  }
+
+  /// Checks that its tables have the columns and keys that they have here.
+  func check(_ tables: [TrackedTable]) throws {
     for table in tables {
       let info = try database.tableInfo(table.name)
       try table.schema.refuseOtherColumns(info?.schema.columns ?? [])
@@ -24,7 +44,6 @@ final class Snapshot {
           hint: "Bring the app and its database to the same version on both sides, then import the file again.")
       }
     }
-    return Snapshot(database: database)
   }
 
   /// Opens the snapshot and checks that there is nothing in it but these tables, their indexes, and the stamps: it may become the device's

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 /// Bundles that are verified and wait until it suits the app.
@@ -35,6 +36,38 @@ extension DeviceWorkspace {
 
   /// Takes a bundle away that waited and was applied.
   public func unstage(_ path: String) throws {
-    if ending == .keep, Paths.parent(of: path) == folder.staged { try platform.files.removeIfThere(path) }
+    if ending == .takeBack || Paths.parent(of: path) != folder.staged { return }
+    for file in [path, Self.reason(of: path)] { try platform.files.removeIfThere(file) }
   }
+
+  /// Takes away those that were overtaken.
+  func unstage(upTo received: EmissionNumber) throws {
+    for path in try staged() {
+      guard let manifest = try? reader.manifest(of: path, trust: .keys(hubKeys())), manifest.number <= received.rawValue else {
+        continue
+      }
+      try unstage(path)
+    }
+  }
+
+  /// Keeps a bundle that cannot be applied as the database is now, with the reason beside it.
+  func park(_ path: String, _ manifest: Manifest, because error: any ExplainedError) throws {
+    if ending == .takeBack { return }
+    let place = Paths.join(folder.staged, manifest.fileName)
+    try platform.files.makeDirectory(folder.staged, mode: 0o755)
+    if place != path { try platform.files.copy(path, to: place, mode: 0o644) }
+    try platform.files.replace(Self.reason(of: place), mode: 0o644, contents: Array("\(error.message)\n".utf8))
+  }
+
+  /// Why bundles that wait could not be applied, by their files' names.
+  func obstacles() throws -> [(file: String, words: String)] {
+    try staged().compactMap { path in
+      let reason = Self.reason(of: path)
+      guard try platform.files.kind(reason) == .file else { return nil }
+      let text = String(decoding: try platform.files.read(reason, limit: 64 << 10), as: UTF8.self)
+      return (Paths.name(of: path), text.split(separator: "\n").joined(separator: " "))
+    }
+  }
+
+  private static func reason(of path: String) -> String { path + ".reason.txt" }
 }

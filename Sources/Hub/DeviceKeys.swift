@@ -15,6 +15,7 @@ struct DeviceKeys {
   private let received: EmissionNumber
   private let since: Cursor?
   private let references: KeyReferences
+  private let speech: Speech
   private(set) var map: KeyMap
   /// The rows of which the bundle speaks by other keys than the hub.
   private var named: Set<KeyedRow> = []
@@ -26,12 +27,14 @@ struct DeviceKeys {
   ///   - scope: what the device's user may see and change.
   ///   - received: the emission on which the device stood.
   ///   - since: the hub's cursor at that emission; nil: nobody knows it any more.
-  init(_ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, since: Cursor?) throws {
+  ///   - speech: of the bundle.
+  init(_ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, since: Cursor?, _ speech: Speech) throws {
     store = scope.store
     self.scope = scope
     self.device = device
     self.received = received
     self.since = since
+    self.speech = speech
     references = try KeyReferences(store.tables)
     map = KeyMap(references, store.tables)
   }
@@ -104,7 +107,7 @@ struct DeviceKeys {
       guard let generation = line.generation, generation.rawValue >= device.merged.rawValue else { return }
       let row = KeyedRow(place: place, key: key)
       let schema = store.tables[place].schema
-      switch try store.fitted(line, in: place).content {
+      switch try store.fitted(line, in: place, speech).content {
       case .insert(let fields) where !found.seen.contains(row):
         found.births.append(Birth(place: place, key: key, row: try schema.row(fields)))
       case .update(let set, _):

@@ -24,6 +24,8 @@ struct EmissionPlan {
   /// Rows of which the device is told that they are gone.
   let gone: [RowSet]
   let carriesDefinition: Bool
+  /// Those that lead to the present version from the oldest on which the device may still stand.
+  let migrations: [Migration]
   let isNothingNew: Bool
 
   /// - Parameters:
@@ -36,7 +38,7 @@ struct EmissionPlan {
     self.device = device
     self.user = user
     // On those of a history before this one nothing is built: the device gets everything anew.
-    emissions = try store.presentEmissions(of: device.id)
+    emissions = try store.emissions(of: device.id).filter { $0.number >= store.identity.firstEmission }
     held = try store.heldSets(of: device.id, after: emissions)
     cursor = try store.cursor()
     let last = emissions.last
@@ -74,6 +76,8 @@ struct EmissionPlan {
       rows = visible
       gone = store.tables.map { _ in RowSet() }
     }
+    let oldest = emissions.map(\.version).min() ?? store.dataset.version
+    migrations = try VersionTable.migrations(after: oldest, in: store.database)
     carriesDefinition = proved == nil || emissions.contains { $0.version != store.dataset.version }
 
     guard !full, let last, last.isWritten else {

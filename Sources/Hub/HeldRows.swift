@@ -88,10 +88,10 @@ final class HeldRows {
     return entered
   }
 
-  private func release(_ record: ConflictRecord, _ bundle: BundleID?) throws -> Bool {
-    guard let place = store.place(of: record.table), let scope = try scope(of: record),
-      let change = try? record.change(in: store.tables[place].schema)
-    else { return false }
+  private func release(_ kept: ConflictRecord, _ bundle: BundleID?) throws -> Bool {
+    guard let place = store.place(of: kept.table), let scope = try scope(of: kept) else { return false }
+    let record = try kept.present(in: store.tables[place].schema, store.database)
+    guard let change = try? record.change(in: store.tables[place].schema) else { return false }
     let rows = store.rows[place]
     let hub = try rows.row(record.key)
     if hub != nil {

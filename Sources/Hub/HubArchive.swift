@@ -18,10 +18,12 @@ struct HubArchive {
 
   /// Keeps a copy of a bundle that was taken.
   func keep(_ path: String, _ manifest: Manifest) throws {
-    let name = Self.name(
-      dataset: manifest.dataset, device: manifest.from.name, number: manifest.number, bundle: manifest.bundle)
-    let target = Paths.join(folder.archive, name)
+    let target = Paths.join(folder.archive, Self.name(of: manifest))
     if try files.kind(target) == nil { try files.copy(path, to: target, mode: 0o644) }
+  }
+
+  static func name(of manifest: Manifest) -> String {
+    name(dataset: manifest.dataset, device: manifest.from.name, number: manifest.number, bundle: manifest.bundle)
   }
 
   static func name(dataset: String, device: String, number: Int64, bundle: BundleID) -> String {

@@ -10,8 +10,13 @@ import SatchelWorkspace
 /// The hub's base: all of its rows at one cursor, in a signed bundle from the hub to itself in bundles/archive. With the log it tells
 /// what every row must be, whatever was done to the database.
 extension HubWorkspace {
-  /// How the names of bases begin. The number behind it is that of the first change after the base.
-  var basePrefix: String { "\(configuration.dataset)-\(configuration.name)-\(configuration.name)-" }
+  /// How the names of a version's bases begin. The number behind it is that of the first change after the base.
+  ///
+  /// Each version has its own: what its migration made of columns, no base of the one before can tell. And a base is there before the commit
+  /// that makes it count.
+  func basePrefix(_ version: Int64) -> String {
+    "\(configuration.dataset)-\(configuration.name)-\(configuration.name)-v\(version)-"
+  }
 
   /// Writes the rows as they are now. The caller holds a transaction, in which nothing waits to be taken into the log.
   func writeBase(
@@ -28,7 +33,9 @@ extension HubWorkspace {
       user: Self.hubUser, created: UTCTime.text(milliseconds: now), stamp: Stamp(milliseconds: now),
       body: .scope(
         .init(epoch: epoch, number: EmissionNumber(cursor.rawValue + 1), after: .zero, extent: .full, acknowledged: .zero)))
-    try platform.files.rename(draft.write(draft.seal(manifest, with: key)), to: Paths.join(folder.archive, manifest.fileName))
+    try platform.files.rename(
+      draft.write(draft.seal(manifest, with: key)),
+      to: BundleArchive(folder, platform.files).path(basePrefix(definition.version), cursor.rawValue + 1))
   }
 
   /// What every row must be, but for changes that no trigger saw and those that wait to be taken into the log.
@@ -36,10 +43,11 @@ extension HubWorkspace {
   /// Throws a `WorkspaceError` where the base is missing or damaged.
   func known(_ store: HubStore, in folder: borrowing StagingFolder) throws -> KnownRows {
     let archive = BundleArchive(self.folder, platform.files)
-    guard let number = try archive.numbers(basePrefix).last else { throw Self.noBase("it is not there") }
+    let prefix = basePrefix(store.dataset.version)
+    guard let number = try archive.numbers(prefix).last else { throw Self.noBase("it is not there") }
     let bundle: VerifiedBundle
     do {
-      bundle = try reader.read(archive.path(basePrefix, number), trust: .keys(ownKeys()), staging: self.folder.inbox)
+      bundle = try reader.read(archive.path(prefix, number), trust: .keys(ownKeys()), staging: self.folder.inbox)
     } catch let error as BundleError { throw Self.noBase("it is damaged (\(error.message))") }
     guard case .scope(let scope) = bundle.manifest.body, scope.epoch == store.identity.epoch, scope.number.rawValue == number,
       let path = bundle.path(of: .snapshot)

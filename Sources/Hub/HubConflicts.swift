@@ -73,11 +73,9 @@ extension HubWorkspace {
   private func write(
     _ decision: ConflictDecision, for conflict: StoredConflict, _ seen: RowSeen, _ store: HubStore
   ) throws {
-    let record = conflict.record
-    guard let place = store.place(of: record.table) else {
-      throw WorkspaceError("no-table", "The dataset has no table \(record.table) any more.")
-    }
+    guard let place = store.place(of: conflict.record.table) else { return try decision.check(forDeparted: conflict.record) }
     let (rows, schema) = (store.rows[place], store.tables[place].schema)
+    let record = try conflict.record.present(in: schema, store.database)
     try record.check(seen, current: try rows.row(record.foundKey(in: schema)).map { schema.fields($0) })
     let decided = try decision.rows(
       for: record, in: schema, whole: try store.lastImage(of: record.key, in: place), row: rows.row)

@@ -44,7 +44,7 @@ extension HubWorkspace {
   }
 
   private func repair(_ store: HubStore) throws -> [UnseenChange] {
-    if store.damage.isEmpty, try BundleArchive(folder, platform.files).numbers(basePrefix).isEmpty {
+    if store.damage.isEmpty, try BundleArchive(folder, platform.files).numbers(basePrefix(store.dataset.version)).isEmpty {
       // The rows as they are are all that anybody knows: from now on it is known what they were.
       try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
       if ending == .takeBack { return [] }

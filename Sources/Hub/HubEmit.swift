@@ -89,7 +89,10 @@ extension HubWorkspace {
     var newest = try writer.addRows(to: &draft)
     let conflicts = try writer.conflicts()
     try draft.addConflicts(conflicts)
-    if plan.carriesDefinition { try draft.addDataset(store.dataset.source) }
+    if plan.carriesDefinition {
+      try draft.addDataset(store.dataset.source)
+      try draft.addMigrations(plan.migrations)
+    }
     let now = platform.clock.milliseconds()
     // Of what the bundle carries, and of nothing else: another stamp would tell of changes that this user may not see.
     newest = max(newest, Stamp(milliseconds: now))

@@ -23,6 +23,10 @@ public struct HubImportReport: Sendable {
   public let rekeyed: [RekeyedRow]
   /// Rows that became one with a row that has their natural key.
   public var folded: [RekeyedRow] = []
+  /// Changes of tables that have left the dataset: each is kept as a conflict.
+  public var departed = 0
+  /// Columns, as `table.column`, that the device gave values and that the dataset has no more: those values stay in the archived bundle alone.
+  public var leftOut: [Name] = []
   /// Milliseconds by which the device's clock ran ahead of the hub's; its stamps were set back to the hub's time.
   public let clamped: Int64
   /// What became of the rows.
@@ -78,7 +82,11 @@ extension HubWorkspace {
     }
     try finishRotation(store)
     // A repeated one too: the first time may have ended between the merge and this.
-    if report.verdict != .stale { try archive(path, manifest) }
+    if report.verdict != .stale {
+      try archive(path, manifest)
+    } else if Paths.parent(of: path) == folder.waiting {
+      try platform.files.remove(path)
+    }
     return report
   }
 
@@ -98,7 +106,11 @@ extension HubWorkspace {
 
   private func quarantining(_ path: String, _ store: HubStore, _ body: () throws -> HubImportReport) throws -> HubImportReport {
     do { return try body() } catch let error as Refusal {
-      if error.keeping == .quarantine { try quarantine(path, because: error, store) }
+      switch error.keeping {
+      case .inPlace: break
+      case .quarantine: try quarantine(path, because: error, store)
+      case .waiting: if ending == .keep { try keepWaiting(path, store) }
+      }
       throw error
     } catch BundleError.unknownKey where isRequest(path) {
       throw Refusal(
@@ -123,10 +135,10 @@ extension HubWorkspace {
     try Quarantine.keep(path, because: error, folder: folder, platform: platform, database: store.database)
   }
 
-  /// Keeps what was imported, by a name that no other bundle has.
+  /// Keeps what was imported.
   private func archive(_ path: String, _ manifest: Manifest) throws {
     try HubArchive(folder, platform.files).keep(path, manifest)
-    if Paths.parent(of: path) == folder.inbox { try platform.files.remove(path) }
+    if folder.isForUs(path) { try platform.files.remove(path) }
   }
 
   /// What must be right of any device's bundle, whatever it carries.
@@ -173,7 +185,10 @@ extension HubWorkspace {
     try check(changes, of: device, at: store.identity)
     guard manifest.version <= store.dataset.version else {
       throw Refusal(
-        "newer-dataset", "It is of version \(manifest.version) of the dataset; this hub has version \(store.dataset.version).")
+        "newer-dataset", "It is of version \(manifest.version) of the dataset; this hub has version \(store.dataset.version).",
+        hint:
+          "It waits in bundles/inbox/waiting. Bring the hub to that version, satchel-hub dataset apply, and the next import takes it.",
+        keeping: .waiting)
     }
     guard changes.incarnation == device.incarnation else {
       try flag(device, store)
@@ -288,19 +303,24 @@ private struct HubImport {
     let echo = (emissions.last?.number ?? .zero) > changes.received
     let scope = ScopeStore(store, user: user)
     let merger = StepMerger(store, device: device, scope: scope, bundle: manifest.bundle, since: since, echo: echo, now: now)
-    var keys = try DeviceKeys(scope, device, received: changes.received, since: since)
+    var speech = try Speech(of: manifest, store)
+    var keys = try DeviceKeys(scope, device, received: changes.received, since: since, speech)
     try keys.settle(bundle, at: now)
     // First what the device found and then what its user decided: it may be about the same, in one bundle.
-    let told = try takeConflicts(bundle, device, keys, latest: merger.latest, now)
+    let told = try takeConflicts(bundle, device, keys, speech, latest: merger.latest, now)
     let (resolved, late) = try takeResolutions(bundle, device, now)
     var clamped: Int64 = 0
+    var departed = 0
     try lines.each { line in
-      guard let place = store.place(of: line.table) else { throw LineProblem("the dataset has no table \(line.table)") }
-      if line.content.isAboutKeys { return }
-      let sent = try store.fitted(line, in: place).step(in: store.rows[place].schema)
-      guard sent.generation.rawValue < changes.sequence.rawValue else {
+      if let generation = line.generation, generation.rawValue >= changes.sequence.rawValue {
         throw LineProblem("its generation is not before the export")
       }
+      guard let place = store.place(of: line.table) else {
+        departed += try takeDeparted(line, device, speech, latest: merger.latest, now)
+        return
+      }
+      if line.content.isAboutKeys || !speech.hasAnythingToSay(in: line) { return }
+      let sent = try store.fitted(line, in: place, speech).step(in: store.rows[place].schema)
       guard sent.generation.rawValue >= device.merged.rawValue else { return }
       let step = try keys.translated(sent, in: place)
       if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
@@ -312,8 +332,10 @@ private struct HubImport {
     try KeyBlocks(store).renewOwn()
     try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)
     var report = HubImportReport(
-      manifest: manifest, verdict: .imported, taken: merger.taken, conflicts: merger.conflicts + told, resolved: resolved,
-      released: released, rekeyed: keys.given, clamped: clamped)
+      manifest: manifest, verdict: .imported, taken: merger.taken, conflicts: merger.conflicts + told + departed,
+      resolved: resolved, released: released, rekeyed: keys.given, clamped: clamped)
+    report.departed = departed
+    report.leftOut = speech.leftOut.sorted()
     report.folded = keys.folded
     report.tally = merger.tally
     report.found = merger.found
@@ -350,14 +372,27 @@ private struct HubImport {
     return (resolved, late)
   }
 
+  /// Keeps a change of a table that has left the dataset, for somebody to see to. Returns how many conflicts are new.
+  private func takeDeparted(
+    _ line: ChangeLine, _ device: EnrolledDevice, _ speech: Speech, latest: Stamp, _ now: Int64
+  ) throws -> Int {
+    guard let version = speech.departure(of: line.table) else { throw LineProblem("the dataset has no table \(line.table)") }
+    guard let generation = line.generation, generation.rawValue >= device.merged.rawValue,
+      var record = ConflictRecord(ofDeparted: line, generation, in: version, device: device.id, user: device.user)
+    else { return 0 }
+    record.stamp = min(record.stamp, latest)
+    return try ConflictTable.add(record, bundle: manifest.bundle, noted: now, in: store.database) ? 1 : 0
+  }
+
   /// Keeps the disagreements that the device found when it rebased its changes.
   private func takeConflicts(
-    _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ keys: DeviceKeys, latest: Stamp, _ now: Int64
+    _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ keys: DeviceKeys, _ speech: Speech, latest: Stamp,
+    _ now: Int64
   ) throws -> Int {
     var new = 0
     try bundle.eachConflict { record in
       guard record.device == device.id else { throw LineProblem("it is about another device's change") }
-      var found = keys.translated(record)
+      var found = keys.translated(speech.present(record))
       found.stamp = min(record.stamp, latest)
       // Who decided, and what, is in the resolution that comes with it.
       if found.state == .resolved { (found.state, found.decision) = (.open, nil) }

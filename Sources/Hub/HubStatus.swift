@@ -19,6 +19,8 @@ public struct HubStatus: Sendable {
   public let quarantined: Int
   /// Bundles of which some volumes came, and others did not.
   public let volumes: [BundleParts.Waiting]
+  /// Bundles of a newer version of the dataset than the hub's, by their files' names: they wait until it has that.
+  public let waiting: [(file: String, version: Int64)]
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
   /// Milliseconds since 1970 of the last backup; nil: there is none.
@@ -53,6 +55,7 @@ extension HubWorkspace {
       heldConflicts: try ConflictTable.count(.held, in: store.database),
       quarantined: try Quarantine.count(folder, files: platform.files),
       volumes: try BundleParts(folder, platform: platform).waiting(),
+      waiting: try waiting().map { (Paths.name(of: $0.path), $0.version) },
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       backedUp: try LastBackup(in: folder, platform.files)?.at,
       unaware: try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(\.name),

@@ -78,6 +78,13 @@ public struct HubWorkspace: Sendable {
         hint: "Use that workspace, or a copy of the data.")
     }
     let tables = try TrackedTable.find(definition, in: database)
+    try Self.check(tables, of: definition, in: database)
+    return tables
+  }
+
+  /// Checks that the definition's rules can be asked of these tables, and that all rows can be kept in step. Throws a `DatasetError` with
+  /// the place of what is wrong.
+  static func check(_ tables: [TrackedTable], of definition: DatasetDefinition, in database: borrowing Database) throws {
     try ScopeRules(dataset: definition, tables: tables).check(in: database)
     for table in tables {
       let count = try table.namelessRows(in: database)
@@ -87,7 +94,6 @@ public struct HubWorkspace: Sendable {
           hint: "Give them keys, or delete them.")
       }
     }
-    return tables
   }
 
   private func build(_ definition: DatasetDefinition, _ tables: [TrackedTable], in path: String) throws {
@@ -96,7 +102,8 @@ public struct HubWorkspace: Sendable {
     try keys.generate(name: configuration.name)
     let identity = HubStore.Identity(id: configuration.id, name: configuration.name, epoch: platform.random.identifier())
     try database.writeTransaction {
-      try HubStore.install(in: database, identity: identity, definition: definition, tables: tables)
+      try HubStore.install(
+        in: database, identity: identity, definition: definition, tables: tables, at: platform.clock.milliseconds())
       try HubStore.giveFirstBlocks(tables, to: identity.id, in: database)
       try writeBase(database, tables, definition, epoch: identity.epoch, cursor: .zero)
       // Before the commit: a database without a workspace could not be used again, a workspace without a database says what to do.

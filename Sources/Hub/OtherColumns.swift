@@ -5,12 +5,15 @@ import SatchelValues
 import SatchelWorkspace
 
 extension HubStore {
-  /// A device's line in the columns that the hub's table has. A column that the device's table lacks gets its default.
+  /// A device's line in the columns that the hub's table has. A column that the device's table lacks gets its default; one that went or got
+  /// another name since the version in which the device speaks is passed over, or called by its present name.
   ///
   /// Throws a `Refusal` where the line has a column that the hub's table lacks: nothing is wrong with the bundle, and it can be imported
   /// when the hub has it.
-  func fitted(_ line: ChangeLine, in place: Int) throws -> ChangeLine {
+  func fitted(_ sent: ChangeLine, in place: Int, _ speech: Speech) throws -> ChangeLine {
     let schema = rows[place].schema
+    if speech.isPresent, fits(sent, schema) { return sent }
+    let line = speech.isPresent ? sent : speech.present(sent)
     if fits(line, schema) { return line }
     func content(_ line: ChangeLine) throws -> ChangeLine.Content {
       switch line.content {
@@ -47,9 +50,7 @@ extension HubStore {
   private func whole(_ fields: [Field], in place: Int) throws -> [Field] {
     try refuseOtherColumns(fields, in: place)
     let schema = tables[place].schema
-    if fields.count >= schema.columns.count { return fields }
-    let missing = schema.columns.filter { column in !fields.contains { $0.name == column } }
-    return fields + zip(missing, try database.defaultValues(of: missing, in: schema.name)).map { Field($0, $1) }
+    return fields.count >= schema.columns.count ? fields : schema.fields(try schema.row(kept: fields, in: database))
   }
 
   private func refuseOtherColumns(_ fields: [Field], in place: Int) throws {

@@ -104,7 +104,9 @@ private struct Revert {
         after[field.name] = field.value
       }
     }
-    func whole(_ values: [Name: Value]) throws -> Row { try schema.row(values.map { Field($0.key, $0.value) }) }
+    func whole(_ values: [Name: Value]) throws -> Row {
+      try schema.row(kept: values.map { Field($0.key, $0.value) }, in: store.database)
+    }
     switch (first.operation, last.operation) {
     case (.insert, .delete): return nil
     case (.insert, _): return .delete(was: try whole(after))

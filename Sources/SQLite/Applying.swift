@@ -21,13 +21,25 @@ extension Database {
     }
   }
 
+  /// The same where `change` first changes tables, in the same transaction and with every trigger awake. It says which tables `body` is to
+  /// write. `body` takes back no savepoint.
+  public func applyTransaction<T>(
+    _ ending: Ending = .keep, after change: () throws -> [Name], _ body: () throws -> T
+  ) throws -> T {
+    try writeTransaction(ending) {
+      let tracked = try change()
+      let triggers = try keepingTriggers(of: tracked) + contentsTriggers(of: tracked)
+      return try awake(triggers) { try withoutTriggers(body) }
+    }
+  }
+
   private func schemaVersion() throws -> Int64 { try first("PRAGMA main.schema_version") { $0.integer(0) } ?? 0 }
 
   /// Runs `body` with a copy of each trigger in this connection's own temporary schema, where `withoutTriggers` lets it fire.
   private func awake<T>(_ triggers: [KeepingTrigger], _ body: () throws -> T) throws -> T {
     var copied: [Name] = []
     func dropCopies() throws {
-      while let name = copied.popLast() { try execute("DROP TRIGGER temp.\(quoted(name))") }
+      while let name = copied.popLast() { try execute("DROP TRIGGER IF EXISTS temp.\(quoted(name))") }
     }
     do {
       for trigger in triggers {

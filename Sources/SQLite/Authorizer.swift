@@ -69,21 +69,30 @@ extension [UInt8] {
 extension Database {
   /// Runs `body` with every statement prepared in it under `authorizer`.
   public func authorized<T: ~Copyable>(by authorizer: ReadAuthorizer, _ body: () throws -> T) throws -> T {
-    let context = Unmanaged.passUnretained(authorizer).toOpaque()
+    // In double quotes stands a name: a column's that is misspelt must not become a text that is greater than any number.
+    satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0)
+    defer { satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 1) }
+    return try watched(by: Watch(authorizer.allows), body)
+  }
+
+  /// Runs `body`, and asks about each thing that a statement prepared in it is to do.
+  func watched<T: ~Copyable>(by watch: Watch, _ body: () throws -> T) throws -> T {
     sqlite3_set_authorizer(
       handle,
       { context, action, first, second, _, _ in
         guard let context else { return SQLITE_DENY }
-        let authorizer = Unmanaged<ReadAuthorizer>.fromOpaque(context).takeUnretainedValue()
-        return authorizer.allows(action, first.map { String(cString: $0) }, second.map { String(cString: $0) })
+        let watch = Unmanaged<Watch>.fromOpaque(context).takeUnretainedValue()
+        return watch.allows(action, first.map { String(cString: $0) }, second.map { String(cString: $0) })
           ? SQLITE_OK : SQLITE_DENY
-      }, context)
-    // In double quotes stands a name: a column's that is misspelt must not become a text that is greater than any number.
-    satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0)
-    defer {
-      satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 1)
-      sqlite3_set_authorizer(handle, nil, nil)
-    }
-    return try withExtendedLifetime(authorizer, body)
+      }, Unmanaged.passUnretained(watch).toOpaque())
+    defer { sqlite3_set_authorizer(handle, nil, nil) }
+    return try withExtendedLifetime(watch, body)
   }
+}
+
+/// Says yes or no to one thing that a statement is to do: SQLite's code of it, and the two names that go with that.
+final class Watch {
+  let allows: (_ action: Int32, _ first: String?, _ second: String?) -> Bool
+
+  init(_ allows: @escaping (Int32, String?, String?) -> Bool) { self.allows = allows }
 }

@@ -13,6 +13,9 @@ public struct SQLiteError: Error, CustomStringConvertible {
     self.sql = sql
   }
 
+  /// That pages contradict each other, which SQLite's check has found before any statement came upon it.
+  public init(corrupt message: String) { self.init(code: SQLITE_CORRUPT, message: message) }
+
   public var description: String { message }
 
   /// What kind of failure this is, for callers that act on it.

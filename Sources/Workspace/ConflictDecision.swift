@@ -35,6 +35,14 @@ public enum ConflictDecision: Sendable {
     }
   }
 
+  /// Of a table that is no longer in the dataset nothing can be decided but that it stays as it is.
+  public func check(forDeparted record: ConflictRecord) throws {
+    if case .hub = self { return }
+    throw WorkspaceError(
+      "no-table", "The table \(record.table) is no longer in the dataset, so nothing can be written into it here.",
+      hint: "Use the values as you need them; then close the conflict: --keep hub")
+  }
+
   public static func decidedAlready(_ conflict: StoredConflict) -> WorkspaceError {
     let by = conflict.decision.map { " by \($0.by): \($0.made.rawValue)" } ?? ""
     return WorkspaceError(

@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelCrypto
 import SatchelJSON
 import SatchelMerge
@@ -24,6 +25,27 @@ extension ConflictID {
 }
 
 extension ConflictRecord {
+  /// The record of a device's change of a table that is no longer in the dataset; nil where the line tells of none.
+  /// - Parameter version: with which the table left.
+  public init?(
+    ofDeparted line: ChangeLine, _ generation: Generation, in version: Int64, device: ReplicaID, user: String
+  ) {
+    let (operation, base, own): (Operation, [Field]?, [Field]?)
+    switch line.content {
+    case .insert(let fields): (operation, base, own) = (.insert, nil, fields)
+    case .update(let set, let was): (operation, base, own) = (.update, was, set)
+    case .delete(let was): (operation, base, own) = (.delete, was, nil)
+    case .row, .gone, .rekey, .block: return nil
+    }
+    self.init(
+      id: .of(
+        device: device, table: line.table, key: line.key, generation: generation, stamp: line.stamp, operation: operation,
+        deviceValues: own),
+      device: device, user: user, table: line.table, key: line.key, generation: generation, stamp: line.stamp,
+      operation: operation, kind: .revoked, state: .open, baseValues: base, hubValues: nil, deviceValues: own, winners: [],
+      rowWinner: .hub, note: "The table \(line.table) left the dataset with version \(version).")
+  }
+
   /// The record of one change of a device that met another state of the row.
   /// - Parameters:
   ///   - stamp: of the change, as the device gave it.

@@ -166,6 +166,13 @@ public enum ConflictTable {
       ["id": .string(id.text), "state": .string(state.rawValue)])
   }
 
+  /// What waited for something in this table waits no more: somebody has to see to it.
+  public static func openHeld(of table: Name, in database: borrowing Database) throws {
+    try database.run(
+      "UPDATE satchel_conflicts SET state = 'open', told = NULL WHERE state = 'held' AND table_name = :table",
+      ["table": .string(table.text)])
+  }
+
   // MARK: reading
 
   /// The conflicts in these states, oldest first.

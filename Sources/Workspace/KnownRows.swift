@@ -20,6 +20,11 @@ public final class KnownRows {
   }
 
   public func table(_ name: Name) -> KnownTable? { tables.first { $0.name == name } }
+
+  /// Says in which version of the dataset rows are told from now on: columns may have had other names in it.
+  public func expect(version: Int64, _ former: FormerColumns) {
+    for table in tables { table.expect(version: version, former) }
+  }
 }
 
 /// One table of what was known last.
@@ -29,10 +34,13 @@ public final class KnownTable: KnownTableRows {
   private let defaults: Row
   /// The columns of whoever tells of rows.
   private var mapping: ColumnMapping
+  /// Finds the present name of a column by what it was called in the version of whoever tells; nil where it is gone.
+  private var present: (Name) -> Name? = { $0 }
   private let select: Statement
   private let replace: Statement
   private let deletion: Statement
   private let keys: Statement
+  private let all: Statement
 
   public var name: Name { table.name }
   public var schema: TableSchema { table.schema }
@@ -64,12 +72,20 @@ public final class KnownTable: KnownTableRows {
     )
     deletion = try database.prepare("DELETE FROM \(name) WHERE \(isKey)")
     keys = try database.prepare("SELECT \(quotedList(key)) FROM \(name)")
+    all = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(name)")
     mapping = ColumnMapping(from: schema.columns, to: schema.columns)
     self.table = table
   }
 
   /// Says by which names columns are called from now on where they are told.
-  public func expect(columns: [Name]) { mapping = ColumnMapping(from: columns, to: schema.columns) }
+  public func expect(columns: [Name]) { expect(ColumnMapping(from: columns.compactMap(present), to: schema.columns)) }
+
+  public func expect(_ mapping: ColumnMapping) { self.mapping = mapping }
+
+  fileprivate func expect(version: Int64, _ former: FormerColumns) {
+    let name = name
+    present = former.areSame(since: version) ? { $0 } : { former.current($0, of: name, since: version) }
+  }
 
   public func row(_ key: RowKey) throws -> Row? {
     defer { select.reset() }
@@ -77,6 +93,12 @@ public final class KnownTable: KnownTableRows {
     guard try select.step() else { return nil }
     let row = Row(select.values(from: 0, count: schema.columns.count))
     return schema.key(of: row) == key ? row : nil
+  }
+
+  /// Calls `body` for each row, in no order.
+  func eachRow(_ body: (Row) throws -> Void) throws {
+    defer { all.reset() }
+    while try all.step() { try body(Row(all.values(from: 0, count: schema.columns.count))) }
   }
 
   public func eachKey(_ body: (RowKey) throws -> Void) throws {
@@ -96,7 +118,8 @@ public final class KnownTable: KnownTableRows {
   public func laid(_ fields: [Field], over row: Row) -> Row {
     var row = row
     for field in fields {
-      if let column = mapping.current(field.name).flatMap({ schema.position(of: $0) }) { row[column] = field.value }
+      let name = present(field.name).flatMap { mapping.current($0) }
+      if let column = name.flatMap({ schema.position(of: $0) }) { row[column] = field.value }
     }
     return row
   }

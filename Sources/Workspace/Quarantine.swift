@@ -11,7 +11,7 @@ public enum Quarantine {
 
   /// Puts a copy of a refused file aside, with a text beside it that says why, and notes it in the ledger.
   ///
-  /// A file that lay in the inbox leaves it; any other stays where the person has it.
+  /// A file that lay in the inbox, or waited there, leaves it; any other stays where the person has it.
   public static func keep(
     _ file: String, because error: any ExplainedError, folder: WorkspaceFolder, platform: Platform, database: borrowing Database
   ) throws {
@@ -26,7 +26,7 @@ public enum Quarantine {
     let words = "\(error.message)\n" + (error.hint.map { "\($0)\n" } ?? "")
     try platform.files.replace(target + ".reason.txt", mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
     try Ledger.addRefusal(file: Paths.name(of: file), reason: error.reason, at: time, in: database)
-    if Paths.parent(of: file) == folder.inbox { try platform.files.remove(file) }
+    if folder.isForUs(file) { try platform.files.remove(file) }
   }
 
   /// How many refused files wait for somebody to look at them.

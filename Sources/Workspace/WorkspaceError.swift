@@ -31,6 +31,8 @@ public struct Refusal: ExplainedError {
     case inPlace
     /// A copy goes to quarantine, because somebody has to look at it.
     case quarantine
+    /// A copy waits in the workspace, because it can be taken later.
+    case waiting
   }
 
   public let reason: String

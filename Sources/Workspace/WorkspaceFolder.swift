@@ -16,6 +16,8 @@ public struct WorkspaceFolder: Sendable {
   public var sent: String { path("bundles/sent") }
   /// Dropped here, to be imported.
   public var inbox: String { path("bundles/inbox") }
+  /// Of a newer version of the dataset than the hub's: they wait until it has that.
+  public var waiting: String { path("bundles/inbox/waiting") }
   /// Verified, and waiting to be applied.
   public var staged: String { path("bundles/staged") }
   /// Refused, with a reason beside each.
@@ -25,6 +27,9 @@ public struct WorkspaceFolder: Sendable {
   public var lock: String { path(".satchel.lock") }
 
   public func path(_ name: String) -> String { Paths.join(root, name) }
+
+  /// Whether a file lies where it is ours to move: in the inbox, or waiting there.
+  public func isForUs(_ file: String) -> Bool { [inbox, waiting].contains { Paths.parent(of: file) == $0 } }
 
   /// A key's file: of whom, and which half of what.
   public func key(_ name: String, _ ending: String) -> String { Paths.join(keys, "\(name).\(ending)") }
@@ -72,7 +77,7 @@ public struct WorkspaceFolder: Sendable {
 
   /// What a command that was killed left lying half done.
   func leftovers(_ files: any FileSystem) throws -> [String] {
-    try [root, keys, outbox, sent, inbox, staged, quarantine, archive].flatMap { place in
+    try [root, keys, outbox, sent, inbox, waiting, staged, quarantine, archive].flatMap { place in
       try files.kind(place) == .directory
         ? files.list(place).filter { $0.hasPrefix(HostFileSystem.temporaryPrefix) }
           .map { Paths.join(place, $0) }.filter { try !ArrivingFile.isHeld($0, files) } : []

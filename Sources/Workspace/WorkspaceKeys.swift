@@ -35,6 +35,16 @@ public struct WorkspaceKeys: Sendable {
     return publicKey
   }
 
+  /// Throws the secret halves away: who has the workspace then reads what is not encrypted, and signs nothing.
+  public func discard() throws {
+    let words = "This device has no secret keys: it receives, and delivers nothing.\n"
+    try files.replace(folder.key(Self.own, "none"), mode: 0o644, contents: Array(words.utf8))
+    for secret in ["key", "identity"] { try files.removeIfThere(folder.key(Self.own, secret)) }
+  }
+
+  /// Whether they were thrown away: what was lost is told from that by the file that says so.
+  public func areDiscarded() throws -> Bool { try files.kind(folder.key(Self.own, "none")) != nil }
+
   /// The key that signs. Throws a `WorkspaceError` where it is missing, where others can read it, and where its password is.
   public func signing() throws -> SigningKey { try signing(Self.own) }
 
@@ -111,6 +121,10 @@ public struct WorkspaceKeys: Sendable {
   /// Throws a `WorkspaceError` where a key of the workspace's own is missing, open to others, or damaged. What is behind a password is only
   /// looked at from outside.
   public func check() throws {
+    if try areDiscarded() {
+      _ = try ownKey()
+      return
+    }
     for path in [folder.key(Self.own, "key"), folder.key(Self.own, "identity")] { _ = try secret(path, "secret key") }
     _ = try (ownKey(), recipient())
     if try !isProtected() { _ = try (signing().publicKey, identities()) }

@@ -101,28 +101,52 @@ struct ManifestTests {
     let snapshot = good.changing { $0.entries.append(HandMadeEntry("snapshot.sqlite", [1])) }
     #expect(try room.reason(snapshot) == nil)
 
-    func scope(_ extent: String, after: Int, number: Int = 2, _ names: [String]) -> HandMade {
-      good.changing { made in
-        made.set("kind", #""scope""#)
-        made.set("number", "\(number)")
-        made.set("after", "\(after)")
-        made.set("extent", "\"\(extent)\"")
-        made.set("acknowledged", "0")
-        made.entries = names.map { HandMadeEntry($0, Array((HandMade.line + "\n").utf8)) }
-        made.set("counts", #"{"changes":\#(names.contains("changes.jsonl") ? 1 : 0),"resolutions":0,"conflicts":0}"#)
-        made.comment = good.scopeComment
-      }
-    }
     #expect(try room.reason(scope("delta", after: 1, ["changes.jsonl"])) == nil)
     #expect(try room.reason(scope("delta", after: 1, ["changes.jsonl", "dataset.json"])) == nil)
     #expect(try room.reason(scope("full", after: 0, ["dataset.json", "snapshot.sqlite"])) == nil)
+    #expect(try room.reason(scope("delta", after: 1, ["dataset.json", "migrations.jsonl"])) == nil)
+    #expect(try room.reason(scope("full", after: 0, ["dataset.json", "migrations.jsonl", "snapshot.sqlite"])) == nil)
     for wrong in [
       scope("delta", after: 1, ["snapshot.sqlite"]), scope("delta", after: 0, []), scope("delta", after: 2, []),
       scope("full", after: 1, ["dataset.json", "snapshot.sqlite"]), scope("full", after: 0, ["snapshot.sqlite"]),
       scope("full", after: 0, ["dataset.json"]), scope("full", after: 0, ["changes.jsonl", "dataset.json", "snapshot.sqlite"]),
-      scope("half", after: 1, []),
+      scope("half", after: 1, []), scope("delta", after: 1, ["migrations.jsonl"]),
     ] {
       #expect(try room.reason(wrong) == "bad-manifest")
     }
+  }
+
+  /// A hub's bundle with these entries.
+  private func scope(
+    _ extent: String, after: Int, number: Int = 2, _ names: [String], migrations: [String] = [#"{"version":2,"sql":"SELECT 1"}"#]
+  ) -> HandMade {
+    good.changing { made in
+      made.set("kind", #""scope""#)
+      made.set("version", "3")
+      made.set("number", "\(number)")
+      made.set("after", "\(after)")
+      made.set("extent", "\"\(extent)\"")
+      made.set("acknowledged", "0")
+      made.entries = names.map { name in
+        let lines = name == "migrations.jsonl" ? migrations : [HandMade.line]
+        return HandMadeEntry(name, Array(lines.map { $0 + "\n" }.joined().utf8))
+      }
+      made.set("counts", #"{"changes":\#(names.contains("changes.jsonl") ? 1 : 0),"resolutions":0,"conflicts":0}"#)
+      made.comment = good.scopeComment
+    }
+  }
+
+  @Test(
+    "migrations stand in the order of their versions, none above the bundle's",
+    arguments: [
+      ([#"{"version":2,"sql":""}"#, #"{"version":3,"sql":"x","later":[1]}"#], nil), ([#"{"version":1,"sql":""}"#], "bad-line"),
+      ([#"{"version":4,"sql":""}"#], "bad-line"), ([#"{"version":3,"sql":""}"#, #"{"version":2,"sql":""}"#], "bad-line"),
+      ([#"{"version":2,"sql":""}"#, #"{"version":2,"sql":""}"#], "bad-line"), ([#"{"version":2}"#], "bad-line"),
+      ([#"{"version":2,"sql":null}"#], "bad-line"), ([#"{"version":2.0,"sql":""}"#], "bad-line"),
+      ([#"{"version":2,"sql":"\#(String(repeating: "x", count: 256 << 10))"}"#], nil),
+      ([#"{"version":2,"sql":"\#(String(repeating: "x", count: 1 + 256 << 10))"}"#], "bad-line"),
+    ] as [([String], String?)])
+  func migrations(lines: [String], reason: String?) throws {
+    #expect(try room.reason(scope("delta", after: 1, ["dataset.json", "migrations.jsonl"], migrations: lines)) == reason)
   }
 }

@@ -20,6 +20,17 @@ func columnWords(old: [Name], current: [Name], words: String?) {
   for name in old where mapping.current(name) != nil { #expect(mapping.current(name).flatMap(mapping.old) == name) }
 }
 
+@Test("two steps are told apart that look from their end like another one")
+func columnSteps() {
+  let gone = ColumnMapping(from: ["id", "a", "b"], to: ["id", "b"])
+  let both = gone.then(ColumnMapping(from: ["id", "b"], to: ["id", "c"]))
+  #expect(both.current("a") == nil && both.current("b") == "c" && both.old("c") == "b")
+  #expect(both.gone == ["a"] && both.new.isEmpty && both.renamed.map(\.from) == ["b"])
+  #expect(ColumnMapping(from: ["id", "a", "b"], to: ["id", "c"]).current("a") == "c")
+  let back = gone.then(ColumnMapping(from: ["id", "b"], to: ["id", "a", "b"]))
+  #expect(back.current("a") == nil && back.new == ["a"] && !back.isIdentity)
+}
+
 @Test("capture that is made anew keeps what is pending, in the columns that the table has by now")
 func reinstalled() throws {
   let captured = try CapturedDatabase(

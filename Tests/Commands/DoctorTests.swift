@@ -363,7 +363,7 @@ struct DoctorTests {
   @Test("a hub that has no base gets one from a repair, and knows from then on")
   func newBase() throws {
     let camp = try camp()
-    let base = camp.path("hub/bundles/archive/camp-hub-hub-1.satchel")
+    let base = camp.path("hub/bundles/archive/camp-hub-hub-v1-1.satchel")
     try FileManager.default.removeItem(atPath: base)
     #expect(camp.hub("doctor").code == 1)
     try camp.sql("office.sqlite", "UPDATE reviews SET stars = 5 WHERE id = 'r1'")

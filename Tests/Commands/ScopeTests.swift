@@ -1,5 +1,7 @@
+import Foundation
 import SatchelCommands
 import SatchelJSON
+import SatchelPlatform
 import TestSupport
 import Testing
 
@@ -126,5 +128,51 @@ struct ScopeTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "4")
     #expect(camp.device("tablet", "conflicts", "--all").out.contains("forbidden"))
     #expect(camp.hub("device", "set", "tablet").code == 2)
+  }
+
+  @Test("a user with several devices: each has the same rows, and what one delivers reaches the other")
+  func severalDevices() throws {
+    try camp.open()
+    #expect(camp.hub("device", "provision", "laptop", "--user", "ann", "--into", camp.path("laptop")).code == 0)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'from the tablet' WHERE id = 'r1'")
+    try camp.sql("laptop/data.sqlite", "INSERT INTO reviews VALUES ('r5', 'hill', 'ann', 3, 'from the laptop')")
+    for device in ["tablet", "laptop"] { camp.deliver(device, 1) }
+    for device in ["tablet", "laptop"] { camp.answer(device, 2) }
+    for database in ["tablet/data.sqlite", "laptop/data.sqlite"] {
+      #expect(
+        try camp.rows(database, "SELECT id, words FROM reviews ORDER BY id") == "r1|from the tablet\nr5|from the laptop")
+    }
+    // An expired one takes nothing from the other.
+    camp.hub("device", "set", "laptop", "--expires", "2020-01-01")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
+    let emitted = camp.hub("emit", "--user", "ann").out
+    #expect(emitted.contains("laptop: expired") && emitted.contains("tablet (ann): bundle 3"), "\(emitted)")
+  }
+
+  @Test("where nobody may write, a device needs no key: it imports without, and says why it delivers nothing")
+  func withoutKeys() throws {
+    try open(
+      Self.tree,
+      #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { "parts": { "visible": "tier <= :tier", "write": "none" } } }"#
+    )
+    #expect(
+      camp.hub("device", "provision", "screen", "--user", "ann", "--into", camp.path("screen"), "--no-keys").code == 0)
+    let names = try HostFileSystem().list(camp.path("screen/keys"))
+    #expect(!names.contains { $0.hasSuffix(".key") || $0.hasSuffix(".identity") })
+    for number in 2...3 {
+      try camp.sql("office.sqlite", "UPDATE parts SET name = 'deck \(number)' WHERE id = 2")
+      camp.answer("screen", Int(number))
+      #expect(try camp.rows("screen/data.sqlite", "SELECT name FROM parts WHERE id = 2") == "deck \(number)")
+    }
+    let refused = camp.device("screen", "export")
+    #expect(refused.code == 1 && refused.error.contains("no key of its own"))
+    #expect(camp.device("screen", "status").code == 0)
+    #expect(camp.device("screen", "doctor").out == "All is well.\n")
+    try FileManager.default.createDirectory(atPath: camp.path("stick"), withIntermediateDirectories: true)
+    try camp.sql("office.sqlite", "UPDATE parts SET name = 'by stick' WHERE id = 2")
+    camp.hub("sync", camp.path("stick"))
+    let synced = camp.device("screen", "sync", camp.path("stick"))
+    #expect(synced.code == 0 && synced.out.contains("no key of its own"), "\(synced.out)\(synced.error)")
+    #expect(try camp.rows("screen/data.sqlite", "SELECT name FROM parts WHERE id = 2") == "by stick")
   }
 }

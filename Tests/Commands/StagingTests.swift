@@ -2,6 +2,8 @@ import Foundation
 import SatchelCommands
 import SatchelJSON
 import SatchelPlatform
+import SatchelSQLite
+import Synchronization
 import TestSupport
 import Testing
 
@@ -36,6 +38,36 @@ struct StagingTests {
     #expect(try state == "current" && camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Lake 3")
     #expect(camp.device("tablet", "apply").out == "Nothing is staged.\n")
     #expect(try HostFileSystem().list(camp.path("tablet/bundles/staged")).isEmpty)
+  }
+
+  @Test("two applies at once are one apply, while an app reads")
+  func twoAtOnce() throws {
+    let app = try Database(path: camp.path("tablet/data.sqlite"), mode: .readWrite)
+    for number in 2...4 {
+      #expect(camp.device("tablet", "import", "--stage", try emit(number)).code == 0)
+      // Whoever comes second finds the other at work, or that all is done.
+      let outcomes = Mutex<[Camp.Outcome]>([])
+      let camp = Unchecked(camp)
+      DispatchQueue.concurrentPerform(iterations: 2) { _ in
+        let outcome = camp.value.device("tablet", "apply")
+        outcomes.withLock { $0.append(outcome) }
+      }
+      let both = outcomes.withLock { $0 }
+      #expect(both.contains { $0.code == 0 } && both.allSatisfy { $0.code == 0 || $0.code == 4 }, "\(both)")
+      #expect(try state == "current")
+      let name = try app.first("SELECT name FROM sites WHERE id = 'lake'") { $0.text(0) }
+      #expect(name == "Lake \(number)")
+      #expect(
+        try camp.value.rows(
+          "tablet/data.sqlite", "SELECT count(*) FROM satchel_ledger WHERE number = \(number) AND verdict = 'imported'")
+          == "1")
+    }
+  }
+
+  /// Commands share nothing but the files.
+  private struct Unchecked<T>: @unchecked Sendable {
+    let value: T
+    init(_ value: T) { self.value = value }
   }
 
   @Test("a bundle that is refused is not staged")

@@ -13,6 +13,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
 
   static let export = ["satchel", "-C", "tablet", "sync", "STICK"]
   static let merge = ["satchel-hub", "-C", "hub", "sync", "STICK"]
+  static let step = ["satchel-hub", "-C", "hub", "dataset", "apply", "../camp-2.json", "--migration", "../camp-2.sql"]
   static let all = [
     CrashCase(testDescription: "export", tool: "satchel", words: ["-C", "tablet", "export"]),
     CrashCase(
@@ -38,6 +39,10 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     CrashCase(
       testDescription: "compact", tool: "satchel-hub", words: ["-C", "hub", "compact", "--older-than", "1", "--shrink"],
       before: [merge, export, merge]),
+    CrashCase(testDescription: "dataset apply", tool: "satchel-hub", words: Array(step.dropFirst())),
+    CrashCase(
+      testDescription: "import of a new version", tool: "satchel",
+      words: ["-C", "tablet", "import", "STICK/SATCHEL/tablet/hub/camp-hub-tablet-2.satchel"], before: [step, export, merge]),
   ]
 
   func words(in world: CrashWorld, _ words: [String]) -> [String] {

@@ -14,10 +14,22 @@ final class CrashWorld {
     { "dataset": "camp", "version": 1, "tables": { "sites": {}, "reviews": { "conflict": "device" } } }
     """
 
+  private static let secondDefinition = """
+    { "dataset": "camp", "version": 2, "tables": { "sites": {}, "reviews": { "conflict": "device" }, "tools": {} } }
+    """
+  private static let migration = """
+    ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'dry';
+    UPDATE reviews SET season = 'wet' WHERE site = 'lake';
+    CREATE TABLE tools (id TEXT PRIMARY KEY);
+    INSERT INTO tools VALUES ('axe');
+    """
+
   /// Both sides have changed rows that the other does not know of; one of them is the same.
   init() throws {
     folder = try TemporaryFolder()
     try folder.write(Array(Self.definition.utf8), to: "camp.json")
+    try folder.write(Array(Self.secondDefinition.utf8), to: "camp-2.json")
+    try folder.write(Array(Self.migration.utf8), to: "camp-2.sql")
     try sql(
       "office.sqlite",
       """
@@ -101,11 +113,16 @@ final class CrashWorld {
       try run("satchel-hub", "-C", "hub", "sync", folder("stick"))
     }
     try run("satchel", "-C", "tablet", "sync", folder("stick"))
-    let query = "SELECT * FROM sites ORDER BY id; SELECT * FROM reviews ORDER BY id"
+    let query = "SELECT id, name FROM sites ORDER BY id; SELECT id, site, words FROM reviews ORDER BY id"
     let office = try StockTool.sqlite3("office.sqlite", query, in: folder.path).text
     let tablet = try StockTool.sqlite3("tablet/data.sqlite", query, in: folder.path).text
     #expect(office == "cave|Cave\nhill|Hill\nlake|Lake\nr1|lake|mine\nr3|lake|frogs\n")
     #expect(tablet == office)
+    let whole =
+      "SELECT max(version) FROM satchel_versions; SELECT * FROM reviews ORDER BY id; SELECT count(*) FROM satchel_before_reviews"
+    #expect(
+      try StockTool.sqlite3("tablet/data.sqlite", whole, in: folder.path).text
+        == StockTool.sqlite3("office.sqlite", whole, in: folder.path).text)
     // Each of the device's three changes is in the log once, the conflict is one.
     let counted = "SELECT count(*) FROM satchel_log WHERE device IS NOT NULL; SELECT count(*) FROM satchel_conflicts"
     #expect(try StockTool.sqlite3("office.sqlite", counted, in: folder.path).text == "3\n1\n")

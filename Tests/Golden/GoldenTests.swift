@@ -42,8 +42,8 @@ private func identities() throws -> [(path: String, identities: [AgeIdentity])] 
 func present() {
   for kind in [
     "changes", "changes-conflicts", "changes-keys", "enrolment", "scope-delta", "scope-delta-keys", "scope-full",
-    "scope-full-keys", "changes-encrypted", "scope-full-encrypted", "changes-new-keys", "scope-full-new-keys", "volume-1",
-    "volume-2", "backup",
+    "scope-full-keys", "scope-delta-migrations", "scope-full-migrations", "changes-encrypted", "scope-full-encrypted",
+    "changes-new-keys", "scope-full-new-keys", "volume-1", "volume-2", "backup",
   ] {
     #expect(golden.contains("format-1-\(kind)"))
   }

@@ -32,7 +32,7 @@ import nacl.exceptions
 import zstandard
 
 NAMES = ["B2SUMS.minisig", "B2SUMS", "manifest.json", "changes.jsonl", "resolutions.jsonl", "conflicts.jsonl", "dataset.json",
-         "snapshot.sqlite", "part", "files.sqlite"]
+         "migrations.jsonl", "snapshot.sqlite", "part", "files.sqlite"]
 LINES = ["changes.jsonl", "resolutions.jsonl", "conflicts.jsonl"]
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -41,6 +41,7 @@ LARGEST_ENTRY = 64 * GIB  # of all others
 LARGEST_AGE_HEADER = 64 * KIB
 LARGEST_WINDOW = 8 * MIB
 LARGEST_LINE = 64 * MIB
+LARGEST_SCRIPT = 256 * KIB
 MOST_MEMBERS = 1_000_000
 DEEPEST = 16
 LARGEST_COUNT = 2**53 - 1
@@ -700,10 +701,12 @@ def check_places(manifest, present):
     elif manifest["kind"] == "backup":
         needed = allowed = ["snapshot.sqlite", "files.sqlite"]
     elif manifest["extent"] == "full":
-        needed, allowed = ["dataset.json", "snapshot.sqlite"], ["changes.jsonl", "conflicts.jsonl", "dataset.json", "snapshot.sqlite"]
+        needed = ["dataset.json", "snapshot.sqlite"]
+        allowed = ["changes.jsonl", "conflicts.jsonl", "dataset.json", "migrations.jsonl", "snapshot.sqlite"]
     else:
-        needed, allowed = [], ["changes.jsonl", "conflicts.jsonl", "dataset.json"]
+        needed, allowed = [], ["changes.jsonl", "conflicts.jsonl", "dataset.json", "migrations.jsonl"]
     must(set(needed) <= set(present) <= set(allowed), f"entries of {manifest['kind']}")
+    must("dataset.json" in present or "migrations.jsonl" not in present, "migrations without the definition to which they lead")
     must("changes.jsonl" in present or not manifest["critical"], "critical: there are no lines that tell of keys")
 
 
@@ -787,6 +790,17 @@ def show_resolution(line, manifest):
              f"generation {take(line, 'generation', count)}", take(line, "stamp", stamp)]
     must(line["stamp"] <= manifest["stamp"], "a stamp behind the manifest's")
     return " | ".join(shown + note(line))
+
+
+def show_migrations(path, manifest):
+    shown, last = [], 1
+    for line in map(parse, lines_of(path)):
+        version, sql = take(line, "version", count), take(line, "sql", text_of)
+        must(last < line["version"] <= manifest["version"], "a migration out of order, or above the bundle's version")
+        must(len(line["sql"].encode()) <= LARGEST_SCRIPT, "a migration that is too large")
+        shown.append(f"migration | {version} | {sql}")
+        last = line["version"]
+    return shown
 
 
 SHOW = {"changes.jsonl": show_change, "resolutions.jsonl": show_resolution, "conflicts.jsonl": show_conflict}
@@ -963,6 +977,8 @@ def show(bundle):
             text.append("dataset | " + content.hex())
         elif bundle.manifest["kind"] == "backup":
             text.append(f"{name} | {bundle.digests[name]}")
+        elif name == "migrations.jsonl":
+            text += show_migrations(path, bundle.manifest)
         elif name == "snapshot.sqlite":
             text += show_snapshot(path, bundle.manifest)
         else:

@@ -18,7 +18,7 @@ import jsonschema
 sys.dont_write_bytecode = True  # or the tests would leave a folder beside their sources
 import reader
 
-SCHEMAS = {f"{name}s.jsonl": name for name in ("change", "resolution", "conflict")} | {"dataset.json": "dataset"}
+SCHEMAS = {f"{name}s.jsonl": name for name in ("change", "resolution", "conflict", "migration")} | {"dataset.json": "dataset"}
 
 # The self-test has the format from here and not from the schemas, because they are what it tests.
 OPTIONAL = {"recipient", "rotation", "revoked", "note", "snapshot", "encrypt", "escrow", "attributes"}
@@ -28,7 +28,7 @@ OPS = {"insert": ["generation", "row"], "update": ["generation", "set", "was"], 
 OF_OPS = {"generation": 1, "row": {"id": 1}, "set": {"id": 1}, "was": {"id": 1}, "to": [1], "number": 1}
 CHAIN = [{"sequence": number, "digest": "0" * 128} for number in range(1, 258)]
 ROTATION, REVOKED = {"key": "RW" + "Q" * 54, "recipient": "age1" + "q" * 58}, {"number": 1, "keys": []}
-WRONG_TEXTS = {**dict.fromkeys(["table", "note", "visible", "write", "parents"], []),
+WRONG_TEXTS = {**dict.fromkeys(["table", "note", "visible", "write", "parents", "sql"], []),
                **dict.fromkeys(["user", "decided_by"], ["a\n", "\x7f", "a" * 101]),
                **dict.fromkeys(["dataset", "from", "to"], ["", "Hub", "con", "lpt1", "-a", "a.b", "ä", "a\n", "a" * 41])}
 WRONG_INTEGERS = ["9007199254740991", "09007199254740992", "9007199254740992\n", "9223372036854775808", "-9223372036854775809"]
@@ -55,7 +55,7 @@ def documents(path, secrets):
         yield f"{path}: manifest.json", "manifest", bundle.manifest
         for name in [name for name in bundle.names if name in SCHEMAS]:
             entry = pathlib.Path(folder, name)
-            for number, text in enumerate(reader.lines_of(entry) if name in reader.LINES else [entry.read_bytes()], 1):
+            for number, text in enumerate(reader.lines_of(entry) if name.endswith(".jsonl") else [entry.read_bytes()], 1):
                 yield f"{path}: {name}:{number}", SCHEMAS[name], reader.parse(text)
 
 

@@ -17,7 +17,18 @@ final class History {
   private static let length = 120
   private static let cleanRounds = 3
   /// The worst that happens to a hub, and the time that passes.
-  enum Fate { case none, vandals, losses }
+  enum Fate {
+    case none, vandals, losses, versions
+
+    /// Of how many histories one is played with it, because that takes longer.
+    var share: Int {
+      switch self {
+      case .none: 1
+      case .vandals, .losses: 4
+      case .versions: 12
+      }
+    }
+  }
 
   let seed: UInt64
   private var random: SplitMix64
@@ -47,6 +58,8 @@ final class History {
   private let fate: Fate
   /// Whether now and then somebody drops what captures their writes.
   private var hasVandals: Bool { fate == .vandals }
+  private var hasVersions: Bool { fate == .versions }
+  private var versions: Versions
   /// Decides about doctors, vandals and losses, so that histories without them stay what they were.
   private var doctor: SplitMix64
   private let time = HistoryTime()
@@ -64,6 +77,7 @@ final class History {
     self.trace = trace
     random = SplitMix64(seed: seed)
     let rules = random.one(of: Self.rules)
+    versions = Versions(seed: seed, rules: rules)
     // Half of all histories are as in the model.
     temper = random.below(2) == 0 ? Temper() : random.one(of: Temper.all)
     let time = self.time
@@ -80,7 +94,7 @@ final class History {
     admin = try App(path: database, mode: .create)
     try admin.execute(App.schema)
     hub = try HubWorkspace.create(
-      hubFolder, definition: Array(Self.definition(rules).utf8), database: database, platform: platform())
+      hubFolder, definition: Array(versions.definition.utf8), database: database, platform: platform())
     hubPlatform = platform()
 
     var devices: [TestDevice] = []
@@ -106,13 +120,6 @@ final class History {
     #""conflict": "newest", "merge": "row""#, #""conflict": "manual", "merge": "row""#,
   ]
 
-  private static func definition(_ rules: String) -> String {
-    """
-    { "dataset": "items", "version": 1, "attributes": { "hidden": "integer" },
-      "tables": { "items": { "visible": "c % 3 <> :hidden", "write": "1", \(rules) } } }
-    """
-  }
-
   private func say(_ event: @autoclosure () -> String) { trace?(event()) }
 
   private func value() -> Int64 {
@@ -125,6 +132,7 @@ final class History {
   func play() throws {
     for _ in 0..<Self.length {
       try event()
+      if hasVersions, versions.isDue() { try goToNextVersion() }
       if seesDoctor, doctor.once(in: 60) { try examine() }
       if fate == .losses { try lose() }
     }
@@ -306,6 +314,12 @@ final class History {
     _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(hidden[device.index]))])
   }
 
+  private func goToNextVersion() throws {
+    let script = versions.next()
+    say("hub goes to version \(versions.number), c % \(versions.modulus): \(script ?? "no migration")")
+    _ = try hub.applyDataset(Array(versions.definition.utf8), migration: script.map { Array($0.utf8) })
+  }
+
   // MARK: the courier
 
   private func export(_ device: TestDevice) throws -> Parcel {
@@ -384,9 +398,11 @@ final class History {
     for device in devices {
       guard let app = try device.app() else { throw Wrong("\(device.name) has no database") }
       // By this test's own arithmetic, not by the code that is tested.
-      let want = atHub.filter { $0.values[2] % 3 != Int64(hidden[device.index]) }
+      let want = atHub.filter { $0.values[2] % versions.modulus != Int64(hidden[device.index]) }
       let have = try app.items()
       if have != want { throw Wrong("\(device.name) diverged: it has \(have), and the hub \(want)") }
+      let whole = try app.rows(want.map(\.id))
+      if try whole != admin.rows(want.map(\.id)) { throw Wrong("\(device.name) diverged in columns of its own: \(whole)") }
       let pending = try device.workspace.status().current?.pending ?? []
       if !pending.isEmpty { throw Wrong("\(device.name) still has pending steps: \(pending)") }
     }

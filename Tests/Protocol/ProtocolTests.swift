@@ -23,10 +23,13 @@ import Testing
   @Test("a hub that comes back from backups and forgets its past costs time, and no value of a device's", arguments: 0..<lanes)
   func losses(lane: Int) throws { try play(lane, .losses) }
 
+  @Test("the same while the dataset goes from version to version, and devices lag behind by many of them", arguments: 0..<lanes)
+  func versions(lane: Int) throws { try play(lane, .versions) }
+
   private func play(_ lane: Int, _ fate: History.Fate) throws {
     let folder = try Playground()
-    // A history with vandals or losses takes twice as long, and fewer will do.
-    let lanes = Self.lanes * (fate != .none && Self.seeds.count > 20 ? 4 : 1)
+    // What happens beside the writing takes longer, and fewer will do.
+    let lanes = Self.lanes * (Self.seeds.count > 20 ? fate.share : 1)
     let mine = Self.seeds.enumerated().filter { $0.offset % lanes == lane }.map(\.element)
     let began = Date()
     for seed in mine { play(seed, fate, in: folder) }

@@ -12,6 +12,7 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
   try bundle.eachResolution { lines.append(text(of: $0)) }
   try bundle.eachConflict { lines.append(text(of: $0)) }
   if let definition = try bundle.dataset(limit: 1 << 20) { lines.append("dataset | \(Hexadecimal.text(of: definition))") }
+  for migration in try bundle.migrations() { lines.append("migration | \(migration.version) | \(text(migration.sql))") }
   // What is in a backup's databases is the hub's own affair.
   if case .backup = bundle.manifest.body {
     for name in [EntryName.snapshot, .files] {

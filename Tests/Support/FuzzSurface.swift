@@ -85,6 +85,7 @@ public final class FuzzRoom {
     try bundle.eachConflict { _ in }
     try bundle.eachResolution { _ in }
     if let source = try bundle.dataset(limit: 1 << 20) { _ = try DatasetDefinition(json: source) }
+    _ = try bundle.migrations()
     if let path = bundle.path(of: .snapshot) { try look(at: path) }
   }
 

@@ -29,6 +29,10 @@ public func makeGolden() throws {
     let world = try KeyWorld(random: GoldenRandom(20_261_121), clock: clock)
     try write(world.bundles(), into: target, world.platform, staging: world.folder.path)
   }
+  if try !isThere("scope-full-migrations", in: target) {
+    let world = try VersionWorld(random: GoldenRandom(20_261_123), clock: clock)
+    try write(world.bundles(), into: target, world.platform, staging: world.folder.path)
+  }
   if try !isThere("changes-encrypted", in: target) {
     let world = try SealedWorld(random: GoldenRandom(20_261_122), clock: clock)
     // Thrown away like the others, but for what opens the encrypted ones: everybody may read these.

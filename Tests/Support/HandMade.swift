@@ -182,6 +182,7 @@ public final class ReadingRoom {
     do {
       let bundle = try reader.read(path, trust: trust, staging: staging)
       try bundle.eachChange { _ in }
+      _ = try bundle.migrations()
       try bundle.eachConflict { _ in }
       try bundle.eachResolution { _ in }
       return .accepted(bundle.digest)

@@ -56,24 +56,33 @@ extension DeviceTool {
       let workspace = try open(command, context)
       let waiting = try workspace.staged()
       if waiting.isEmpty { return Answer("Nothing is staged.\n", ["bundles": .array([])]) }
-      let answer = try take(waiting, into: workspace, command) { try $1($0) }
+      let answer = try take(waiting, into: workspace, command) { file, body in
+        do { return try body(file) } catch {
+          // Another command that applies may have been quicker.
+          if try context.platform.files.kind(file) == nil { return nil }
+          throw error
+        }
+      }
       for bundle in answer.members.first(where: { $0.name == "bundles" })?.value.arrayValue ?? [] {
         // What was refused is in quarantine by now; what waits for another one stays.
-        if bundle["error"]?["reason"]?.stringValue == "gap" { continue }
+        if ["gap", "migration"].contains(bundle["error"]?["reason"]?.stringValue) { continue }
         if let file = bundle["file"]?.stringValue { try workspace.unstage(file) }
       }
       return answer
     }
   }
 
-  /// Imports bundles. - Parameter open: gives the path of what was named.
+  /// Imports bundles. - Parameter open: gives the path of what was named; nil: it is not there any more, because it was taken.
   private static func take(
     _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand, _ lost: LostExports = .deliveredAgain,
-    open: (_ name: String, _ body: (String) throws -> ImportReport) throws -> ImportReport
+    open: (_ name: String, _ body: (String) throws -> ImportReport) throws -> ImportReport?
   ) throws -> Answer {
     try ImportRounds.run(names) { name in
-      let report = try open(name) {
+      let taken = try open(name) {
         try workspace.importBundle($0, fingerprint: command.value("fingerprint"), lost: lost)
+      }
+      guard let report = taken else {
+        return ("\(Paths.name(of: name)) was applied meanwhile.\n", ["verdict": .string(Verdict.repeated.rawValue)])
       }
       return (
         text(report) + (command.dryRun ? Rehearsal.text(report.tally, report.found) : ""),
@@ -95,6 +104,9 @@ extension DeviceTool {
   private static func due(_ workspace: DeviceWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
     guard let before = try workspace.status().current else {
       return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]
+    }
+    if try workspace.keys.areDiscarded() {
+      return [.init(to: before.state.hubName, file: nil, words: "nothing, it has no key of its own and receives alone.")]
     }
     let report = try workspace.export(encryption: command.encryption)
     let hub = before.state.hubName
@@ -118,6 +130,8 @@ extension DeviceTool {
     guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
     if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
+    if let saved = report.saved { text += self.text(saved) }
+    if let version = report.version { text += "The dataset has version \(version) here from now on.\n" }
     if !report.rekeyed.isEmpty {
       text +=
         "\(Words.count(report.rekeyed.count, "row")) of yours got new keys, because others had theirs or are the same: satchel_rekeyed\n"
@@ -138,6 +152,26 @@ extension DeviceTool {
     """
   }
 
+  private static func text(_ saved: SavedDatabase) -> String {
+    var text =
+      "The database was damaged (\(saved.fault)). It is kept in \(saved.kept), and the bundle made a new one: close the app and open it again.\n"
+    if let export = saved.export {
+      text += "What was not delivered yet is in \(export.file): carry it to the hub, and its next bundle brings it back.\n"
+    }
+    if let unread = saved.unread {
+      text +=
+        "What was written since the last export could not be read (\(unread)): sqlite3 can often read most of the file that was kept (.recover).\n"
+    }
+    return text
+  }
+
+  private static func json(_ saved: SavedDatabase) -> JSONValue {
+    [
+      "fault": .string(saved.fault), "kept": .string(saved.kept), "export": .optional(saved.export?.file),
+      "unread": .optional(saved.unread),
+    ]
+  }
+
   private static func json(_ report: ImportReport) -> JSONValue {
     if let waiting = report.waiting {
       return [
@@ -147,10 +181,11 @@ extension DeviceTool {
     return [
       "verdict": .string(report.verdict.rawValue), "number": .integer(report.manifest.wholeNumber),
       "written": .integer(Int64(report.written)), "removed": .integer(Int64(report.removed)),
-      "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)),
+      "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)), "version": .optional(report.version),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
       "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }), "copy": .optional(report.copy),
+      "damaged": report.saved.map(json) ?? .null,
     ]
   }
 }

@@ -51,6 +51,7 @@ extension DeviceTool {
     }
     if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
     if !status.staged.isEmpty { table.add(["Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied"]) }
+    for obstacle in status.obstacles { table.add(["Waits", "\(obstacle.file): \(obstacle.words)"]) }
     Volumes.add(status.volumes, to: &table)
     if let skew = Words.skew(now - current.newestStamp), now < current.newestStamp {
       table.add(["Warning", "this device's clock is \(skew), by what it has seen: set it right"])
@@ -88,7 +89,8 @@ extension DeviceTool {
     if !current.damage.isEmpty || current.unknownExport != nil {
       return "satchel doctor, which says what went by unseen; then satchel doctor --repair"
     }
-    if !status.staged.isEmpty { return "satchel apply" }
+    if status.staged.count > status.obstacles.count { return "satchel apply" }
+    if !status.obstacles.isEmpty { return "bring the app to the version that the bundle expects, then: satchel apply" }
     if current.notExported > 0 { return "satchel export" }
     if current.openConflicts > 0 { return "satchel conflicts" }
     if !current.redelivery.isEmpty { return "carry all of bundles/outbox to the hub." }
@@ -109,6 +111,7 @@ extension DeviceTool {
     let state = current.state
     return [
       "state": status.staged.isEmpty ? "current" : "pending", "staged": .strings(status.staged),
+      "obstacles": .array(status.obstacles.map { ["file": .string($0.file), "words": .string($0.words)] }),
       "device": .string(configuration.name), "id": .string(configuration.id.text),
       "dataset": .string(configuration.dataset), "version": .integer(current.version), "user": .string(state.user),
       "hub": .string(state.hubName), "received": .integer(state.received.rawValue), "heard": .time(state.heard),

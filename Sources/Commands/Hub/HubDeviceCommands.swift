@@ -50,11 +50,15 @@ extension HubTool {
 
         The database is made from the dataset's tables. Where the app needs more in its file (views, triggers, an R-tree, tables of \
         its own), give it a file that the app made as a template: it is copied, and the rows go in.
+
+        A device that only shows rows, as where nobody may write any, needs no secret that could be stolen with it: --no-keys. It delivers \
+        nothing then, not even that a bundle came, so each bundle carries all that changed since it was provisioned.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name: a-z, 0-9, - and _")],
       options: [
         userOption, OptionSpec("into", kind: .value("DIR"), help: "the folder to make", required: true),
         OptionSpec("template", kind: .value("FILE"), help: "a database that the app made, without rows in the dataset's tables"),
+        OptionSpec("no-keys", help: "without secret keys: it receives, and never delivers"),
       ],
       examples: [
         Example("satchel-hub device provision tablet-1 --user ann --into /media/card/satchel", "A tablet for Ann."),
@@ -67,7 +71,8 @@ extension HubTool {
       let made = try Provisioning(hub: hub, platform: context.platform)
         .provision(
           command.argument("NAME"), user: command.value("user") ?? "", into: into,
-          template: command.value("template").map { command.path($0) }, ending: command.ending)
+          template: command.value("template").map { command.path($0) }, secrets: command.flag("no-keys") ? .none : .made,
+          ending: command.ending)
       return Answer(
         "Made the device \(made.name) for the user \(made.user) in \(into)\(made.rows.map { ", with \(Words.count($0, "row"))" } ?? "").\n",
         ["device": json(made.device), "workspace": .string(into), "rows": .optional(made.rows.map { Int64($0) })],

@@ -10,14 +10,18 @@ extension HubTool {
       discussion: """
         Verifies each file and merges it in one transaction. A bundle that was imported already changes nothing. What cannot be taken \
         as it is becomes a conflict, and holds back its own row and no other. A refused file is copied to bundles/quarantine, \
-        with the reason beside it.
+        with the reason beside it. One of a newer version of the dataset waits in bundles/inbox/waiting, and the first import after \
+        `dataset apply` takes it.
         """,
       arguments: [ArgumentSpec("FILE", .many, help: "bundles from devices; - for standard input")],
       examples: [Example("satchel-hub import /media/stick/*.satchel", "Everything on the stick.")], changesData: true
     ) { command, context in
       let hub = try open(command, context)
-      return try take(command.arguments("FILE"), into: hub, command) { file, body in
-        try Streams.with(file, command, context, in: hub.folder, body)
+      let named = command.arguments("FILE")
+      // Standard input stands alone; what waits then comes with the next import.
+      let waiting = try named.contains(Streams.word) ? [] : hub.dueByNow()
+      return try take(waiting + named, into: hub, command) { file, body in
+        try waiting.contains(file) ? body(file) : Streams.with(file, command, context, in: hub.folder, body)
       }
     }
   }
@@ -43,7 +47,8 @@ extension HubTool {
     Syncing.command(tool: name) { command, context in
       let hub = try open(command, context)
       return try Syncing.run(
-        command, context, name: hub.configuration.name, take: { try take($0, into: hub, command) { try $1($0) } },
+        command, context, name: hub.configuration.name, waiting: hub.dueByNow(),
+        take: { try take($0, into: hub, command) { try $1($0) } },
         make: { try due(hub, command) })
     }
   }
@@ -84,6 +89,14 @@ extension HubTool {
     if !report.folded.isEmpty {
       text += "\(Words.count(report.folded.count, "row")) became one with a row that was here: satchel_rekeyed\n"
     }
+    if report.departed > 0 {
+      text +=
+        "\(Words.count(report.departed, "change")) of tables that left the dataset cannot be taken: satchel-hub conflicts\n"
+    }
+    if !report.leftOut.isEmpty {
+      let columns = report.leftOut.map(\.text).joined(separator: ", ")
+      text += "Left out, because the dataset has such columns no more: \(columns). Their values stay in bundles/archive.\n"
+    }
     if report.clamped > 0 {
       text += "Its clock runs ahead by \(report.clamped / 1000) s: its stamps were set back to the hub's time.\n"
     }
@@ -101,6 +114,7 @@ extension HubTool {
       "sequence": .integer(report.manifest.wholeNumber), "taken": .integer(Int64(report.taken)),
       "conflicts": .integer(Int64(report.conflicts)), "resolved": .integer(Int64(report.resolved)),
       "released": .integer(Int64(report.released)), "clock_ahead_ms": .integer(report.clamped),
+      "departed": .integer(Int64(report.departed)), "left_out": .strings(report.leftOut.map(\.text)),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
       "folded": .array(

@@ -23,6 +23,11 @@ extension HubTool {
     table.add(["Changes", "\(status.cursor) since the beginning"])
     table.add(["Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held"])
     if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
+    for bundle in status.waiting {
+      table.add([
+        "Waits", "\(bundle.file): it is of version \(bundle.version) of the dataset; satchel-hub dataset apply brings that",
+      ])
+    }
     Volumes.add(status.volumes, to: &table)
     table.add(["Backup", status.backedUp.map { Words.age(of: $0, now: now) } ?? "none yet: satchel-hub backup FILE"])
     if !status.unaware.isEmpty {
@@ -72,6 +77,7 @@ extension HubTool {
           .object((json(entry.device).objectValue ?? []) + [.init(name: "emitted", value: .integer(entry.emitted.rawValue))])
         }), "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
       "quarantined": .integer(Int64(status.quarantined)),
+      "waiting": .array(status.waiting.map { ["file": .string($0.file), "version": .integer($0.version)] }),
       "volumes": Volumes.json(status.volumes), "outbox": .strings(status.outbox),
       "backed_up": .time(status.backedUp), "restored_unaware": .strings(status.unaware),
       "missing_triggers": .strings(status.missingTriggers.map(\.text)), "damage": .strings(status.damage.map(\.words)),

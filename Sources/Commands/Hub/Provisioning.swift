@@ -19,8 +19,12 @@ struct Provisioning {
   }
 
   /// Makes the workspace `folder`, enrols it, and brings the rows in. What was made goes again where a step fails.
-  /// - Parameter template: a database that the app made, for the rows to go into; nil: one with the dataset's tables alone.
-  func provision(_ name: String, user: String, into folder: String, template: String?, ending: Ending) throws -> Made {
+  /// - Parameters:
+  ///   - template: a database that the app made, for the rows to go into; nil: one with the dataset's tables alone.
+  ///   - secrets: whether the device gets keys with which it can deliver.
+  func provision(
+    _ name: String, user: String, into folder: String, template: String?, secrets: Secrets = .made, ending: Ending
+  ) throws -> Made {
     guard try platform.files.kind(folder) == nil || platform.files.list(folder).isEmpty else {
       throw WorkspaceError(
         "not-empty", "There is something in \(folder) already.", hint: "Choose a folder that is empty, or not there yet.")
@@ -39,7 +43,7 @@ struct Provisioning {
     }
     do {
       if let template { try device.begin(from: template) }
-      return try fill(device, name, user)
+      return try fill(device, name, user, secrets)
     } catch {
       try platform.files.removeTree(folder)
       throw error
@@ -54,14 +58,19 @@ struct Provisioning {
     return "data.\(ending)"
   }
 
-  private func fill(_ device: DeviceWorkspace, _ name: String, _ user: String) throws -> Made {
+  /// Whether a device has keys with which it signs and decrypts.
+  enum Secrets { case made, none }
+
+  private func fill(_ device: DeviceWorkspace, _ name: String, _ user: String, _ secrets: Secrets) throws -> Made {
     guard let incarnation = device.configuration.incarnation else {
       throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
     }
     let enrolled = try hub.enrol(
       device.configuration.id, name: name, user: user,
-      key: device.keys.ownKey(), recipient: device.keys.recipient(), incarnation: incarnation)
+      key: device.keys.ownKey(), recipient: secrets == .made ? device.keys.recipient() : nil, incarnation: incarnation)
     do {
+      // The hub knows it by the public half, with which nobody can sign any more.
+      if secrets == .none { try device.keys.discard() }
       let hubKey = try hub.keys.ownKey()
       let emitted = try hub.emit(to: name)
       let report = try device.importBundle(emitted.file, fingerprint: hubKey.fingerprint)

@@ -44,6 +44,10 @@ enum BundleCommands {
         answer.members.append(.init(name: "tables", value: content.json))
         answer.members.append(
           .init(
+            name: "migrations",
+            value: .array(content.migrations.map { ["version": .integer($0.version), "sql": .string($0.sql)] })))
+        answer.members.append(
+          .init(
             name: "entries",
             value: .array(bundle.entryList.map { ["name": .string($0.name.rawValue), "bytes": .integer($0.bytes)] })))
         if command.flag("rows") { answer.members.append(.init(name: "rows", value: .array(content.rowDocuments))) }

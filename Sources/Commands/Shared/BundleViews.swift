@@ -66,6 +66,8 @@ struct BundleContent {
   private(set) var rows: [String] = []
   private(set) var rowDocuments: [JSONValue] = []
   private(set) var conflicts: [String] = []
+  /// The SQL that it is to run, by the version to which it leads.
+  private(set) var migrations: [Migration] = []
 
   init(_ bundle: borrowing VerifiedBundle, withRows: Bool) throws {
     var content = (tables: [Name](), counts: [Name: [String: Int]](), rows: [String](), documents: [JSONValue]())
@@ -82,6 +84,7 @@ struct BundleContent {
     var told: [String] = []
     try bundle.eachConflict { told.append("\($0.id.text.prefix(8)) \($0.kind.rawValue) \($0.table) [\(Words.key($0.key))]") }
     conflicts = told
+    migrations = try bundle.migrations()
   }
 
   private static func word(_ line: ChangeLine) -> String {
@@ -133,6 +136,10 @@ struct BundleContent {
 
   var text: String {
     var text = ""
+    for migration in migrations {
+      text += "\nMigration to version \(migration.version)\n"
+      text += migration.sql.split(separator: "\n").map { "  \(visible(String($0)))\n" }.joined()
+    }
     if !tables.isEmpty {
       let rare = [("rekey", "NEW KEYS"), ("block", "BLOCKS")].filter { word, _ in counts.values.contains { $0[word] != nil } }
       var table = TextTable(

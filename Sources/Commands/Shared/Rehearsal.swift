@@ -20,19 +20,21 @@ enum Rehearsal {
     return text
   }
 
+  static func json(_ tally: RowTally) -> JSONValue {
+    .object(
+      tally.tables.map { name, counts in
+        .init(
+          name: name.text,
+          value: [
+            "inserted": .integer(Int64(counts.inserted)), "updated": .integer(Int64(counts.updated)),
+            "deleted": .integer(Int64(counts.deleted)),
+          ])
+      })
+  }
+
   static func members(_ tally: RowTally, _ found: [ConflictRecord]) -> [JSONValue.Member] {
     [
-      .init(
-        name: "rows",
-        value: .object(
-          tally.tables.map { name, counts in
-            .init(
-              name: name.text,
-              value: [
-                "inserted": .integer(Int64(counts.inserted)), "updated": .integer(Int64(counts.updated)),
-                "deleted": .integer(Int64(counts.deleted)),
-              ])
-          })),
+      .init(name: "rows", value: json(tally)),
       .init(
         name: "found",
         value: .array(

@@ -17,16 +17,19 @@ enum Syncing {
 
   /// - Parameters:
   ///   - name: of this replica.
+  ///   - waiting: files of the workspace that can be imported by now.
   ///   - take: imports the bundles that are for us.
   ///   - make: makes what is due. In a rehearsal, what would be.
   static func run(
-    _ command: ParsedCommand, _ context: CommandContext, name: String, take: (_ files: [String]) throws -> Answer,
+    _ command: ParsedCommand, _ context: CommandContext, name: String, waiting: [String] = [],
+    take: (_ files: [String]) throws -> Answer,
     make: () throws -> [Outgoing]
   ) throws -> Answer {
     let stick = try Stick(command.path(command.argument("DIR")), context.platform)
     let incoming = try stick.bundles(for: name)
-    var answer = incoming.isEmpty ? Answer("Nothing for \(name) on the stick.\n", [:]) : try take(incoming)
-    if incoming.isEmpty { answer.members = [.init(name: "bundles", value: .array([]))] }
+    let files = waiting + incoming
+    var answer = files.isEmpty ? Answer("Nothing for \(name) on the stick.\n", [:]) : try take(files)
+    if files.isEmpty { answer.members = [.init(name: "bundles", value: .array([]))] }
     if !command.dryRun { try removeTaken(incoming, answer, stick) }
     var documents: [JSONValue] = []
     for outgoing in try make() {

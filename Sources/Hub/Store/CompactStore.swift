@@ -42,7 +42,7 @@ extension HubStore {
   func forgetGoneRows() throws -> Int64 {
     var held = tables.map { _ in RowSet() }
     for device in try devices() {
-      for sets in try heldSets(of: device.id, after: presentEmissions(of: device.id)) {
+      for sets in try heldSets(of: device.id, after: emissions(of: device.id)) {
         for place in tables.indices { held[place] = held[place].union(sets[place]) }
       }
       let owed = try owed(to: device.id).sets

@@ -43,13 +43,8 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// Those of this history.
-  func presentEmissions(of device: ReplicaID) throws -> [Emission] {
-    try emissions(of: device).filter { $0.number >= identity.firstEmission }
-  }
-
-  /// What a device holds once it has imported each of its emissions of this history, oldest first: a set for each of the dataset's
-  /// tables, in their order.
+  /// What a device holds once it has imported each of these emissions, which are all of its own, oldest first: a set for each of the
+  /// dataset's tables, in their order.
   func heldSets(of device: ReplicaID, after emissions: [Emission]) throws -> [[RowSet]] {
     var stored: [Int64: [RowSet]] = [:]
     try database.each(

@@ -8,19 +8,18 @@ import SatchelWorkspace
 /// The hub's store: everything that it remembers, in an SQLite database. The only way from the hub's logic to SQL.
 final class HubStore {
   let database: Database
-  let dataset: DatasetDefinition
+  private(set) var dataset: DatasetDefinition
   /// Of the dataset's tables, those that can be kept in step: all, where nothing is damaged.
-  let tables: [TrackedTable]
-  private let names: [Name]
+  private(set) var tables: [TrackedTable]
   /// What was done to the database by which changes may have gone by unseen.
   let damage: [CaptureDamage]
   let identity: Identity
-  let rows: [RowTable]
+  private(set) var rows: [RowTable]
   /// None where something is damaged.
-  let numbers: [RowNumbers]
-  let references: [References]
+  private(set) var numbers: [RowNumbers]
+  private(set) var references: [References]
   /// For each table, whether a row's write is undone by the opposite write: no trigger follows it, and no count of keys.
-  let isReversible: [Bool]
+  private(set) var isReversible: [Bool]
   let logged: LogStatements
 
   struct Identity: Sendable {
@@ -55,18 +54,35 @@ final class HubStore {
     let dataset = try DatasetDefinition(json: definition)
     let tables = try TrackedTable.findIntact(dataset, in: database)
     damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
-    // A trigger that only the app can run is no trouble here, unless it is to fire.
-    rows = try database.withoutTriggers { try tables.map { try RowTable($0, in: database) } }
+    rows = try Self.rows(of: tables, in: database)
     // Their columns may have other names than the key has by now.
     numbers = damage.isEmpty ? try tables.map { try RowNumbers($0, in: database) } : []
     references = tables.map { References(of: $0, among: tables) }
-    isReversible = try tables.map { try !$0.info.isAutoincrement && !database.hasTriggers(on: $0.name) }
+    isReversible = try Self.areReversible(tables, in: database)
     logged = try LogStatements(in: database)
     self.dataset = dataset
     self.tables = tables
-    names = tables.map(\.name)
     self.identity = identity
     self.database = database
+  }
+
+  private static func rows(of tables: [TrackedTable], in database: borrowing Database) throws -> [RowTable] {
+    // A trigger that only the app can run is no trouble here, unless it is to fire.
+    try database.withoutTriggers { try tables.map { try RowTable($0, in: database) } }
+  }
+
+  private static func areReversible(_ tables: [TrackedTable], in database: borrowing Database) throws -> [Bool] {
+    try tables.map { try !$0.info.isAutoincrement && !database.hasTriggers(on: $0.name) }
+  }
+
+  /// Goes on with the tables of another version of the dataset, which the caller's transaction has brought.
+  func go(to definition: DatasetDefinition, _ tables: [TrackedTable]) throws {
+    rows = try Self.rows(of: tables, in: database)
+    numbers = try tables.map { try RowNumbers($0, in: database) }
+    references = tables.map { References(of: $0, among: tables) }
+    isReversible = try Self.areReversible(tables, in: database)
+    dataset = definition
+    self.tables = tables
   }
 
   /// Runs `body` in a transaction that writes no rows of the dataset.
@@ -92,16 +108,19 @@ final class HubStore {
 
   /// Makes a database the hub's: adds capture and the hub's tables, and numbers all rows. The caller holds the transaction.
   static func install(
-    in database: borrowing Database, identity: Identity, definition: DatasetDefinition, tables: [TrackedTable]
+    in database: borrowing Database, identity: Identity, definition: DatasetDefinition, tables: [TrackedTable], at time: Int64
   ) throws {
     try Capture.install(in: database, tables: tables)
-    for sql in HubSchema.all + [ConflictTable.schema, BlockTable.schema, Ledger.schema] { try database.execute(sql) }
+    for sql in HubSchema.all + [ConflictTable.schema, BlockTable.schema, Ledger.schema, VersionTable.schema] {
+      try database.execute(sql)
+    }
     try database.run(
       "INSERT INTO satchel_hub (one, id, name, epoch, definition) VALUES (1, :id, :name, :epoch, :definition)",
       [
         "id": .string(identity.id.text), "name": .string(identity.name), "epoch": .string(identity.epoch.text),
         "definition": .text(definition.source),
       ])
+    try VersionTable.add(definition.version, definition.source, nil, at: time, in: database)
     for table in tables { try RowNumbers.install(table, in: database) }
   }
 
@@ -117,7 +136,7 @@ final class HubStore {
   }
 
   /// The place of a table among the dataset's; nil where it is none.
-  func place(of table: Name) -> Int? { names.firstIndex(of: table) }
+  func place(of table: Name) -> Int? { tables.firstIndex { $0.name == table } }
 
   /// The hub's cursor: how many changes it has committed.
   func cursor() throws -> Cursor { Cursor(try database.first("SELECT max(cursor) FROM satchel_log") { $0.integer(0) } ?? 0) }

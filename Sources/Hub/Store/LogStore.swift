@@ -4,6 +4,7 @@ import SatchelJSON
 import SatchelMerge
 import SatchelSQLite
 import SatchelValues
+import SatchelWorkspace
 
 /// Who made a change that the hub commits, and how it came.
 struct Origin: Sendable {
@@ -138,7 +139,7 @@ extension HubStore {
     var last: Row?
     try eachChange(of: past(of: key, in: place)) { entry in
       guard entry.operation == .delete else { return .more }
-      last = try? entry.was.map { try rows[place].schema.row($0) }
+      last = try? entry.was.map { try rows[place].schema.row(kept: $0, in: database) }
       return .enough
     }
     return last

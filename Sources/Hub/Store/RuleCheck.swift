@@ -16,8 +16,8 @@ extension ScopeRules {
       }
     }
     for table in tables {
-      for right in [Right.see, .write] {
-        do { _ = try database.prepare(ofRowSQL(table, condition(of: right, to: table))).columnCount } catch {
+      for condition in [visible(table), writable(table)] {
+        do { _ = try database.prepare(ofRowSQL(table, condition)).columnCount } catch {
           throw DatasetError(
             "tables.\(table.name)", "its rules and its parents' cannot be asked together (\(error.message))",
             hint: "Make the rules simpler: fewer parentheses inside each other, for example.")

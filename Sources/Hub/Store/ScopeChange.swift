@@ -39,7 +39,7 @@ extension ScopeStore {
     try store.database.each(link.orphans) { rows.insert($0.integer(0)) }
     try insertRows(referringTo: now[link.parent], by: children, into: &rows)
     var seen = RowSet()
-    for number in rows where try sees(number, in: place) { seen.insert(number) }
+    for number in rows where try maySee(number, in: place) { seen.insert(number) }
     return seen
   }
 
@@ -89,7 +89,7 @@ extension ScopeStore {
     while !next.isEmpty {
       var turned = RowSet()
       for number in next {
-        let isSeen = try sees(number, in: place)
+        let isSeen = try maySee(number, in: place)
         if isSeen == seen.contains(number) { continue }
         turned.insert(number)
         if isSeen { seen.insert(number) } else { seen.remove(number) }

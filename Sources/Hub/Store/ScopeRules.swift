@@ -3,9 +3,6 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// What a user may do with a row.
-enum Right: Hashable { case see, write }
-
 /// The dataset's `visible` and `write` rules as SQL over this database. Parameters are the user's name and attributes.
 struct ScopeRules {
   let dataset: DatasetDefinition
@@ -40,13 +37,12 @@ struct ScopeRules {
       && table.treeKeys.isEmpty
   }
 
-  /// What a row must meet; a rule of what may be changed never allows more than the parents do.
-  func condition(of right: Right, to table: TrackedTable) -> String {
-    switch (right, table.rules.write) {
-    case (.see, _), (.write, .visible): visible(table)
-    case (.write, .none): "0"
-    case (.write, .expression(let rule)):
-      Self.all(["(\(rule)\n)"] + conditions(of: table).filter { $0.subject != .row }.map(\.sql))
+  /// What the user may change: never more than the parents allow.
+  func writable(_ table: TrackedTable) -> String {
+    switch table.rules.write {
+    case .visible: visible(table)
+    case .none: "0"
+    case .expression(let rule): Self.all(["(\(rule)\n)"] + conditions(of: table).filter { $0.subject != .row }.map(\.sql))
     }
   }
 

@@ -11,12 +11,8 @@ final class ScopeStore {
   /// The tables in which the user may change every row.
   private let open: Set<Int>
   private var knownLinks: ScopeLinks?
-  private var checks: [Claim: Question] = [:]
-
-  private struct Claim: Hashable {
-    let right: Right
-    let place: Int
-  }
+  private var mayWriteChecks: [Int: Question] = [:]
+  private var maySeeChecks: [Int: Question] = [:]
 
   /// A question about single rows of one table, prepared once.
   final class Question {
@@ -71,41 +67,43 @@ final class ScopeStore {
     return set
   }
 
-  /// Whether the row with this number is there now, and the user may see it.
-  func sees(_ number: Int64, in place: Int) throws -> Bool {
-    try store.numbers[place].key(of: number).map { try check(.see, place).holds(for: $0) } ?? false
+  /// Whether the user may see the row with this number as it is now, if it is there.
+  func maySee(_ number: Int64, in place: Int) throws -> Bool {
+    try store.numbers[place].key(of: number).map { try maySee($0, in: place) } ?? false
+  }
+
+  /// Whether the user may see the row with this key as it is now.
+  func maySee(_ key: RowKey, in place: Int) throws -> Bool {
+    let check = try maySeeChecks[place] ?? question(rules.visible, in: place)
+    maySeeChecks[place] = check
+    return try check.holds(for: key)
   }
 
   /// Whether the user may change the row with this key as it is now.
-  func mayWrite(_ key: RowKey, in place: Int) throws -> Bool { try has(.write, to: key, in: place) }
-
-  /// Whether the user may see the row with this key as it is now.
-  func maySee(_ key: RowKey, in place: Int) throws -> Bool { try has(.see, to: key, in: place) }
+  func mayWrite(_ key: RowKey, in place: Int) throws -> Bool {
+    if open.contains(place) { return true }
+    return try mayWriteCheck(place).holds(for: key)
+  }
 
   /// What the user may do with the row with this key as it is now.
   func rights(to key: RowKey, in place: Int) throws -> (see: Bool, write: Bool) {
+    if open.contains(place) { return (true, true) }
     let isSeen = try maySee(key, in: place)
     // Most rules make no difference between the two, and one question is enough.
     return (isSeen, try store.tables[place].rules.write == .visible ? isSeen : mayWrite(key, in: place))
-  }
-
-  private func has(_ right: Right, to key: RowKey, in place: Int) throws -> Bool {
-    try open.contains(place) || check(right, place).holds(for: key)
   }
 
   /// Whether a row that the user may change may be one no longer, once it is `after` instead of `before`. Most updates leave alone what
   /// the rules look at, and for those one question is enough.
   func mayDiffer(_ before: Row, _ after: Row, in place: Int) throws -> Bool {
     if open.contains(place) { return false }
-    return try check(.write, place).columns.contains { before[$0] != after[$0] }
+    return try mayWriteCheck(place).columns.contains { before[$0] != after[$0] }
   }
 
-  private func check(_ right: Right, _ place: Int) throws -> Question {
-    let claim = Claim(right: right, place: place)
-    if let known = checks[claim] { return known }
-    let made = try question({ rules.condition(of: right, to: $0) }, in: place)
-    checks[claim] = made
-    return made
+  private func mayWriteCheck(_ place: Int) throws -> Question {
+    let check = try mayWriteChecks[place] ?? question(rules.writable, in: place)
+    mayWriteChecks[place] = check
+    return check
   }
 
   /// Whether a row meets a condition.

@@ -1,0 +1,23 @@
+import SatchelSQLite
+import SatchelValues
+
+/// Follows the columns of some tables through a script, statement by statement: seen from its end alone, a column that goes and another
+/// that gets a new name cannot be told from one.
+public final class ColumnTrail {
+  private var columns: [Name: [Name]]
+  public private(set) var mappings: [Name: ColumnMapping]
+
+  public init(_ tables: [TrackedTable]) {
+    columns = Dictionary(uniqueKeysWithValues: tables.map { ($0.name, $0.schema.columns) })
+    mappings = columns.mapValues { ColumnMapping(from: $0, to: $0) }
+  }
+
+  /// Called after each statement. A table that is not there at the moment may come back.
+  public func look(at database: borrowing Database) throws {
+    for (table, known) in columns {
+      guard let now = try database.tableInfo(table)?.schema.columns, now != known else { continue }
+      columns[table] = now
+      mappings[table] = mappings[table]?.then(ColumnMapping(from: known, to: now))
+    }
+  }
+}

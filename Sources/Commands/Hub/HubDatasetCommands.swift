@@ -1,0 +1,104 @@
+import SatchelDataset
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+/// The versions of the dataset: what is kept in step, by which rules, and who has heard of it.
+extension HubTool {
+  static var datasets: [Command] { [applyDataset, showDataset] }
+
+  private static var applyDataset: Command {
+    Command(
+      ["dataset", "apply"], summary: "bring hub and devices to the next version of the dataset",
+      discussion: """
+        Checks the new definition as init does, runs the migration, and begins to capture what the definition names, all in one \
+        transaction. The next bundle for each device carries definition and migration; devices that lag behind go on delivering by the \
+        version that they have. What the migration writes into rows travels as the hub's own changes. A table that the definition does not \
+        name any more stays where it is, and is kept in step no longer.
+        """,
+      arguments: [ArgumentSpec("FILE", help: "the new definition (JSON), with the next version number")],
+      options: [
+        OptionSpec("migration", kind: .value("FILE"), help: "SQL that changes the tables, at the hub and on each device")
+      ],
+      examples: [
+        Example("satchel-hub dataset apply survey-2.json --migration survey-2.sql --dry-run", "What would change?"),
+        Example("satchel-hub dataset apply survey-2.json --migration survey-2.sql", "The second version."),
+      ], changesData: true
+    ) { command, context in
+      let files = context.platform.files
+      let source = try files.read(command.path(command.argument("FILE")), limit: DatasetDefinition.maximumBytes)
+      let script = try command.value("migration").map {
+        try files.read(command.path($0), limit: Migration.maximumBytes + 1)
+      }
+      let report = try open(command, context).applyDataset(source, migration: script)
+      return Answer(text(report, isDone: !command.dryRun), members(report))
+    }
+  }
+
+  private static func text(_ report: VersionReport, isDone: Bool) -> String {
+    var text = "The dataset \(report.dataset) \(isDone ? "has" : "would have") version \(report.version).\n"
+    var table = TextTable(["", ""])
+    func add(_ what: String, _ words: String) { table.add([what, visible(words)]) }
+    for name in report.change.added { add("Added", name.text) }
+    for name in report.change.removed { add("Taken out", "\(name): its rows stay, and are kept in step no longer") }
+    for (name, words) in report.columns { add("Columns", "\(name) \(words)") }
+    for (name, members) in report.change.rules { add("Rules", "\(name): \(members.joined(separator: ", "))") }
+    if !report.change.members.isEmpty { add("Rules", report.change.members.joined(separator: ", ")) }
+    for (name, counts) in report.tally.tables {
+      add("Rows", "\(name): \(counts.inserted) inserted, \(counts.updated) updated, \(counts.deleted) deleted")
+    }
+    text += table.text(width: nil)
+    let count = Words.count(report.devices.count, "device")
+    if isDone, !report.devices.isEmpty { text += "\(count) to hear of it. Next: satchel-hub emit --all\n" }
+    return text
+  }
+
+  private static func members(_ report: VersionReport) -> KeyValuePairs<String, JSONValue> {
+    [
+      "dataset": .string(report.dataset), "version": .integer(report.version),
+      "added": .strings(report.change.added.map(\.text)), "removed": .strings(report.change.removed.map(\.text)),
+      "columns": .object(report.columns.map { .init(name: $0.table.text, value: .string($0.words)) }),
+      "rules": .object(report.change.rules.map { .init(name: $0.table.text, value: .strings($0.members)) }),
+      "members": .strings(report.change.members), "rows": Rehearsal.json(report.tally), "devices": .strings(report.devices),
+    ]
+  }
+
+  private static var showDataset: Command {
+    Command(
+      ["dataset", "show"], summary: "show the dataset's definition, and which devices have which version",
+      discussion:
+        "Prints the present definition as its author wrote it, and for each device the version that it is known to have.",
+      examples: [Example("satchel-hub dataset show", "Who has the new version?")]
+    ) { command, context in
+      let report = try open(command, context).dataset()
+      let definition = report.definition
+      let source = String(decoding: definition.source, as: UTF8.self)
+      var text = source.split(separator: "\n", omittingEmptySubsequences: false).map { visible(String($0)) }.joined(
+        separator: "\n")
+      if !source.hasSuffix("\n") { text += "\n" }
+      text += "\nVersion \(definition.version), since \(UTCTime.text(milliseconds: report.versions.last?.at ?? 0)).\n"
+      if !report.devices.isEmpty {
+        var table = TextTable(["DEVICE", "USER", .right("VERSION"), .right("ON ITS WAY")])
+        for device in report.devices {
+          table.add([device.device, device.user, device.version.map(String.init) ?? "-", device.sent.map(String.init) ?? "-"])
+        }
+        text += table.text(width: nil)
+      }
+      return Answer(
+        text,
+        [
+          "dataset": .string(definition.name), "version": .integer(definition.version),
+          "definition": try JSONValue.parse(definition.source),
+          "versions": .array(report.versions.map { ["version": .integer($0.version), "at": .time($0.at)] }),
+          "devices": .array(
+            report.devices.map {
+              [
+                "device": .string($0.device), "user": .string($0.user), "version": .optional($0.version),
+                "sent": .optional($0.sent),
+              ]
+            }),
+        ])
+    }
+  }
+}

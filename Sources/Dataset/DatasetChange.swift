@@ -1,0 +1,66 @@
+import SatchelValues
+
+/// What a new version of a dataset changes.
+public struct DatasetChange: Sendable {
+  /// Tables that are kept in step from now on, and those that are no more.
+  public let added: [Name]
+  public let removed: [Name]
+  /// Of tables that stay: which members of their rules changed.
+  public let rules: [(table: Name, members: [String])]
+  /// Members of the definition itself that changed.
+  public let members: [String]
+
+  /// Throws a `DatasetError` where `new` cannot follow `old`.
+  public init(from old: DatasetDefinition, to new: DatasetDefinition) throws(DatasetError) {
+    guard Name(old.name) == Name(new.name) else {
+      throw DatasetError("dataset", "it is \"\(new.name)\", and this hub's dataset is \(old.name)")
+    }
+    guard new.version == old.version + 1 else {
+      throw DatasetError(
+        "version", "it is \(new.version), and the present version is \(old.version)",
+        hint: "Versions have no gaps: say \"version\": \(old.version + 1).")
+    }
+    for attribute in old.attributes {
+      guard let same = new.attribute(attribute.name), same.kind != attribute.kind else { continue }
+      throw DatasetError(
+        "attributes.\(attribute.name)", "it is \(attribute.kind.rawValue), and users have values of that kind",
+        hint: "Give an attribute of another kind another name.")
+    }
+    for table in old.tables {
+      try Self.checkKeys(of: table, becoming: new.rules(for: table.name))
+    }
+    added = new.tables.map(\.name).filter { old.rules(for: $0) == nil }
+    removed = old.tables.map(\.name).filter { new.rules(for: $0) == nil }
+    rules = new.tables.compactMap { table in
+      let changed = old.rules(for: table.name)?.differences(from: table) ?? []
+      return changed.isEmpty ? nil : (table.name, changed)
+    }
+    members = [
+      ("snapshot", old.snapshot == new.snapshot), ("encrypt", old.encryption == new.encryption),
+      ("escrow", old.escrow.map(\.text) == new.escrow.map(\.text)), ("attributes", old.attributes == new.attributes),
+    ].filter { !$0.1 }.map(\.0)
+  }
+
+  /// What was renamed under one rule is on its way in bundles that another rule would not understand.
+  private static func checkKeys(of old: TableRules, becoming new: TableRules?) throws(DatasetError) {
+    if old.keys == new?.keys ?? .asIs { return }
+    guard new != nil else {
+      throw DatasetError(
+        "tables.\(old.name)", "its keys are given by \"\(old.keys.rawValue)\", and such a table cannot leave the dataset")
+    }
+    throw DatasetError(
+      "tables.\(old.name).keys", "it is \"\(old.keys.rawValue)\", which cannot change from version to version",
+      hint: "Leave it as it is, or begin with a hub of its own.")
+  }
+}
+
+extension TableRules {
+  /// The members of a table's rules that are not the same in `other`.
+  fileprivate func differences(from other: TableRules) -> [String] {
+    [
+      ("parents", parents == other.parents && parentsMatch == other.parentsMatch), ("visible", visible == other.visible),
+      ("write", write == other.write), ("conflict", conflict == other.conflict), ("merge", merge == other.merge),
+      ("columns", columns == other.columns), ("delete", delete == other.delete), ("block", block == other.block),
+    ].filter { !$0.1 }.map(\.0)
+  }
+}

@@ -1,0 +1,80 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What was saved of a damaged database before another one took its place.
+public struct SavedDatabase: Sendable {
+  /// What SQLite says of the damage.
+  public let fault: String
+  /// Where the damaged file lies now.
+  public let kept: String
+  /// The export with the changes that none carried before; nil: there were none, or they could not be read.
+  public let export: ExportReport?
+  /// Why what no export carried could not be read; nil: it could.
+  public let unread: String?
+}
+
+/// A device's database that SQLite cannot read to its end, and that a full bundle of the hub's replaces.
+struct DamagedDatabase {
+  private let workspace: DeviceWorkspace
+  private let fault: String
+
+  private var files: any FileSystem { workspace.platform.files }
+  private var path: String { workspace.databasePath }
+
+  /// nil where the file is sound, or not there.
+  static func find(_ workspace: DeviceWorkspace) throws -> DamagedDatabase? {
+    guard try workspace.platform.files.kind(workspace.databasePath) == .file else { return nil }
+    do {
+      guard let fault = try Database(path: workspace.databasePath, mode: .readWrite).brokenPage() else { return nil }
+      return DamagedDatabase(workspace: workspace, fault: fault)
+    } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
+      return DamagedDatabase(workspace: workspace, fault: error.message)
+    }
+  }
+
+  /// Saves what no export carries, keeps the file aside, and makes the database anew. A rehearsal leaves the file where it is.
+  func replace(by bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from file: String) throws -> ImportReport {
+    try check(scope, bundle.manifest)
+    if workspace.ending == .takeBack { return try workspace.makeDatabase(from: bundle, scope, at: file) }
+    var (export, unread): (ExportReport?, String?) = (nil, nil)
+    do {
+      let made = try workspace.exportHere(snapshot: .never, encryption: .asTheDatasetSays)
+      if made.isNew { export = made }
+    } catch let error as SQLiteError { unread = error.message } catch let error as WorkspaceError { unread = error.message }
+    let kept = try putAside()
+    var report = try workspace.makeDatabase(from: bundle, scope, at: file)
+    report.saved = SavedDatabase(fault: fault, kept: kept, export: export, unread: unread)
+    return report
+  }
+
+  private func check(_ scope: Manifest.Scope, _ manifest: Manifest) throws {
+    let wanted = "satchel-hub emit --device \(workspace.configuration.name) --full"
+    guard scope.extent == .full else {
+      throw WorkspaceError(
+        "corrupt", "The database \(path) is damaged (\(fault)), and this bundle carries changes only.",
+        hint:
+          "Ask the hub's operator for a full one: \(wanted). Importing it saves what was not delivered and makes the database anew."
+      )
+    }
+    let archive = BundleArchive(workspace.folder, files)
+    let prefix = "\(manifest.dataset)-\(manifest.from.name)-\(manifest.to.name)-"
+    if let newest = try archive.numbers(prefix).last, scope.number.rawValue < newest {
+      throw Refusal(
+        "older", "The database \(path) is damaged (\(fault)), and bundle \(newest) of the hub came here after this one.",
+        hint: "Ask the hub's operator for a new full one: \(wanted)")
+    }
+  }
+
+  /// Moves the file aside, with the log that belongs to it. Returns where it lies then.
+  private func putAside() throws -> String {
+    let kept = "\(path).damaged-\(UTCTime.fileName(milliseconds: workspace.platform.clock.milliseconds()))"
+    for suffix in ["-wal", "-journal", ""] where try files.kind(path + suffix) != nil {
+      try files.rename(path + suffix, to: kept + suffix)
+    }
+    try files.removeIfThere(path + "-shm")
+    return kept
+  }
+}

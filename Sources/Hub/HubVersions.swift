@@ -1,0 +1,127 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What a new version of the dataset changed at the hub.
+public struct VersionReport: Sendable {
+  public let dataset: String
+  public let version: Int64
+  public let change: DatasetChange
+  /// What became of the columns of tables that stay, in words that follow the table's name.
+  public let columns: [(table: Name, words: String)]
+  /// Rows that the migration wrote, beside what it did to columns, and those of tables that came: they travel as the hub's own changes.
+  public let tally: RowTally
+  /// Devices that are to hear of it.
+  public let devices: [String]
+}
+
+/// A device, and how far it has come.
+public struct DeviceVersion: Sendable {
+  public let device: String
+  public let user: String
+  /// The version that the device surely has; nil: it is not known to have any data.
+  public let version: Int64?
+  /// The version of the newest bundle that was made for it; nil: none is on its way.
+  public let sent: Int64?
+}
+
+/// The dataset as it is defined at the hub, and who has heard of it.
+public struct DatasetReport: Sendable {
+  public let definition: DatasetDefinition
+  public let versions: [(version: Int64, at: Int64)]
+  public let devices: [DeviceVersion]
+}
+
+extension HubWorkspace {
+  /// Brings the hub to the next version of its dataset: checks the definition as `create` does, runs the migration, and remakes capture and
+  /// the hub's own tables, all in one transaction.
+  ///
+  /// Throws a `DatasetError` or a `VersionError` that points at what is wrong; nothing has changed then.
+  /// - Parameter script: the SQL that changes the tables; nil: they stay as they are.
+  public func applyDataset(_ source: [UInt8], migration script: [UInt8]?) throws -> VersionReport {
+    let definition = try DatasetDefinition(json: source)
+    return try locked {
+      let store = try storeForLongWork()
+      let change = try DatasetChange(from: store.dataset, to: definition)
+      let migration = try script.map { try Self.migration(definition.version, $0) }
+      for table in change.added { try Self.refuseReturn(of: table, store) }
+      let staging = try StagingFolder(in: folder.inbox, platform: platform)
+      return try store.writeTransaction(ending) {
+        let now = platform.clock.milliseconds()
+        try store.absorb(user: Self.hubUser, at: now)
+        let step = try VersionStep(
+          from: store.tables, to: definition, by: migration.map { [$0] } ?? [], in: store.database, keeping: staging)
+        try Self.check(step.tables, of: definition, in: store.database)
+        try store.take(step, definition, migration, at: now)
+        let tally = try saveWritten(by: step, store)
+        try store.absorb(user: Self.hubUser, at: now)
+        if ending == .keep {
+          try writeBase(store.database, store.tables, definition, epoch: store.identity.epoch, cursor: store.cursor())
+        }
+        return VersionReport(
+          dataset: definition.name, version: definition.version, change: change,
+          columns: step.kept.compactMap { table in step.mappings[table.name]?.words.map { (table.name, $0) } }, tally: tally,
+          devices: try store.devices().filter { $0.state == .active }.map(\.name))
+      }
+    }
+  }
+
+  /// The present definition, and which devices have which version.
+  public func dataset() throws -> DatasetReport {
+    let store = try store()
+    return DatasetReport(
+      definition: store.dataset,
+      versions: try VersionTable.definitions(in: store.database).map { ($0.version, $0.at) },
+      devices: try store.devices().filter { $0.state != .revoked }.map { device in
+        let emissions = try store.emissions(of: device.id)
+        let proved = emissions.first { $0.number == device.proved }
+        let sent = emissions.last { $0.number > device.proved }
+        return DeviceVersion(device: device.name, user: device.user, version: proved?.version, sent: sent?.version)
+      })
+  }
+
+  private static func migration(_ version: Int64, _ bytes: [UInt8]) throws -> Migration {
+    guard let sql = String(validating: bytes, as: UTF8.self) else {
+      throw VersionError("The migration is no text in UTF-8.", hint: "Save it as UTF-8.")
+    }
+    guard bytes.count <= Migration.maximumBytes else {
+      throw VersionError(
+        "The migration has \(bytes.count) bytes, and at most \(Migration.maximumBytes) travel.",
+        hint: "Rows that it brings can be written at the hub afterwards: they travel as any change.")
+    }
+    return Migration(version: version, sql: sql)
+  }
+
+  /// Devices have gone on with the table as one of their own since then, and nobody knows what of it is new.
+  private static func refuseReturn(of table: Name, _ store: HubStore) throws {
+    guard let last = try store.lastVersion(with: table) else { return }
+    throw DatasetError(
+      "tables.\(table)", "it was in the dataset up to version \(last), and a table that left does not come back",
+      hint: "Make a table of another name and copy the rows into it.")
+  }
+
+  /// Gives what the migration wrote into rows the pre-images by which the log takes it as the hub's own change. Returns the counts.
+  private func saveWritten(by step: VersionStep, _ store: HubStore) throws -> RowTally {
+    var tally = RowTally()
+    for table in step.kept {
+      guard let known = step.known?.table(table.name) else { continue }
+      let written = UnseenChanges(of: table, known: known, unsent: Generation(Int64.max), generation: .zero)
+      try written.find(in: store.database) { change in
+        tally.add(change.change, in: table.name)
+        try UnseenChanges.save(
+          [change], of: table, generation: .zero,
+          stamp: { try Capture.tick(now: platform.clock.milliseconds(), in: store.database) }, in: store.database)
+      }
+    }
+    for (table, _) in step.added {
+      try store.database.each(table.allRowsSQL) {
+        tally.add(.insert(Row($0.values(from: 0, count: table.schema.columns.count))), in: table.name)
+      }
+    }
+    return tally
+  }
+}

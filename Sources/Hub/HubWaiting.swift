@@ -1,0 +1,26 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelWorkspace
+
+/// Bundles of a newer version of the dataset than the hub has, because it was set back: they wait until it has come so far again.
+extension HubWorkspace {
+  /// The bundles that wait in the inbox, with the version of the dataset of which each is.
+  public func waiting() throws -> [(path: String, version: Int64)] {
+    let store = try examined()
+    return try WaitingBundles(folder, platform.files).list().compactMap { path in
+      let manifest = try? reader.manifest(of: path, trust: .keys(trustedKeys(store)))
+      return manifest.map { (path, $0.version) }
+    }
+  }
+
+  /// Of those, the ones that can be taken by now.
+  public func dueByNow() throws -> [String] {
+    let present = try store().dataset.version
+    return try waiting().filter { $0.version <= present }.map(\.path)
+  }
+
+  func keepWaiting(_ path: String, _ store: HubStore) throws {
+    let manifest = try reader.manifest(of: path, trust: .keys(trustedKeys(store)))
+    try WaitingBundles(folder, platform.files).keep(path, as: HubArchive.name(of: manifest))
+  }
+}

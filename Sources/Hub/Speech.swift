@@ -1,0 +1,76 @@
+import SatchelBundle
+import SatchelDataset
+import SatchelValues
+import SatchelWorkspace
+
+/// How a device's bundle speaks of the dataset: in a version of it, which may be an earlier one than the hub's.
+struct Speech {
+  let version: Int64
+  private let former: FormerColumns
+  /// Whether columns are called as they are now.
+  let isPresent: Bool
+  /// Tables that were in the dataset in that version or later and are not now, with the last version that had them.
+  private let departed: [Name: Int64]
+  /// The columns, as `table.column`, that were given values and have no place any more.
+  private(set) var leftOut: Set<Name> = []
+
+  init(of manifest: Manifest, _ store: HubStore) throws {
+    version = manifest.version
+    former = try VersionTable.columns(in: store.database)
+    isPresent = former.areSame(since: version)
+    var departed: [Name: Int64] = [:]
+    for past in try VersionTable.definitions(in: store.database)
+    where past.version >= manifest.version && past.version < store.dataset.version {
+      for table in try DatasetDefinition(json: past.source).tables where store.place(of: table.name) == nil {
+        departed[table.name] = past.version
+      }
+    }
+    self.departed = departed
+  }
+
+  /// The version with which a table left the dataset that the device still speaks of; nil where there is none.
+  func departure(of table: Name) -> Int64? { departed[table].map { $0 + 1 } }
+
+  private func present(_ fields: [Field], of table: Name) -> [Field] {
+    fields.compactMap { field in former.current(field.name, of: table, since: version).map { Field($0, field.value) } }
+  }
+
+  /// The line by the columns' present names, without those that are gone.
+  func present(_ line: ChangeLine) -> ChangeLine {
+    let content: ChangeLine.Content =
+      switch line.content {
+      case .insert(let fields): .insert(present(fields, of: line.table))
+      case .update(let set, let was): .update(set: present(set, of: line.table), was: present(was, of: line.table))
+      case .delete(let was): .delete(was: present(was, of: line.table))
+      case .row, .gone, .rekey, .block: line.content
+      }
+    return ChangeLine(table: line.table, key: line.key, generation: line.generation, stamp: line.stamp, content: content)
+  }
+
+  func present(_ record: ConflictRecord) -> ConflictRecord {
+    if isPresent { return record }
+    var record = record
+    record.baseValues = record.baseValues.map { present($0, of: record.table) }
+    record.hubValues = record.hubValues.map { present($0, of: record.table) }
+    record.deviceValues = record.deviceValues.map { present($0, of: record.table) }
+    record.winners = record.winners.compactMap { winner in
+      former.current(winner.name, of: record.table, since: version).map { ColumnWinner($0, winner.winner) }
+    }
+    return record
+  }
+
+  /// Whether anything is left of a line once the columns that are gone are passed over; notes which those are.
+  mutating func hasAnythingToSay(in line: ChangeLine) -> Bool {
+    if isPresent { return true }
+    let fields: [Field] =
+      switch line.content {
+      case .insert(let fields): fields.filter { !$0.value.isNull }
+      case .update(let set, _): set
+      case .delete, .row, .gone, .rekey, .block: []
+      }
+    let gone = fields.filter { former.current($0.name, of: line.table, since: version) == nil }
+    leftOut.formUnion(gone.map { Name("\(line.table).\($0.name)") })
+    if case .update = line.content { return gone.count < fields.count }
+    return true
+  }
+}

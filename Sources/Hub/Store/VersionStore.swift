@@ -1,0 +1,47 @@
+import SatchelCapture
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What the hub's own tables make of another version of the dataset.
+extension HubStore {
+  /// Writes down a step that was taken, and goes on with its tables. Rows of tables that come into the dataset are the hub's own inserts; of
+  /// tables that leave it, numbers and sets are forgotten.
+  func take(
+    _ step: VersionStep, _ definition: DatasetDefinition, _ migration: Migration?, at now: Int64
+  ) throws {
+    for table in step.removed { try forget(table) }
+    for (table, _) in step.added { try RowNumbers.install(table, in: database) }
+    for table in step.kept {
+      try RowNumbers.follow(table, in: database)
+      guard let mapping = step.mappings[table.name] else { continue }
+      try RenamedColumns.follow(mapping, of: table.name, in: "satchel_log", ["set_values", "was_values"], database: database)
+    }
+    try database.run("UPDATE satchel_hub SET definition = :definition", ["definition": .text(definition.source)])
+    try VersionTable.add(definition.version, definition.source, migration, step.mappings, at: now, in: database)
+    try go(to: definition, step.tables)
+    for (table, _) in step.added {
+      try PreImageStore.saveAsNew(table, stamp: Capture.tick(now: now, in: database), in: database)
+    }
+    try Self.giveFirstBlocks(step.added.map(\.table), to: identity.id, in: database)
+  }
+
+  /// The log keeps what happened to its rows, and conflicts about them stay: what waited, somebody has to see to now.
+  private func forget(_ table: TrackedTable) throws {
+    try database.execute("DROP TABLE \(RowNumbers.names(table).table)")
+    let name: KeyValuePairs<String, Value> = ["table": .string(table.name.text)]
+    for holder in ["satchel_emission_sets", "satchel_owed"] {
+      try database.run("DELETE FROM \(quoted(holder)) WHERE table_name = :table", name)
+    }
+    try ConflictTable.openHeld(of: table.name, in: database)
+  }
+
+  /// The last version in which a table was in the dataset that is not in it now; nil where there was none.
+  func lastVersion(with table: Name) throws -> Int64? {
+    if place(of: table) != nil { return nil }
+    return try VersionTable.definitions(in: database).last {
+      try DatasetDefinition(json: $0.source).rules(for: table) != nil
+    }?.version
+  }
+}

@@ -1,0 +1,32 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// Values that were kept when their table had other columns, as they are used now.
+extension TableSchema {
+  /// A whole row: columns that are gone by now are passed over, those that came later hold their default.
+  public func row(kept fields: [Field], in database: borrowing Database) throws -> Row {
+    let present = fields.filter { position(of: $0.name) != nil }
+    if present.count == columns.count { return try row(present) }
+    let missing = columns.filter { column in !present.contains { $0.name == column } }
+    return try row(present + zip(missing, database.defaultValues(of: missing, in: name)).map { Field($0, $1) })
+  }
+}
+
+extension ConflictRecord {
+  /// The change in the columns that its table has now. The record that is kept has the values of the others too.
+  public func present(in schema: TableSchema, _ database: borrowing Database) throws -> ConflictRecord {
+    var record = self
+    func present(_ fields: [Field]?) -> [Field]? { fields?.filter { schema.position(of: $0.name) != nil } }
+    (record.baseValues, record.hubValues, record.deviceValues) = (
+      present(baseValues), present(hubValues), present(deviceValues)
+    )
+    switch operation {
+    case .insert: record.deviceValues = schema.fields(try schema.row(kept: deviceValues ?? [], in: database))
+    case .delete: record.baseValues = schema.fields(try schema.row(kept: baseValues ?? [], in: database))
+    case .update: break
+    }
+    return record
+  }
+}

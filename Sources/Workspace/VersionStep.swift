@@ -1,0 +1,146 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+
+/// Why a database cannot be brought to another version of its dataset. Nothing has changed.
+public struct VersionError: ExplainedError {
+  public let message: String
+  public let hint: String?
+  public var reason: String { "migration" }
+
+  public init(_ message: String, hint: String? = nil) {
+    self.message = message
+    self.hint = hint
+  }
+}
+
+/// The way of a captured database to another version of its dataset: the migrations run, and capture is made anew around the tables that
+/// they leave.
+///
+/// What a migration does to rows must not count twice, as the hub's change and as that of every device. So it is as if a migration changed
+/// columns alone: both sides keep what the rows were before, in the columns that they have by now. The hub finds by it what the migration
+/// wrote into rows, and sends that as any change of its own; a device puts back what the hub did not say.
+public final class VersionStep {
+  /// The tables of the new version.
+  public let tables: [TrackedTable]
+  /// Of these, the tables that were in the one before.
+  public let kept: [TrackedTable]
+  /// Those that come into the dataset, and whether the database had the table before.
+  public let added: [(table: TrackedTable, existed: Bool)]
+  /// Those that leave the dataset, as they were.
+  public let removed: [TrackedTable]
+  /// What became of the columns of the tables that are kept.
+  public let mappings: [Name: ColumnMapping]
+  /// The rows as the hub is known to have them: before the first pending change. nil: no migration ran, and rows are as they were.
+  public let known: KnownRows?
+  /// The rows with pending changes, as they stood.
+  public let pending: KnownRows?
+
+  /// Takes the step. The caller holds the transaction, has settled what was written, and lets triggers fire.
+  /// - Parameters:
+  ///   - migrations: in the order of their versions.
+  ///   - folder: where rows are kept meanwhile. It must outlive the step.
+  /// - Throws: a `VersionError` where a migration fails, a `DatasetError` where the tables that it leaves are not the definition's.
+  public init(
+    from old: [TrackedTable], to definition: DatasetDefinition, by migrations: [Migration], in database: borrowing Database,
+    keeping folder: borrowing StagingFolder
+  ) throws {
+    let staying = old.filter { definition.rules(for: $0.name) != nil }
+    let present = try Set(
+      definition.tables.map(\.name).filter { name in try !old.contains { $0.name == name } && database.tableInfo(name) != nil })
+    var before: (known: KnownRows, pending: KnownRows)?
+    if !migrations.isEmpty {
+      before = try Self.rows(of: staying, in: database, folder)
+      for table in old { try Capture.dropTriggers(of: table.name, in: database) }
+    }
+    let trail = ColumnTrail(staying)
+    for migration in migrations { try Self.run(migration, trail, in: database) }
+    let tables = try TrackedTable.find(definition, in: database)
+    let mappings = trail.mappings
+    let removed = old.filter { definition.rules(for: $0.name) == nil }
+    let kept = tables.filter { table in old.contains { $0.name == table.name } }
+    let added = tables.filter { table in !old.contains { $0.name == table.name } }
+    for table in kept { try Self.checkKey(of: table, old, mappings) }
+
+    for table in removed { try Capture.remove(table, from: database) }
+    if before != nil {
+      _ = try Capture.reinstall(in: database, tables: kept, generation: .zero, known: mappings)
+      for (name, mapping) in mappings {
+        try RenamedColumns.followInConflicts(mapping, of: name, database: database)
+      }
+    }
+    for table in added { try Capture.add(table, to: database) }
+    let carried = try before.map { before in
+      try (
+        known: before.known.carried(to: kept, mappings, at: folder.file("known-new.sqlite"), in: database),
+        pending: before.pending.carried(to: kept, mappings, at: folder.file("pending-new.sqlite"), in: database)
+      )
+    }
+    self.tables = tables
+    self.kept = kept
+    self.added = added.map { ($0, present.contains($0.name)) }
+    self.removed = removed
+    self.mappings = mappings
+    known = carried?.known
+    pending = carried?.pending
+  }
+
+  /// The rows as they are to be known afterwards, and those with pending changes as they stand.
+  private static func rows(
+    of tables: [TrackedTable], in database: borrowing Database, _ folder: borrowing StagingFolder
+  ) throws -> (known: KnownRows, pending: KnownRows) {
+    let known = try KnownRows(at: folder.file("known-old.sqlite"), like: database, tables: tables)
+    let pending = try KnownRows(at: folder.file("pending-old.sqlite"), like: database, tables: tables)
+    for (table, own) in zip(known.tables, pending.tables) {
+      try database.each(table.table.allRowsSQL) {
+        let row = Row($0.values(from: 0, count: table.schema.columns.count))
+        try table.set(table.schema.key(of: row), row)
+      }
+      try PreImageStore.each(table.table, since: .zero, in: database) { key, images, current in
+        try table.set(key, images[0].row)
+        try own.set(key, current)
+      }
+    }
+    return (known, pending)
+  }
+
+  private static func run(_ migration: Migration, _ trail: ColumnTrail, in database: borrowing Database) throws {
+    do { try database.runScript(migration.sql) { try trail.look(at: database) } } catch let error as ScriptError {
+      throw VersionError(
+        "The migration to version \(migration.version) fails at line \(error.line): \(error.message).",
+        hint: "Nothing was changed. Try it with sqlite3 on a copy of the database.")
+    }
+  }
+
+  /// Rows are known by their keys: with another one nobody would know which is which.
+  private static func checkKey(of table: TrackedTable, _ old: [TrackedTable], _ mappings: [Name: ColumnMapping]) throws {
+    guard let before = old.first(where: { $0.name == table.name })?.schema else { return }
+    let key = before.key.map { mappings[table.name]?.current(before.columns[$0]) }
+    if key == table.schema.key.map({ table.schema.columns[$0] }) { return }
+    throw DatasetError(
+      "tables.\(table.name)",
+      "the migration gives it another PRIMARY KEY, and its rows would have other names than everywhere else",
+      hint: "Make a table of another name, copy the rows into it, and take this one out of the dataset.")
+  }
+}
+
+extension KnownRows {
+  /// The same rows in the columns that their tables have by now.
+  fileprivate func carried(
+    to tables: [TrackedTable], _ mappings: [Name: ColumnMapping], at path: String, in database: borrowing Database
+  ) throws -> KnownRows {
+    let carried = try KnownRows(at: path, like: database, tables: tables)
+    for target in carried.tables {
+      guard let source = table(target.name) else { continue }
+      if let mapping = mappings[target.name] { target.expect(mapping) }
+      try source.eachRow { row in
+        let moved = target.row(of: source.schema.fields(row))
+        try target.set(target.schema.key(of: moved), moved)
+      }
+      target.expect(columns: target.schema.columns)
+    }
+    return carried
+  }
+}

@@ -1,0 +1,27 @@
+import SatchelPlatform
+
+/// `bundles/inbox/waiting`: bundles that nothing is wrong with and that cannot be taken yet.
+public struct WaitingBundles: Sendable {
+  private let folder: WorkspaceFolder
+  private let files: any FileSystem
+
+  public init(_ folder: WorkspaceFolder, _ files: any FileSystem) {
+    self.folder = folder
+    self.files = files
+  }
+
+  /// Keeps a copy of a file under a name that no other bundle has; one that lay in the inbox leaves it.
+  public func keep(_ path: String, as name: String) throws {
+    if Paths.parent(of: path) == folder.waiting { return }
+    try files.makeDirectory(folder.waiting, mode: 0o755)
+    try files.copy(path, to: Paths.join(folder.waiting, name), mode: 0o644)
+    if Paths.parent(of: path) == folder.inbox { try files.remove(path) }
+  }
+
+  /// The paths of the bundles that wait, those of lower numbers first.
+  public func list() throws -> [String] {
+    guard try files.kind(folder.waiting) == .directory else { return [] }
+    return try files.list(folder.waiting).filter { $0.hasSuffix(".satchel") }.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+      .map { Paths.join(folder.waiting, $0) }
+  }
+}

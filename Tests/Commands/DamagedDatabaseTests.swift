@@ -1,0 +1,102 @@
+import Foundation
+import SatchelJSON
+import SatchelPlatform
+import SatchelSQLite
+import Testing
+
+/// A device's file that a failing disk, or a copy that broke off, has damaged.
+@Suite("A damaged database")
+struct DamagedDatabaseTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+    try camp.sql(
+      "tablet/data.sqlite", "PRAGMA journal_mode = DELETE; UPDATE reviews SET words = 'not delivered yet' WHERE id = 'r1'")
+  }
+
+  private enum Harm: CaseIterable {
+    /// The pages of a table of which nothing is pending.
+    case table
+    /// The beginning of the file: nothing can be read of it any more.
+    case head
+  }
+
+  private func damage(_ harm: Harm) throws {
+    let page = try camp.rows("tablet/data.sqlite", "SELECT rootpage FROM sqlite_schema WHERE name = 'sites'")
+    let size = try camp.rows("tablet/data.sqlite", "PRAGMA page_size")
+    let path = camp.path("tablet/data.sqlite")
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    let length = try #require(Int(size))
+    let start = try harm == .head ? 0 : (#require(Int(page)) - 1) * length
+    for place in start..<start + length { bytes[place] = UInt8(truncatingIfNeeded: place &* 31 &+ 7) }
+    try bytes.write(to: URL(filePath: path))
+  }
+
+  private func emitted(_ number: Int) -> String { camp.path("hub/bundles/outbox/camp-hub-tablet-\(number).satchel") }
+
+  private var kept: [String] {
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: camp.path("tablet")).filter { $0.contains("damaged") }
+    }
+  }
+
+  @Test("the next full bundle replaces it; what no export carried is saved in one, reaches the hub, and comes back")
+  func replaced() throws {
+    try damage(.table)
+    let before = try camp.read("tablet/data.sqlite")
+    camp.hub("emit", "--device", "tablet", "--full")
+    #expect(camp.device("tablet", "import", "--dry-run", emitted(2)).code == 0)
+    #expect(try camp.read("tablet/data.sqlite") == before && kept.isEmpty)
+
+    let outcome = camp.device("tablet", "import", emitted(2), "--json")
+    #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
+    let told = try outcome.json["bundles"]?.arrayValue?.first?["damaged"]
+    #expect(try told?["kept"]?.stringValue.map { Paths.name(of: $0) } == kept.first)
+    #expect(told?["unread"]?.stringValue == nil)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM sites") == "2")
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+
+    let export = try #require(told?["export"]?.stringValue)
+    #expect(camp.hub("import", export).code == 0)
+    camp.answer("tablet", 3)
+    for database in ["tablet/data.sqlite", "office.sqlite"] {
+      #expect(try camp.rows(database, "SELECT words FROM reviews WHERE id = 'r1'") == "not delivered yet")
+    }
+    // And the numbers go on.
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.deliver("tablet", 2)
+    #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
+  }
+
+  @Test("where nothing can be read any more the file is kept, and it is said what that means")
+  func unreadable() throws {
+    try damage(.head)
+    let before = try camp.read("tablet/data.sqlite")
+    camp.hub("emit", "--device", "tablet", "--full")
+    let outcome = camp.device("tablet", "import", emitted(2))
+    #expect(outcome.code == 0, "\(outcome.error)")
+    #expect(outcome.out.contains("could not be read") && outcome.out.contains(".recover"), "\(outcome.out)")
+    let name = try #require(try kept.first)
+    #expect(try camp.read("tablet/\(name)") == before)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM reviews") == "quiet")
+    #expect(camp.device("tablet", "export").code == 0)
+  }
+
+  @Test("a bundle of changes, and an older full one, leave it as it is and say what to ask for", arguments: [true, false])
+  func needsFull(isOlder: Bool) throws {
+    let first = camp.path("first.satchel")
+    camp.hub("emit", "--device", "tablet", "--full")
+    try FileManager.default.copyItem(atPath: emitted(2), toPath: first)
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
+    camp.hub("emit", "--device", "tablet")
+    if isOlder { camp.device("tablet", "import", emitted(3)) }
+    try damage(.head)
+    let before = try camp.read("tablet/data.sqlite")
+    let outcome = camp.device("tablet", "import", isOlder ? first : emitted(3))
+    #expect(outcome.code == (isOlder ? 3 : 1))
+    #expect(outcome.error.contains("is damaged") && outcome.error.contains("satchel-hub emit --device tablet --full"))
+    #expect(try camp.read("tablet/data.sqlite") == before && kept.isEmpty)
+  }
+}
