@@ -59,6 +59,18 @@ extension HubWorkspace {
     return known
   }
 
+  /// Forgets the bases before the newest one of a version, those of earlier versions too.
+  func forgetBases(_ archive: BundleArchive, before version: Int64) throws {
+    guard let newest = try archive.numbers(basePrefix(version)).last else { return }
+    try archive.forget(basePrefix(version), below: newest)
+    // Versions follow one another, and a version has a base of its own as long as nothing was forgotten.
+    var earlier = version - 1
+    while try !archive.numbers(basePrefix(earlier)).isEmpty {
+      try archive.forget(basePrefix(earlier), below: .max)
+      earlier -= 1
+    }
+  }
+
   static func noBase(_ why: String) -> WorkspaceError {
     WorkspaceError(
       "no-history", "The hub's base in bundles/archive cannot be used: \(why).",

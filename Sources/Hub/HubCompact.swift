@@ -54,7 +54,7 @@ extension HubWorkspace {
       if ending == .keep {
         for file in files { try platform.files.removeIfThere(Paths.join(folder.archive, file)) }
         let archive = BundleArchive(folder, platform.files)
-        if let newest = try archive.numbers(basePrefix).last { try archive.forget(basePrefix, below: newest) }
+        try forgetBases(archive, before: store.dataset.version)
         if isShrinking { try store.shrink() }
       }
       (report.database.after, report.archive.after) = try (platform.files.size(databasePath), archiveBytes())

@@ -151,7 +151,7 @@ struct ScopeTests {
 
   @Test("where nobody may write, a device needs no key: it imports without, and says why it delivers nothing")
   func withoutKeys() throws {
-    try open(
+    try camp.open(
       Self.tree,
       #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { "parts": { "visible": "tier <= :tier", "write": "none" } } }"#
     )

@@ -107,7 +107,7 @@ struct ScopeHistory {
     try ScopeRules(dataset: definition, tables: tables).check(in: database)
     let identity = HubStore.Identity(id: ReplicaID(unchecked: "hub"), name: "hub", epoch: Epoch(unchecked: "epoch"))
     try database.writeTransaction {
-      try HubStore.install(in: database, identity: identity, definition: definition, tables: tables)
+      try HubStore.install(in: database, identity: identity, definition: definition, tables: tables, at: 0)
     }
     return try HubStore(path: path)
   }
