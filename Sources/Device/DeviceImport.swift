@@ -330,8 +330,9 @@ extension DeviceSession {
     let manifest = bundle.manifest
     let now = platform.clock.milliseconds()
     try upgrade?.bringOwnRows()
-    let rekeyed = try KeyChanges(self, scope).carryOut(bundle, snapshot)
+    let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
     let applier = try ScopeApplier(self)
+    for stranded in keys.stranded { try applier.giveUp(stranded) }
     if let snapshot { try applyWhole(snapshot, with: applier) }
     try lines.each { line in
       guard let rows = applier.rows(of: line.table) else { throw LineProblem("there is no table \(line.table) here") }
@@ -374,7 +375,7 @@ extension DeviceSession {
       in: database)
     var report = ImportReport(
       manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed,
-      conflicts: applier.conflicts + (upgrade?.departed ?? 0), told: told, rekeyed: rekeyed)
+      conflicts: applier.conflicts + (upgrade?.departed ?? 0), told: told, rekeyed: keys.rekeyed)
     report.tally = applier.tally
     report.found = applier.found
     report.version = upgrade == nil ? nil : dataset.version

@@ -35,20 +35,69 @@ struct KeyChanges {
     tables = try session.tables.map { try RowTable($0, in: session.database) }
   }
 
+  /// A pending row that cannot be there with what its references are called now: another row has its natural key.
+  struct Stranded {
+    let rows: RowTable
+    let key: RowKey
+    let row: Row
+    let images: [PreImage]
+  }
+
+  struct Outcome {
+    var rekeyed: [RekeyedHere] = []
+    /// They are in the table no more, and have no pre-images.
+    var stranded: [Stranded] = []
+  }
+
   /// Gives the rows their new keys. The caller holds the transaction, and triggers sleep.
-  func carryOut(_ bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws -> [RekeyedHere] {
-    if references.isEmpty { return [] }
+  func carryOut(_ bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws -> Outcome {
+    if references.isEmpty { return Outcome() }
     try session.database.run(
       "UPDATE satchel_rekeyed SET known = 1 WHERE sequence < :acknowledged",
       ["acknowledged": .integer(scope.acknowledged.rawValue)])
-    let found = try KeyFindings(session, isNewHistory: scope.epoch != session.state.epoch, in: bundle, snapshot)
-    let yielding = try found.yielding()
-    for entry in found.told { try note(entry, sequence: nil) }
-    for entry in yielding { try note(entry, sequence: session.state.sequence) }
-    try move(found.told, yielding)
-    return (found.told + yielding).map {
+    let isNewHistory = scope.epoch != session.state.epoch
+    var found = try KeyFindings(session, isNewHistory: isNewHistory, in: bundle, snapshot)
+    var outcome = Outcome()
+    var (told, yielding) = (found.told, try found.yielding())
+    var taken: [KeyMap.Entry] = []
+    while !(told + yielding).isEmpty {
+      for entry in told { try note(entry, sequence: nil) }
+      for entry in yielding { try note(entry, sequence: session.state.sequence) }
+      taken += told + yielding
+      var next: [KeyMap.Entry] = []
+      for stranded in try move(told, yielding) {
+        if let entry = try join(stranded) { next.append(entry) } else { outcome.stranded.append(stranded) }
+      }
+      // A parent that has another key may make rows the same that were not.
+      if next.isEmpty, session.tables.contains(where: \.folds) {
+        found = try KeyFindings(session, isNewHistory: isNewHistory, in: bundle, snapshot)
+        next = found.folding(besides: taken)
+      }
+      (told, yielding) = ([], next)
+    }
+    outcome.rekeyed = taken.map {
       RekeyedHere(table: session.tables[$0.place].name, old: $0.old, new: $0.new, number: scope.number)
     }
+    return outcome
+  }
+
+  /// Makes a new row one with the only row that has its natural key; nil where they are two.
+  private func join(_ stranded: Stranded) throws -> KeyMap.Entry? {
+    let rows = stranded.rows
+    let rivals = try rows.rivals(of: stranded.row, in: session.database)
+    guard rows.table.folds, rows.table.rules.write == .visible, stranded.images.first?.row == nil, rivals.count == 1,
+      let place = tables.firstIndex(where: { $0 === rows }), let old = rows.table.singleKey(stranded.key),
+      let new = rows.table.singleKey(rivals[0]),
+      try PreImageLookup(rows.table, in: session.database).images(of: rivals[0]).isEmpty
+    else { return nil }
+    let entry = KeyMap.Entry(place: place, old: old, new: new)
+    let map = KeyMap(references, session.tables, [entry])
+    let images = stranded.images.map {
+      PreImage(generation: $0.generation, stamp: $0.stamp, row: $0.row.map { map.row($0, of: place) })
+    }
+    try PreImageStore.replace(images, of: rivals[0], in: rows.table, database: session.database)
+    try rows.write(map.row(stranded.row, of: place), over: try rows.row(rivals[0]), key: rivals[0])
+    return entry
   }
 
   private func note(_ entry: KeyMap.Entry, sequence: SequenceNumber?) throws {
@@ -74,8 +123,7 @@ struct KeyChanges {
   }
 
   /// Writes the new keys wherever this device's own changes name the old ones.
-  private func move(_ told: [KeyMap.Entry], _ yielding: [KeyMap.Entry]) throws {
-    if told.isEmpty && yielding.isEmpty { return }
+  private func move(_ told: [KeyMap.Entry], _ yielding: [KeyMap.Entry]) throws -> [Stranded] {
     let byHub = KeyMap(references, session.tables, told)
     let all = KeyMap(references, session.tables, told + yielding)
     var moves: [Move] = []
@@ -98,12 +146,24 @@ struct KeyChanges {
       }
     }
     for entry in try told.filter({ try gave($0) }) { try addRows(naming: entry, by: byHub, to: &moves) }
-    try carryOut(moves.filter { try isFree($0, besides: moves) })
+    var stranded: [Stranded] = []
+    let free = try moves.filter { move in
+      if try isFree(move, besides: moves) { return true }
+      // A new row has nowhere to be; changes of one that the hub knew meet that it is gone.
+      if let row = move.new.row, move.new.images.first?.row == nil, !move.new.images.isEmpty {
+        stranded.append(Stranded(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
+        try PreImageStore.replace([], of: move.old.key, in: move.rows.table, database: session.database)
+        try move.rows.write(nil, over: move.old.row, key: move.old.key)
+      }
+      return false
+    }
+    stranded += try carryOut(free)
     for conflict in try ConflictTable.list([.open, .held], in: session.database) {
       guard let place = session.tables.firstIndex(where: { $0.name == conflict.record.table }) else { continue }
       let moved = all.record(conflict.record, of: place)
       if moved != conflict.record { try ConflictTable.rename(moved, in: session.database) }
     }
+    return stranded
   }
 
   /// Whether a row can have its new key. Where this device wrote to the row that has it, those changes stay that row's: the other ones then meet
@@ -143,16 +203,25 @@ struct KeyChanges {
   }
 
   /// All leave before any enters: one may get the key that another had.
-  private func carryOut(_ moves: [Move]) throws {
+  private func carryOut(_ moves: [Move]) throws -> [Stranded] {
     for move in moves {
       try PreImageStore.replace([], of: move.old.key, in: move.rows.table, database: session.database)
       try move.rows.write(nil, over: move.old.row, key: move.old.key)
     }
+    var stranded: [Stranded] = []
     for move in moves {
-      try PreImageStore.replace(move.new.images, of: move.new.key, in: move.rows.table, database: session.database)
       // A row that is still there is one that the hub is about to send anew.
-      try move.rows.write(move.new.row, over: try move.rows.row(move.new.key), key: move.new.key)
+      do { try move.rows.write(move.new.row, over: try move.rows.row(move.new.key), key: move.new.key) } catch let error
+        as SQLiteError where error.kind == .unique
+      {
+        // So is one without pending changes.
+        guard let row = move.new.row, !move.new.images.isEmpty else { continue }
+        stranded.append(Stranded(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
+        continue
+      }
+      try PreImageStore.replace(move.new.images, of: move.new.key, in: move.rows.table, database: session.database)
     }
+    return stranded
   }
 }
 

@@ -14,8 +14,8 @@ struct KeyFindings {
   private(set) var told: [KeyMap.Entry] = []
   /// The hub's rows that have the keys of new rows of this device's.
   private var incoming: [KeyedRow: Row] = [:]
-  /// The keys of the hub's rows that are the same as new rows of this device's, by those.
-  private var twins: [KeyedRow: Value] = [:]
+  /// The keys of the hub's rows that have the natural key of a row here, by that.
+  private var twins: [KeyedRow: [Value]] = [:]
   /// The greatest key of each table.
   private var greatest: [Int: Int64] = [:]
 
@@ -96,15 +96,20 @@ struct KeyFindings {
   }
 
   /// Looks whether a row that the hub sends is one that this device made too, under a key of its own.
+  ///
+  /// What its user may not change, a device cannot know, unless that is all that the user does not see: the hub decides about other tables.
   private mutating func findTwin(of row: Row, in place: Int) throws {
     let rows = tables[place]
-    let rivals = try rows.rivals(of: row, in: session.database)
-    guard rivals.count == 1, let key = rows.table.singleKey(rivals[0]), let new = rows.table.singleKey(rows.schema.key(of: row)),
-      births[KeyedRow(place: place, key: key)]?.isSteady == true,
-      // What this device did to the hub's row is of that one alone.
-      try PreImageLookup(rows.table, in: session.database).images(of: RowKey([new])).isEmpty
-    else { return }
-    twins[KeyedRow(place: place, key: key)] = new
+    guard rows.table.rules.write == .visible, let new = rows.table.singleKey(rows.schema.key(of: row)) else { return }
+    let target = KeyedRow(place: place, key: new)
+    // What this device did to the hub's row is of that one alone. A new row that has the key by chance is another one.
+    guard try births[target] != nil || PreImageLookup(rows.table, in: session.database).images(of: RowKey([new])).isEmpty else {
+      return
+    }
+    for rival in try rows.rivals(of: row, in: session.database) {
+      guard let key = rows.table.singleKey(rival) else { continue }
+      twins[KeyedRow(place: place, key: key), default: []].append(new)
+    }
   }
 
   private mutating func see(_ key: Value, in place: Int) {
@@ -114,7 +119,30 @@ struct KeyFindings {
   /// The key that this device has meanwhile given a row that the hub knows by `key`.
   private func own(_ key: Value, in table: Name) throws -> Value {
     // A restored hub may give a key once more to a row that had got another one in the history which that hub forgot.
-    try (isNewHistory ? session.allKeys() : session.untoldKeys()).reduce(key) { key, row in row.table == table && row.old == key ? row.new : key }
+    try (isNewHistory ? session.allKeys() : session.untoldKeys()).reduce(key) { key, row in
+      row.table == table && row.old == key ? row.new : key
+    }
+  }
+
+  /// The rows of this device's own that become one with rows of the hub's, but for those that have a key of these entries.
+  func folding(besides entries: [KeyMap.Entry]) -> [KeyMap.Entry] {
+    let taken = Set(entries.map { KeyedRow(place: $0.place, key: $0.new) })
+    return births.keys.compactMap { birth in
+      taken.contains(birth) ? nil : twin(of: birth).map { .init(place: birth.place, old: birth.key, new: $0) }
+    }
+  }
+
+  /// The key of the hub's row that is the same as a new one; nil where there is none, or more than one.
+  private func twin(of birth: KeyedRow) -> Value? {
+    guard let found = twins[birth], found.count == 1, births[birth]?.isSteady == true else { return nil }
+    return found[0]
+  }
+
+  /// Whether the hub's row with the key of a new one is that row, made twice.
+  private func isSame(_ row: Row, as birth: KeyedRow) -> Bool {
+    guard let own = births[birth] else { return false }
+    let table = session.tables[birth.place]
+    return row == own.row || table.folds && own.isSteady && table.naturalColumns.allSatisfy { row[$0] == own.row[$0] }
   }
 
   /// The rows of this device's own that get other keys of the device's choice: that of their twin, or one greater than any that the device
@@ -124,10 +152,10 @@ struct KeyFindings {
     var greatest = greatest
     let ordered = births.keys.sorted { $0.place == $1.place ? $0.key.isBeforeInSQL($1.key) : $0.place < $1.place }
     return try ordered.compactMap { birth in
-      if let twin = twins[birth] { return .init(place: birth.place, old: birth.key, new: twin) }
-      let isSame = incoming[birth].map { $0 == births[birth]?.row } ?? true
+      if let twin = twin(of: birth) { return .init(place: birth.place, old: birth.key, new: twin) }
       let table = session.tables[birth.place]
-      if isSame && !targets.contains(birth) || !table.givesNewKeys { return nil }
+      let isOwn = incoming[birth].map { isSame($0, as: birth) } ?? true
+      if isOwn && !targets.contains(birth) || !table.givesNewKeys { return nil }
       let last = max(greatest[birth.place] ?? 0, try table.greatestKey(in: session.database))
       // At the end of all numbers nothing is left to give: the rows meet, and that is a conflict.
       if last == Int64.max { return nil }

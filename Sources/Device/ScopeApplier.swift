@@ -88,11 +88,12 @@ final class ScopeApplier {
   /// pending row of this device's own that still holds such a value gives way, or by policy keeps the other one out.
   func finish() throws {
     for entry in blocked { try entry.table.write(nil, over: try entry.table.row(entry.key), key: entry.key) }
-    for entry in blocked {
-      while let rival = try entry.table.insertUnlessTaken(entry.row) {
-        if try keepOut(entry, for: rival) { break }
-        try yield(rival, to: entry)
-      }
+    let rivals = try blocked.map { try $0.table.rivals(of: $0.row, in: session.database) }
+    for (entry, own) in zip(blocked, rivals) {
+      // A row that stands in the way of several gives way to them all.
+      let isFair = own.count == 1 && zip(blocked, rivals).filter { $0.table === entry.table && $1 == own }.count == 1
+      if isFair, try keepOut(entry, for: own[0]) { continue }
+      while let rival = try entry.table.insertUnlessTaken(entry.row) { try yield(rival, to: entry) }
     }
     blocked = []
   }
@@ -122,7 +123,8 @@ final class ScopeApplier {
   /// if it had been deleted here, which is what the hub will be told. Returns whether it did.
   private func keepOut(_ entry: Blocked, for key: RowKey) throws -> Bool {
     let rows = entry.table
-    guard entry.isHubs, rows.table.rules.delete == .hard,
+    // What its user may not change, a device cannot know, unless that is all that the user does not see.
+    guard entry.isHubs, rows.table.rules.delete == .hard, rows.table.rules.write == .visible,
       let (image, change) = try changes(from: pending[rows.schema.name]?.images(of: key) ?? [], to: rows.row(key)).last,
       decide(rows.rules.table, device: image.stamp, hub: entry.stamp).winner == .device,
       try References(of: rows.table, among: session.tables).tableWithChildren(of: entry.row, rows.schema, in: session.database)
@@ -133,5 +135,16 @@ final class ScopeApplier {
     let removal = PreImage(generation: try Capture.generation(in: session.database), stamp: image.stamp, row: entry.row)
     try PreImageStore.replace([removal], of: entry.key, in: rows.table, database: session.database)
     return true
+  }
+
+  /// Keeps the pending changes of a row that cannot be there as conflicts: by what its references are called now, another row has its natural key.
+  func giveUp(_ stranded: KeyChanges.Stranded) throws {
+    let rivals = try stranded.rows.rivals(of: stranded.row, in: session.database)
+    let met = try rivals.count == 1 ? stranded.rows.row(rivals[0]) : stranded.rows.row(stranded.key)
+    let state: ConflictState = stranded.rows.rules.table == .hub ? .settled : .open
+    for (image, change) in changes(from: stranded.images, to: stranded.row) {
+      try note(
+        Disagreement(kind: .unique, state: state), of: change, image: image, key: stranded.key, met: met, in: stranded.rows)
+    }
   }
 }

@@ -19,6 +19,8 @@ struct DeviceKeys {
   private(set) var map: KeyMap
   /// The rows of which the bundle speaks by other keys than the hub.
   private var named: Set<KeyedRow> = []
+  /// The rows of the hub's that the bundle changes under their own keys.
+  private var ownNames: Set<KeyedRow> = []
   /// The rows that got another key by this bundle, and those that became one with a row that was here.
   private(set) var given: [RekeyedRow] = []
   private(set) var folded: [RekeyedRow] = []
@@ -53,9 +55,13 @@ struct DeviceKeys {
 
   /// What a first reading of the bundle finds.
   private struct Findings {
+    /// In the order of the bundle.
     var births: [Birth] = []
-    /// The rows of which the bundle speaks at all.
+    var born: [KeyedRow: Birth] = [:]
+    /// The rows of which the bundle says anything new.
     var seen: Set<KeyedRow> = []
+    /// The rows of which it speaks at all, also of what was merged before.
+    var spoken: Set<KeyedRow> = []
     /// Of those, the ones whose natural key it changes, or that it deletes.
     var moved: Set<KeyedRow> = []
     var greatest: [Int: Int64] = [:]
@@ -68,28 +74,36 @@ struct DeviceKeys {
     if references.isEmpty { return }
     let found = try findings(in: bundle)
     for name in found.renamed { try store.takeOver(name.old, name.new, in: name.table, of: device.id, at: received) }
-    for row in try store.rekeyed(of: device.id, at: received) { add(row, among: found) }
-    // Parents first: what a row refers to may be a part of its natural key.
-    for birth in found.births.sorted(by: { $0.place < $1.place }) where map.new(birth.key, in: birth.place) == nil {
-      if let twin = try twin(of: birth, found) {
-        let row = try store.rename(birth.key, to: twin, in: birth.place, of: device.id, at: now)
-        add(row, among: found)
-        folded.append(row)
-      } else if try store.tables[birth.place].givesNewKeys && isTaken(birth) {
-        let floor = found.greatest[birth.place] ?? 0
-        guard let row = try store.giveNewKey(to: birth.key, in: birth.place, of: device.id, above: floor, at: now) else {
-          continue
-        }
-        add(row, among: found)
-        given.append(row)
-      }
+    for row in try store.rekeyed(of: device.id, at: received) { add(row) }
+    ownNames = found.seen.filter { found.born[$0] == nil }
+    var decided: Set<KeyedRow> = []
+    for birth in found.births { try decide(birth, found, &decided, at: now) }
+  }
+
+  /// Decides about a new row, and before it about those to which it refers: they may be a part of its natural key.
+  private mutating func decide(_ birth: Birth, _ found: Findings, _ decided: inout Set<KeyedRow>, at now: Int64) throws {
+    guard decided.insert(KeyedRow(place: birth.place, key: birth.key)).inserted else { return }
+    for (column, owner) in references.columns[birth.place].sorted(by: { $0.key < $1.key }) {
+      if let parent = found.born[KeyedRow(place: owner, key: birth.row[column])] { try decide(parent, found, &decided, at: now) }
+    }
+    guard map.new(birth.key, in: birth.place) == nil else { return }
+    if let twin = try twin(of: birth, found) {
+      if twin == birth.key { return }
+      let row = try store.rename(birth.key, to: twin, in: birth.place, of: device.id, at: now)
+      add(row)
+      folded.append(row)
+    } else if try store.tables[birth.place].givesNewKeys && isTaken(birth) {
+      let floor = found.greatest[birth.place] ?? 0
+      guard let row = try store.giveNewKey(to: birth.key, in: birth.place, of: device.id, above: floor, at: now) else { return }
+      add(row)
+      given.append(row)
     }
   }
 
-  private mutating func add(_ row: RekeyedRow, among found: Findings) {
+  private mutating func add(_ row: RekeyedRow) {
     guard let place = store.place(of: row.table) else { return }
     map.add(.init(place: place, old: row.old, new: row.new))
-    if found.seen.contains(KeyedRow(place: place, key: row.old)) { named.insert(KeyedRow(place: place, key: row.new)) }
+    named.insert(KeyedRow(place: place, key: row.new))
   }
 
   private func findings(in bundle: borrowing VerifiedBundle) throws -> Findings {
@@ -104,12 +118,15 @@ struct DeviceKeys {
         return
       }
       if case .integer(let number) = key { found.greatest[place] = max(found.greatest[place] ?? 0, number) }
-      guard let generation = line.generation, generation.rawValue >= device.merged.rawValue else { return }
       let row = KeyedRow(place: place, key: key)
+      found.spoken.insert(row)
+      guard let generation = line.generation, generation.rawValue >= device.merged.rawValue else { return }
       let schema = store.tables[place].schema
       switch try store.fitted(line, in: place, speech).content {
       case .insert(let fields) where !found.seen.contains(row):
-        found.births.append(Birth(place: place, key: key, row: try schema.row(fields)))
+        let birth = Birth(place: place, key: key, row: try schema.row(fields))
+        found.births.append(birth)
+        found.born[row] = birth
       case .update(let set, _):
         if set.contains(where: { schema.position(of: $0.name).map(natural[place].contains) ?? false }) { found.moved.insert(row) }
       default: found.moved.insert(row)
@@ -121,13 +138,17 @@ struct DeviceKeys {
   }
 
   /// The key of the row that is the same thing as one that the device made: the only one with its natural key. nil: there is none, or it is
-  /// not the device's to change, or the bundle itself makes the two differ.
+  /// not the device's to change, or the device tells the two apart: it changes the natural key of its row in the same bundle, or speaks of the
+  /// other row as well.
   private func twin(of birth: Birth, _ found: Findings) throws -> Value? {
     let table = store.tables[birth.place]
     guard table.folds, !found.moved.contains(KeyedRow(place: birth.place, key: birth.key)) else { return nil }
     guard let twin = try store.twin(of: map.row(birth.row, of: birth.place), in: birth.place, for: scope) else { return nil }
     let row = KeyedRow(place: birth.place, key: twin)
-    return found.seen.contains(row) || named.contains(row) ? nil : twin
+    // A new row of the device's that has the key by chance is another one.
+    if found.spoken.contains(row), found.born[row] == nil { return nil }
+    if named.contains(row) { return nil }
+    return try ConflictTable.isHeld(RowKey([twin]), of: table.name, device: device.id, in: store.database) ? nil : twin
   }
 
   /// Whether the key is another row's, or was one's since the device heard of the hub.
@@ -155,6 +176,15 @@ struct DeviceKeys {
     if moved == step { return step }
     for key in Set([step.key, moved.key]) { try store.owe(key, in: place, to: device.id) }
     return moved
+  }
+
+  /// Whether the step is of a row that became a part of one which the same bundle changes under its own key. To the device they were two: what
+  /// it wrote into the one must not write over what it wrote into the other.
+  func isOfAnother(_ sent: Step, in place: Int) -> Bool {
+    guard let key = store.tables[place].singleKey(sent.key), let new = map.new(key, in: place), new != key else {
+      return false
+    }
+    return ownNames.contains(KeyedRow(place: place, key: new))
   }
 
   func translated(_ record: ConflictRecord) -> ConflictRecord {

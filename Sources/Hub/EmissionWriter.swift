@@ -23,7 +23,7 @@ struct EmissionWriter {
   /// The rows of the device's own that have other keys than it surely knows, and the keys that are its to hand out. They stand before all else, in a full bundle too.
   private func addKeys(to line: (ChangeLine) throws -> Void) throws {
     guard store.tables.contains(where: \.renamesRows) else { return }
-    for row in try store.rekeyed(of: plan.device.id, at: plan.device.proved) {
+    for row in try keysToTell() {
       try line(
         ChangeLine(
           table: row.table, key: RowKey([row.old]), generation: nil, stamp: .zero,
@@ -36,6 +36,16 @@ struct EmissionWriter {
         ChangeLine(
           table: block.table, key: RowKey([.integer(block.first)]), generation: nil, stamp: .zero,
           content: .block(last: RowKey([.integer(block.last)]), number: block.number)))
+    }
+  }
+
+  /// The rows of the device's own that have other keys than it surely knows. Of one that is a part of a row out of its user's sight, nothing is
+  /// told but that it is gone.
+  func keysToTell() throws -> [RekeyedRow] {
+    try store.rekeyed(of: plan.device.id, at: plan.device.proved).filter { row in
+      guard let place = store.place(of: row.table) else { return false }
+      if !store.tables[place].folds { return true }
+      return try store.numbers[place].number(of: RowKey([row.new])).map { plan.visible[place].contains($0) } ?? false
     }
   }
 

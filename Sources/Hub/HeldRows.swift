@@ -26,22 +26,21 @@ final class HeldRows {
   ///
   /// What a user may not do waits for somebody's decision, and not for the user's rights to grow.
   func release() throws -> Int {
-    try giveNewKeys()
     var released = 0
     while true {
-      let entered = try pass()
+      try changeKeys()
+      let (entered, isDone) = try pass()
       released += entered
-      if entered == 0 { return released }
+      if isDone { return released }
     }
   }
 
-  /// While a row waited, another one may have come with its key, or with its natural key. Then it is the later one.
-  private func giveNewKeys() throws {
+  /// While a row waited, another one may have come with its key, which then is the earlier one's, or with its natural key, and then they are one.
+  private func changeKeys() throws {
     let references = try KeyReferences(store.tables)
     if references.isEmpty { return }
-    for conflict in try ConflictTable.list([.held], in: store.database) {
-      let record = conflict.record
-      guard record.operation == .insert, let place = store.place(of: record.table),
+    for record in try ConflictTable.list([.held], in: store.database).map(\.record) {
+      guard record.operation == .insert, record.kind != .forbidden, let place = store.place(of: record.table),
         let key = store.tables[place].singleKey(record.key), let new = try newKey(of: record, key, in: place)
       else { continue }
       let map = KeyMap(references, store.tables, [.init(place: place, old: key, new: new)])
@@ -55,16 +54,23 @@ final class HeldRows {
 
   private func newKey(of record: ConflictRecord, _ key: Value, in place: Int) throws -> Value? {
     let table = store.tables[place]
-    if table.folds, let scope = try scope(of: record), case .insert(let row)? = try? record.change(in: table.schema),
-      let twin = try store.twin(of: row, in: place, for: scope)
-    {
-      return try store.rename(key, to: twin, in: place, of: record.device, at: now).new
+    if let twin = try twin(of: record, in: place) {
+      return twin == key ? nil : try store.rename(key, to: twin, in: place, of: record.device, at: now).new
     }
     guard table.givesNewKeys, try store.rows[place].row(record.key) != nil,
       // A key that the hub itself gave, the device may know already.
       try !store.isGiven(key, in: place)
     else { return nil }
     return try store.giveNewKey(to: key, in: place, of: record.device, above: 0, at: now)?.new
+  }
+
+  /// The key of the row that a new one that waits is the same as. What else of the row waits behind it may tell it apart from every other.
+  private func twin(of record: ConflictRecord, in place: Int) throws -> Value? {
+    let table = store.tables[place]
+    guard table.folds, let scope = try scope(of: record), case .insert(let row)? = try? record.change(in: table.schema),
+      try ConflictTable.countHeld(record.key, of: table.name, device: record.device, in: store.database) == 1
+    else { return nil }
+    return try store.twin(of: row, in: place, for: scope)
   }
 
   static func areThere(_ store: HubStore) throws -> Bool { try !ConflictTable.list([.held], in: store.database).isEmpty }
@@ -75,43 +81,54 @@ final class HeldRows {
     let key: RowKey
   }
 
-  private func pass() throws -> Int {
-    var entered = 0
+  private enum Step { case entered, closed, waits }
+
+  /// - Returns: how many entered, and whether nothing more is to be done.
+  private func pass() throws -> (entered: Int, isDone: Bool) {
+    var (entered, closed) = (0, 0)
     // A row's changes enter in their order: where one still waits, so do the later ones.
     var waiting: Set<RowReference> = []
     let held = try ConflictTable.list([.held], in: store.database).filter { $0.record.kind != .forbidden }
     for conflict in held.sorted(by: { $0.record.generation < $1.record.generation }) {
       let record = conflict.record
       let row = RowReference(device: record.device, table: record.table, key: record.key)
-      if try !waiting.contains(row) && release(record, conflict.bundle) { entered += 1 } else { waiting.insert(row) }
+      switch try waiting.contains(row) ? .waits : release(record, conflict.bundle) {
+      case .entered: entered += 1
+      case .closed: closed += 1
+      case .waits: waiting.insert(row)
+      }
     }
-    return entered
+    return (entered, entered + closed == 0)
   }
 
-  private func release(_ kept: ConflictRecord, _ bundle: BundleID?) throws -> Bool {
-    guard let place = store.place(of: kept.table), let scope = try scope(of: kept) else { return false }
+  private func release(_ kept: ConflictRecord, _ bundle: BundleID?) throws -> Step {
+    guard let place = store.place(of: kept.table), let scope = try scope(of: kept) else { return .waits }
     let record = try kept.present(in: store.tables[place].schema, store.database)
-    guard let change = try? record.change(in: store.tables[place].schema) else { return false }
+    guard let change = try? record.change(in: store.tables[place].schema) else { return .waits }
     let rows = store.rows[place]
     let hub = try rows.row(record.key)
     if hub != nil {
       let rights = try scope.rights(to: record.key, in: place)
-      if !rights.see, !rights.write { return false }
+      if !rights.see, !rights.write { return .waits }
     }
     let past = try store.past(of: record.key, in: place)
     let others = try store.changesByOthers(
       of: past, in: place, after: try ConflictTable.since(record.id, in: store.database), than: record.device)
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
-    guard try hasAll(result.row, over: hub, in: place) else { return false }
+    guard try hasAll(result.row, over: hub, in: place) else { return .waits }
     let row = result.row
     do {
       try store.database.savepoint {
         try rows.write(row, over: hub, key: record.key)
         if row != nil, try !scope.mayWrite(record.key, in: place) { throw StillHeld() }
       }
-    } catch is StillHeld { return false } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint
-    {
-      return false
+    } catch is StillHeld { return .waits } catch let error as SQLiteError where error.kind == .constraint {
+      return .waits
+    } catch let error as SQLiteError where error.kind == .unique {
+      // It is about to become one with that row.
+      if try twin(of: record, in: place) != nil { return .waits }
+      try row.map { try collide($0, record, change, in: place) }
+      return .closed
     }
     if let change = Change(from: hub, to: row) {
       // The device lost the row while it waited, so it is sent back.
@@ -119,7 +136,7 @@ final class HeldRows {
       try store.log(change, of: record.key, with: past, in: place, from: origin)
     }
     try close(record, change, result.disagreement, met: hub, in: place)
-    return true
+    return Change(from: hub, to: row) == nil ? .closed : .entered
   }
 
   /// The change is in. What it met meanwhile is a disagreement as any other.
@@ -131,10 +148,20 @@ final class HeldRows {
       disagreement, of: change, at: record.stamp, generation: record.generation, key: record.key, in: store.tables[place].schema,
       met: met, device: record.device, user: record.user)
     found.id = record.id
-    let isHidden = try met != nil && scope(of: record)?.maySee(record.key, in: place) != true
+    let isHidden =
+      try met.map { try scope(of: record)?.maySee(store.tables[place].schema.key(of: $0), in: place) != true } ?? false
     try ConflictTable.update(found, at: now, isHidden: isHidden, in: store.database)
     try ConflictTable.retell(record.id, in: store.database)
     try store.owe(record.key, in: place, to: record.device)
+  }
+
+  /// Nothing is missing any more, but the natural key is another row's by now.
+  private func collide(_ row: Row, _ record: ConflictRecord, _ change: Change, in place: Int) throws {
+    let rows = store.rows[place]
+    let rivals = try rows.rivals(of: row, in: store.database)
+    let state: ConflictState = store.tables[place].rules.conflict == .hub ? .settled : .open
+    let met = try rivals.count == 1 ? rows.row(rivals[0]) : nil
+    try close(record, change, Disagreement(kind: .unique, state: state), met: met, in: place)
   }
 
   /// Of the user who made the change, who may have given the device away meanwhile; nil where the device is no more.

@@ -120,7 +120,7 @@ extension HubWorkspace {
       isWritten: false)
     let previous = zip(plan.emissions, plan.held).suffix(1).map { (number: $0.number, sets: $1) }.first
     try store.save(emission, holding: plan.visible, after: previous, of: plan.device.id)
-    try store.markRekeyedTold(to: plan.device.id, by: plan.number)
+    try store.markTold(writer.keysToTell(), by: plan.number)
     try store.markOwedSent(to: plan.device.id, by: plan.number)
     try ConflictTable.markTold(conflicts.map(\.id), by: plan.number.rawValue, in: store.database)
     try Ledger.add(manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: store.database)

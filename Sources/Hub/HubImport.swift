@@ -325,7 +325,7 @@ private struct HubImport {
       let step = try keys.translated(sent, in: place)
       if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
       let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
-      try merger.take(step, in: place, decided: isLate)
+      try merger.take(step, in: place, decided: isLate || keys.isOfAnother(sent, in: place))
     }
     try merger.finish()
     let released = try HeldRows(store, now: now).release()

@@ -1,6 +1,7 @@
 import SatchelMerge
 import SatchelSQLite
 import SatchelValues
+import SatchelWorkspace
 
 /// Two rows that cannot both be there, because they have one natural key.
 extension StepMerger {
@@ -12,6 +13,14 @@ extension StepMerger {
     guard let row = try merged(pending, onto: hub, with: past, in: place).row else { return nil }
     let rivals = try rows.rivals(of: row, in: store.database)
     return rivals.count == 1 ? try rows.row(rivals[0]) : nil
+  }
+
+  /// What is to be remembered of a row that a device made just as it is here: no value changes, but its natural key is that device's word too, and
+  /// whoever deletes the row has not heard of that.
+  func madeTwice(_ step: Step, as row: Row, in place: Int) -> Change? {
+    guard case .insert = step.change, store.tables[place].folds else { return nil }
+    let natural = store.tables[place].naturalColumns.subtracting(store.tables[place].schema.key)
+    return .update(natural.sorted().map { ColumnChange(column: $0, was: row[$0], value: row[$0]) })
   }
 
   /// Who stands by the table's policy where only one of two rows can.
@@ -32,6 +41,9 @@ extension StepMerger {
       return false
     }
     let rivalKey = rows.schema.key(of: rival)
+    // What else the device says of the other row is to be heard first.
+    if waiting[RowReference(place: place, key: rivalKey)] != nil { return false }
+    if try ConflictTable.isHeld(rivalKey, of: store.tables[place].name, device: device.id, in: store.database) { return false }
     let rivalPast = try store.past(of: rivalKey, in: place)
     let verdict = try verdict(on: step, against: rival, in: place)
     guard verdict.winner == .device, try scope.maySee(rivalKey, in: place), try scope.mayWrite(rivalKey, in: place),

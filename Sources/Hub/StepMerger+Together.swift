@@ -15,27 +15,30 @@ extension StepMerger {
 
   /// Rows that trade a UNIQUE value, or a parent that goes with its key's new name beside it, cannot go singly. All leave, then all
   /// enter, and what they refer to is looked at when all are there. Nothing is taken where anything is left to decide.
-  func takeTogether() throws {
+  /// - Returns: whether they were taken.
+  func takeTogether(_ rows: [RowReference]) throws -> Bool {
     var moves: [Move] = []
-    for row in order {
-      guard let move = try move(row) else { return }
+    for row in rows {
+      guard let move = try move(row) else { return false }
       moves.append(move)
     }
-    do { try store.database.savepoint { try carryOut(moves) } } catch is NotTogether { return } catch let error as SQLiteError
+    do { try store.database.savepoint { try carryOut(moves) } } catch is NotTogether { return false } catch let error
+      as SQLiteError
       where error.kind == .unique || error.kind == .constraint
-    { return }
+    { return false }
     for move in moves {
       for (step, change) in move.steps {
         try log(change, step, with: store.past(of: step.key, in: move.row.place), in: move.row.place)
       }
+      waiting[move.row] = nil
     }
-    waiting = [:]
-    order = []
+    return true
   }
 
   /// nil where somebody has to decide.
   private func move(_ row: RowReference) throws -> Move? {
     let before = try store.rows[row.place].row(row.key)
+    if before == nil, try isHeld(row.key, in: row.place) { return nil }
     var after = before
     let past = try store.past(of: row.key, in: row.place)
     var steps: [(step: Step, change: Change)] = []

@@ -89,7 +89,9 @@ final class StepMerger {
       order.removeAll { waiting[$0] == nil }
       isForth.toggle()
     }
-    try takeTogether()
+    if try takeTogether(order) { order = [] }
+    // One that nothing helps keeps no others from it.
+    for row in order where try takeTogether([row]) { order.removeAll { $0 == row } }
     for row in order { try giveUp(row) }
     waiting = [:]
     order = []
@@ -149,6 +151,8 @@ final class StepMerger {
         return try forbid(step, met: hub, in: place, "The user may not make this row as it is.")
       }
       try log(change, step, with: past, in: place)
+    } else if let hub, result.disagreement == nil, let part = madeTwice(step, as: hub, in: place) {
+      try log(part, step, with: past, in: place)
     }
     if let disagreement = result.disagreement {
       try note(disagreement, step, met: hub, in: place)
@@ -164,12 +168,15 @@ final class StepMerger {
     if case .insert = step.change { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
     // Not even by its stamp is anything told of the row.
     let state: ConflictState = store.tables[place].rules.conflict == .hub ? .settled : .open
-    try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place)
+    var told: Int64?
+    // Of a row that was deleted here, and had been there, nothing would be told either.
+    if case .delete = step.change { told = 0 }
+    try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place, told: told)
     return nil
   }
 
   /// Whether an earlier change of the row waits.
-  private func isHeld(_ key: RowKey, in place: Int) throws -> Bool {
+  func isHeld(_ key: RowKey, in place: Int) throws -> Bool {
     // For most devices nothing waits at all.
     let holdsAny = try self.holdsAny ?? ConflictTable.holdsAny(of: device.id, in: store.database)
     self.holdsAny = holdsAny
@@ -262,7 +269,10 @@ final class StepMerger {
     return state
   }
 
-  func note(_ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil) throws {
+  /// - Parameter told: 0: the device is not to be told.
+  func note(
+    _ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil, told: Int64? = nil
+  ) throws {
     // Its id comes from the stamp as the device gave it, as it does on the device.
     var record = ConflictRecord(
       disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key, in: store.rows[place].schema,
@@ -272,7 +282,8 @@ final class StepMerger {
     let isHidden = try met.map { try !scope.maySee(store.rows[place].schema.key(of: $0), in: place) } ?? false
     // A change that waits was found to be in nobody's way by now.
     let since = try self.since ?? store.cursor()
-    if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, isHidden: isHidden, in: store.database) {
+    if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, told: told, isHidden: isHidden, in: store.database)
+    {
       conflicts += 1
       if found.count < RowTally.mostShown { found.append(record) }
     } else {

@@ -258,10 +258,17 @@ public enum ConflictTable {
 
   /// Whether a change of this row by this device waits.
   public static func isHeld(_ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database) throws -> Bool {
+    try countHeld(key, of: table, device: device, in: database) > 0
+  }
+
+  /// How many changes of this row by this device wait.
+  public static func countHeld(
+    _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
+  ) throws -> Int64 {
     try database.first(
-      "SELECT 1 FROM satchel_conflicts WHERE state = 'held' AND device = :device AND table_name = :table AND key = :key",
+      "SELECT count(*) FROM satchel_conflicts WHERE state = 'held' AND device = :device AND table_name = :table AND key = :key",
       ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
-    ) { _ in true } ?? false
+    ) { $0.integer(0) } ?? 0
   }
 
   /// Whether any change of this device waits.

@@ -34,18 +34,24 @@ extension ConflictDecision {
   ) throws -> [DecidedRow] {
     let current = try row(record.key)
     guard let rivalKey = record.rivalKey(in: schema) else {
+      if case .hub = self, record.kind == .unique, record.rowWinner == .device {
+        throw WorkspaceError(
+          "row-gone", "The other row went by the policy, and what was in it is not known here.",
+          hint: "Decide it at the hub, which has kept it.")
+      }
       let target = try self.row(for: record, current: current, whole: whole, schema: schema)
       return [DecidedRow(key: record.key, current: current, target: target)]
     }
     let rival = try row(rivalKey)
     let own: Row?
     switch self {
-    case .hub: own = rival == nil ? try record.rowBefore(current, schema) : current
+    case .hub: own = rival == nil && record.rowWinner == .device ? try record.rowBefore(current, schema) : current
     case .device, .set: own = try self.row(for: record, current: current, whole: whole, schema: schema)
     }
     let other: Row?
     switch self {
-    case .hub: other = try rival ?? schema.row(record.hubValues ?? [])
+    // What went by the policy comes back; what somebody deleted since does not.
+    case .hub: other = try rival ?? (record.rowWinner == .device ? schema.row(record.hubValues ?? []) : nil)
     case .device: other = nil
     case .set: other = rival
     }

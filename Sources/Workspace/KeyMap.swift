@@ -39,7 +39,8 @@ public struct KeyMap: Sendable {
   public func value(_ value: Value, in column: Int, of place: Int) -> Value {
     guard let owner = references.columns[place][column], let map = renamed[owner] else { return value }
     if let new = map[value] { return new }
-    // A column without a type may refer to a number by another storage class, which SQL takes for the same.
+    // A column without a type may refer to a number by another storage class. Where SQLite takes that for the same, keys are whole numbers.
+    if tables[owner].info.rowidAlias == nil { return value }
     func newNumber(_ number: Int64?) -> Int64? {
       if let number, case .integer(let new)? = map[.integer(number)] { new } else { nil }
     }

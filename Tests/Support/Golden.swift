@@ -40,7 +40,7 @@ public func makeGolden() throws {
     try world.platform.files.copy(world.identity, to: Paths.join(target, "keys/format-1-sled.identity"), mode: 0o644)
   }
   if try !isThere("backup", in: target) {
-    let world = try BackedUpWorld(random: GoldenRandom(20_261_123), clock: clock)
+    let world = try BackedUpWorld(random: GoldenRandom(20_261_124), clock: clock)
     try write(world.bundles(), into: target, world.platform, staging: world.folder.path)
   }
 }

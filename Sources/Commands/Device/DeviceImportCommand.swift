@@ -23,7 +23,8 @@ extension DeviceTool {
       let workspace = try open(command, context)
       if command.flag("stage") { return try stage(command, context, workspace) }
       let lost: LostExports = command.flag("without-lost") ? .givenUp : .deliveredAgain
-      return try take(command.arguments("FILE"), into: workspace, command, lost: lost, migrations: migrations(command)) { file, body in
+      return try take(command.arguments("FILE"), into: workspace, command, lost: lost, migrations: migrations(command)) {
+        file, body in
         try Streams.with(file, command, context, in: workspace.folder, body)
       }
     }

@@ -33,7 +33,7 @@ extension HubTool {
       table.add(["Restored", "from a backup; not known to have heard of it: \(status.unaware.joined(separator: ", "))"])
     }
     for damage in status.damage { table.add(["Warning", "\(damage.words): writes may have gone by unseen"]) }
-    for device in status.devices.map(\.device) {
+    for device in status.devices.map(\.device) where device.state != .revoked {
       guard let skew = Words.skew(device.skew) else { continue }
       table.add(["Warning", "the clock of \(device.name) was \(skew) when it reported last: set it right there"])
     }

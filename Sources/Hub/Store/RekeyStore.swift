@@ -10,6 +10,8 @@ public struct RekeyedRow: Hashable, Sendable {
   public let new: Value
   /// The emission with which the device learns of it; nil: none yet.
   let told: EmissionNumber?
+  /// In `satchel_rekeyed`.
+  let entry: Int64
 }
 
 extension HubStore {
@@ -17,14 +19,15 @@ extension HubStore {
   func rekeyed(of device: ReplicaID, at received: EmissionNumber) throws -> [RekeyedRow] {
     try database.all(
       """
-      SELECT table_name, old_key, new_key, told
+      SELECT table_name, old_key, new_key, told, entry
       FROM satchel_rekeyed
       WHERE device = :device AND (told IS NULL OR told > :received)
       ORDER BY table_name, new_key, entry
       """, ["device": .string(device.text), "received": .integer(received.rawValue)]
     ) {
       RekeyedRow(
-        table: Name($0.text(0)), old: $0.value(1), new: $0.value(2), told: $0.optionalInteger(3).map { EmissionNumber($0) })
+        table: Name($0.text(0)), old: $0.value(1), new: $0.value(2), told: $0.optionalInteger(3).map { EmissionNumber($0) },
+        entry: $0.integer(4))
     }
   }
 
@@ -53,16 +56,19 @@ extension HubStore {
       """
       INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, at) VALUES (:table, :new, :device, :old, :at)
       """, ["table": .string(table.text), "new": new, "device": .string(device.text), "old": old, "at": .integer(now)])
+    let entry = database.lastInsertRowID
     for key in [old, new] { try owe(RowKey([key]), in: place, to: device) }
-    return RekeyedRow(table: table, old: old, new: new, told: nil)
+    return RekeyedRow(table: table, old: old, new: new, told: nil, entry: entry)
   }
 
   /// The key of the row that is the same thing to people as `row`: the only one that has its natural key, where the user may see and change
-  /// it; nil where there is none.
+  /// it; nil where there is none. It may be the row's own.
   func twin(of row: Row, in place: Int, for scope: ScopeStore) throws -> Value? {
-    let rivals = try rows[place].rivals(of: row, in: database)
-    guard rivals.count == 1, let twin = tables[place].singleKey(rivals[0]), try rows[place].row(RowKey([twin])) != nil,
-      try scope.maySee(rivals[0], in: place), try scope.mayWrite(rivals[0], in: place)
+    let (table, key) = (tables[place], tables[place].schema.key(of: row))
+    var found = try rows[place].rivals(of: row, in: database)
+    if let same = try rows[place].row(key), table.naturalColumns.allSatisfy({ same[$0] == row[$0] }) { found.append(key) }
+    guard found.count == 1, let twin = table.singleKey(found[0]), try rows[place].row(found[0]) != nil,
+      try scope.maySee(found[0], in: place), try scope.mayWrite(found[0], in: place)
     else { return nil }
     return twin
   }
@@ -100,9 +106,11 @@ extension HubStore {
       ])
   }
 
-  func markRekeyedTold(to device: ReplicaID, by number: EmissionNumber) throws {
-    try database.run(
-      "UPDATE satchel_rekeyed SET told = :number WHERE device = :device AND told IS NULL",
-      ["device": .string(device.text), "number": .integer(number.rawValue)])
+  func markTold(_ rows: [RekeyedRow], by number: EmissionNumber) throws {
+    for row in rows where row.told == nil {
+      try database.run(
+        "UPDATE satchel_rekeyed SET told = :number WHERE entry = :entry",
+        ["number": .integer(number.rawValue), "entry": .integer(row.entry)])
+    }
   }
 }
