@@ -85,7 +85,7 @@ struct KeyChanges {
   private func join(_ stranded: Stranded) throws -> KeyMap.Entry? {
     let rows = stranded.rows
     let rivals = try rows.rivals(of: stranded.row, in: session.database)
-    guard rows.table.folds, rows.table.rules.write == .visible, stranded.images.first?.row == nil, rivals.count == 1,
+    guard rows.table.folds, rows.table.rules.write != .none, stranded.images.first?.row == nil, rivals.count == 1,
       let place = tables.firstIndex(where: { $0 === rows }), let old = rows.table.singleKey(stranded.key),
       let new = rows.table.singleKey(rivals[0]),
       try PreImageLookup(rows.table, in: session.database).images(of: rivals[0]).isEmpty

@@ -95,12 +95,11 @@ struct KeyFindings {
     }
   }
 
-  /// Looks whether a row that the hub sends is one that this device made too, under a key of its own.
-  ///
-  /// What its user may not change, a device cannot know, unless that is all that the user does not see: the hub decides about other tables.
+  /// Looks whether a row that the hub sends is one that this device made too, under a key of its own. Whether its user may change the hub's row, a
+  /// device does not know; what the hub does not take of it then is kept.
   private mutating func findTwin(of row: Row, in place: Int) throws {
     let rows = tables[place]
-    guard rows.table.rules.write == .visible, let new = rows.table.singleKey(rows.schema.key(of: row)) else { return }
+    guard rows.table.rules.write != .none, let new = rows.table.singleKey(rows.schema.key(of: row)) else { return }
     let target = KeyedRow(place: place, key: new)
     // What this device did to the hub's row is of that one alone. A new row that has the key by chance is another one.
     guard try births[target] != nil || PreImageLookup(rows.table, in: session.database).images(of: RowKey([new])).isEmpty else {

@@ -87,7 +87,7 @@ final class Expedition {
 
   /// What an import must leave as it was: the whole schema, and the numbers in the file's header.
   func shape(_ path: String) throws -> [String] {
-    try rows(path, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")
+    try rows(path, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")
       + rows(path, "PRAGMA application_id") + rows(path, "PRAGMA user_version")
   }
 }

@@ -1,0 +1,91 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelValues
+import SatchelWorkspace
+
+/// What makes a device believe a bundle: whose it is, whom it is for, and the key that signed it.
+extension DeviceWorkspace {
+  func read(
+    _ path: String, fingerprint: String?, _ session: DeviceSession?, of volume: Manifest?
+  ) throws -> VerifiedBundle {
+    if try hubKey() != nil {
+      do {
+        // A bundle of this device's own that comes back is refused for what it is.
+        return try reader.read(path, trust: .keys(ownKeys() + hubKeys()), staging: folder.inbox) { manifest, signer in
+          try check(manifest)
+          try manifest.check(isWholeOf: volume)
+          try check(signer, of: manifest, session?.state) { try session?.isRevoked($0) ?? false }
+        }
+      } catch BundleError.unknownKey(let id) {
+        return try readWithNewKey(path, id: id, fingerprint: fingerprint, session)
+      }
+    }
+    guard try isInitial() else {
+      throw WorkspaceError(
+        "no-hub-key", "The hub's public key \(folder.key(Self.hubKeyName, "pub")) is missing.",
+        hint: "Bring it back from a backup, or from another device of this hub.")
+    }
+    return try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, signer in
+      try check(manifest)
+      try manifest.check(isWholeOf: volume)
+      try compare(fingerprint, with: signer.fingerprint)
+    }
+  }
+
+  /// The hub has lost its key and signs with one that nothing announced: a person says whether it is the hub's.
+  private func readWithNewKey(_ path: String, id: String, fingerprint: String?, _ session: DeviceSession?) throws
+    -> VerifiedBundle
+  {
+    guard let session, let old = try hubKey() else { throw BundleError.unknownKey(id) }
+    let bundle = try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, signer in
+      try check(manifest)
+      guard manifest.from.id == session.state.hubID, try !session.isRevoked(signer) else { throw BundleError.unknownKey(id) }
+      guard let fingerprint else {
+        throw Refusal(
+          "new-hub-key", "It is signed with another key than the hub's. The key's fingerprint is\n\n    \(signer.fingerprint)\n",
+          hint:
+            "Has the hub's key been lost, and is this what `satchel-hub keys show` shows there by now? Then: satchel import FILE --fingerprint \(signer.fingerprint)",
+          keeping: .quarantine)
+      }
+      try compare(fingerprint, with: signer.fingerprint)
+    }
+    if ending == .keep { try replaceHubKey(old, by: bundle.signer) }
+    return bundle
+  }
+
+  /// The ceremony at the device: what a person compared must be the fingerprint of the key that signed.
+  private func compare(_ fingerprint: String?, with shown: String) throws {
+    guard let fingerprint else {
+      throw Refusal(
+        "untrusted-hub", "This device does not know its hub yet. The bundle's key has the fingerprint\n\n    \(shown)\n",
+        hint:
+          "Compare it with what `satchel-hub status` shows at the hub; if they are the same: satchel import FILE --fingerprint \(shown)"
+      )
+    }
+    guard PublicKey.normalisedFingerprint(fingerprint) == shown else {
+      throw Refusal(
+        "other-fingerprint",
+        "The bundle is signed by another key than the one that you compared: its fingerprint is \(shown).",
+        hint: "Do not use this file before you have spoken with the hub's operator.")
+    }
+  }
+
+  /// What must be right of any bundle from the hub, whatever the database holds.
+  private func check(_ manifest: Manifest) throws {
+    if manifest.emission == nil { _ = try scope(of: manifest) }
+    guard manifest.dataset == configuration.dataset else {
+      throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this device has \(configuration.dataset).")
+    }
+    guard manifest.to.id == configuration.id else {
+      throw Refusal(
+        "not-for-us", "It is for the device \(manifest.to.name); this one is \(configuration.name).", hint: "Carry it on.")
+    }
+  }
+
+  func scope(of manifest: Manifest) throws -> Manifest.Scope {
+    if case .scope(let scope) = manifest.body { return scope }
+    throw Refusal(
+      "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a device imports those of kind scope.",
+      hint: "Carry it to the hub \(manifest.to.name).")
+  }
+}

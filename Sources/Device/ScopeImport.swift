@@ -1,0 +1,226 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelCrypto
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+extension DeviceSession {
+  func isRevoked(_ key: PublicKey) throws -> Bool { try RevokedKeys.contains(key, in: database) }
+
+  func quarantine(_ path: String, because error: any ExplainedError) throws {
+    if workspace.ending == .takeBack { return }
+    try Quarantine.keep(path, because: error, folder: folder, platform: platform, database: database)
+  }
+
+  func importScope(
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String
+  ) throws -> ImportReport {
+    let manifest = bundle.manifest
+    if scope.number <= state.received { return ImportReport(manifest, .repeated) }
+    try refuseDelta(of: scope)
+    if scope.acknowledged > state.sequence {
+      throw Refusal(
+        "older-database",
+        "The hub has \(scope.acknowledged) exports of this device, and this database has made \(state.sequence): it is an old copy of itself.",
+        hint: "Put the newer database back if there is one. If not, keep this one aside and have the device provisioned anew.")
+    }
+    let lacks = scope.epoch != state.epoch && scope.acknowledged < state.acknowledged
+    if lacks, lost == .deliveredAgain, let report = try redeliver(to: scope, manifest) { return report }
+    if scope.extent == .delta && scope.after > state.received {
+      throw Refusal(
+        "gap", "It builds on the hub's bundle \(scope.after), and the last one that came here is \(state.received).",
+        hint: "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
+    }
+    let isNewHistory = scope.epoch != state.epoch
+    guard manifest.version >= dataset.version else {
+      throw Refusal(
+        "older-dataset", "It is of version \(manifest.version) of the dataset, and this device has version \(dataset.version).",
+        hint: "Was the hub restored from an old backup? Its operator has to bring it to that version again.")
+    }
+    if !isNewHistory { try RevokedKeys.check(manifest, state) }
+    if workspace.ending == .keep { try workspace.trustNext(of: manifest) }
+    let upgrade = try DeviceUpgrade(of: self, by: bundle)
+    let snapshot = try upgrade == nil ? Snapshot.open(bundle, tables: tables) : Snapshot.open(beforeUpgrade: bundle)
+    let lines = try bundle.changeLines()
+    try lines.readAhead()
+    // The hub's rows are taken as they are there, whatever got past a CHECK.
+    try database.execute("PRAGMA ignore_check_constraints = ON")
+    // The hub has an export that tells of the next key: from the next one on that signs.
+    let hasToldKey = state.toldKey.map { $0 <= scope.acknowledged } ?? false
+    if hasToldKey { state.toldKey = nil }
+    let copy = lacks && lost == .givenUp ? try keepCopy(before: scope.number) : nil
+    var report = try keepingInArchive(path, manifest) {
+      guard let upgrade else {
+        return try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
+          try acknowledge(scope)
+          return try apply(bundle, lines, scope, snapshot, nil)
+        }
+      }
+      return try upgrade.orPark(path) {
+        try database.applyTransaction(workspace.ending) {
+          try acknowledge(scope)
+          return try upgrade.changeTables()
+        } _: {
+          try snapshot?.check(tables)
+          return try apply(bundle, lines, scope, snapshot, upgrade)
+        }
+      }
+    }
+    report.copy = copy
+    if workspace.ending == .keep {
+      try wipe()
+      try workspace.noteSigner(bundle.signer)
+      if hasToldKey { try workspace.keys.finishRotation() }
+      // What the hub has needs no carrying any more.
+      try moveToSent(below: state.acknowledged.next)
+      try BundleParts(folder, platform: platform).forget(incomingPrefix, upTo: state.received.rawValue)
+      if scope.extent == .full { try forgetBefore(scope, isNewHistory) }
+      try workspace.unstage(upTo: state.received)
+    }
+    return report
+  }
+
+  /// Leaves no byte of rows that are gone: they may have left the user's sight. Where somebody is reading, the next import does it.
+  private func wipe() throws {
+    guard state.isUnwiped else { return }
+    guard try database.wipe() else { return }
+    state.isUnwiped = false
+    try state.save(in: database)
+    try database.emptyLog()
+  }
+
+  /// Keeps a copy of the bundle before `body` commits what it says: where there is one, there is the other. A crash in between leaves a
+  /// copy too many.
+  private func keepingInArchive<T>(_ path: String, _ manifest: Manifest, _ body: () throws -> T) throws -> T {
+    let copy = archive.path(incomingPrefix, manifest.number)
+    if try workspace.ending == .takeBack || platform.files.kind(copy) != nil { return try body() }
+    try archive.keep(path, as: manifest.fileName)
+    do { return try body() } catch {
+      try platform.files.remove(copy)
+      throw error
+    }
+  }
+
+  /// Nothing before a full bundle is needed to know what the hub says.
+  private func forgetBefore(_ scope: Manifest.Scope, _ isNewHistory: Bool) throws {
+    if isNewHistory {
+      // What a hub said before it lost its memory may be told nowhere else.
+      try archive.setAside(incomingPrefix, below: scope.number.rawValue)
+    } else {
+      try archive.forget(incomingPrefix, below: scope.number.rawValue)
+    }
+    try archive.forget(outgoingPrefix, below: scope.acknowledged.rawValue)
+  }
+
+  /// Sorts in what was written here, and forgets the pre-images of what the hub has.
+  private func acknowledge(_ scope: Manifest.Scope) throws {
+    try Capture.settle(tables, in: database)
+    if scope.acknowledged > state.acknowledged {
+      state.acknowledged = scope.acknowledged
+      try PreImageStore.forget(before: acknowledgedGeneration, tables, in: database)
+    }
+  }
+
+  private func apply(
+    _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ scope: Manifest.Scope, _ snapshot: Snapshot?,
+    _ upgrade: DeviceUpgrade?
+  ) throws -> ImportReport {
+    let manifest = bundle.manifest
+    let now = platform.clock.milliseconds()
+    try upgrade?.bringOwnRows()
+    let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
+    let applier = try ScopeApplier(self)
+    for stranded in keys.stranded { try applier.giveUp(stranded) }
+    if let snapshot { try applyWhole(snapshot, with: applier) }
+    try lines.each { line in
+      guard let rows = applier.rows(of: line.table) else { throw LineProblem("there is no table \(line.table) here") }
+      switch line.content {
+      case .row(let fields):
+        try rows.schema.refuseOtherColumns(fields.map(\.name))
+        let row = try rows.schema.row(fields)
+        guard rows.schema.key(of: row) == line.key else { throw LineProblem("its key is not its row's") }
+        try upgrade?.note(row, of: line)
+        try applier.apply(row, key: line.key, at: line.stamp, in: rows)
+      case .gone:
+        try upgrade?.note(nil, of: line)
+        try applier.apply(nil, key: line.key, at: line.stamp, in: rows)
+      case .rekey(_, let number): if number == scope.number { try upgrade?.note(nil, of: line) }
+      case .block: break
+      default: throw LineProblem("it is a line of a device")
+      }
+    }
+    if scope.extent == .delta { try upgrade?.putBack(with: applier) }
+    try applier.finish()
+    try KeyChanges.takeBlocks(of: bundle, after: state.received, tables, device: state.id, in: database)
+    let told = try takeConflicts(of: bundle, at: now)
+    try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: scope.acknowledged.rawValue, in: database)
+    if let definition = try bundle.dataset(limit: DatasetDefinition.maximumBytes) { state.definition = definition }
+    state.received = scope.number
+    if scope.epoch != state.epoch {
+      state.epoch = scope.epoch
+      state.restored = nil
+      try RevokedKeys.join(manifest, into: &state, in: database)
+    }
+    state.user = manifest.user
+    state.heard = now
+    state.hubRecipient = manifest.recipient ?? state.hubRecipient
+    try RevokedKeys.take(manifest, into: &state, in: database)
+    if applier.removed > 0 { state.isUnwiped = true }
+    try state.save(in: database)
+    try Capture.witness(manifest.stamp, in: database)
+    try Ledger.add(
+      manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, conflicts: Int64(applier.conflicts),
+      in: database)
+    var report = ImportReport(
+      manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed,
+      conflicts: applier.conflicts + (upgrade?.departed ?? 0), told: told, rekeyed: keys.rekeyed)
+    report.tally = applier.tally
+    report.found = applier.found
+    report.version = upgrade == nil ? nil : dataset.version
+    return report
+  }
+
+  /// Makes every row what the whole of the hub's rows says, those that are not among them included.
+  private func applyWhole(_ snapshot: Snapshot, with applier: ScopeApplier) throws {
+    for rows in applier.all.reversed() {
+      let theirs = try RowTable(rows.table, in: snapshot.database)
+      // Rows that were deleted here, and that the hub has not either.
+      var gone: [RowKey] = []
+      try PreImageStore.each(rows.table, since: .zero, in: database) { key, _, current in
+        if try current == nil && !theirs.contains(key) { gone.append(key) }
+      }
+      // The row that is looked at is the only one that goes meanwhile.
+      try database.each(rows.table.allKeysSQL) {
+        let key = RowKey($0.values(from: 0, count: rows.schema.key.count))
+        if try !theirs.contains(key) { try applier.apply(nil, key: key, at: .zero, in: rows) }
+      }
+      for key in gone { try applier.apply(nil, key: key, at: .zero, in: rows) }
+    }
+    for rows in applier.all {
+      try snapshot.database.each(rows.table.allRowsSQL) {
+        let row = Row($0.values(from: 0, count: rows.schema.columns.count))
+        let key = rows.schema.key(of: row)
+        try applier.apply(row, key: key, at: try snapshot.stamp(of: key, in: rows.schema.name), in: rows)
+      }
+    }
+  }
+
+  /// Keeps what the hub tells of this device's changes that it could not take as they were.
+  @discardableResult
+  func takeConflicts(of bundle: borrowing VerifiedBundle, at now: Int64) throws -> Int {
+    var new = 0
+    let id = bundle.manifest.bundle
+    try bundle.eachConflict { record in
+      guard record.device == state.id else { throw LineProblem("it is about another device's change") }
+      if try ConflictTable.add(record, bundle: id, noted: now, told: 0, in: database) {
+        new += 1
+      } else {
+        try ConflictTable.update(record, at: now, in: database)
+      }
+    }
+    return new
+  }
+}

@@ -1,0 +1,178 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The import of one verified bundle.
+struct BundleMerge {
+  let workspace: HubWorkspace
+  let store: HubStore
+  let manifest: Manifest
+  let changes: Manifest.Changes
+
+  init(_ workspace: HubWorkspace, _ store: HubStore, _ manifest: Manifest, _ changes: Manifest.Changes) {
+    self.workspace = workspace
+    self.store = store
+    self.manifest = manifest
+    self.changes = changes
+  }
+
+  func run(_ bundle: borrowing VerifiedBundle) throws -> HubImportReport {
+    let now = workspace.platform.clock.milliseconds()
+    let lines = try bundle.changeLines()
+    try lines.readAhead()
+    return try store.applyTransaction(workspace.ending) {
+      try store.absorb(user: HubWorkspace.hubUser, at: now)
+      guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
+      if try Ledger.hasTaken(manifest.bundle, in: store.database) { return report(.repeated) }
+      let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
+      let result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
+      device.merged = max(device.merged, changes.sequence)
+      // What a hub that was restored does not know of, it cannot build on.
+      if try store.hasEmission(changes.received, of: device.id) {
+        device.proved = max(device.proved, changes.received)
+      }
+      device.heard = now
+      if verdict == .imported {
+        device.skew = try skew(at: now)
+        try workspace.noteKeys(of: manifest, signer: bundle.signer, &device, store)
+      }
+      try store.save(device)
+      try store.keepChain(of: manifest, changes, bundle.digest)
+      try store.prove(device.proved, by: device.id)
+      try Ledger.add(
+        manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now, conflicts: Int64(result.conflicts),
+        in: store.database)
+      return result
+    }
+  }
+
+  /// Milliseconds by which the device's clock runs ahead; below zero, by which it is at least behind: a bundle is not older than the one on
+  /// which it stands. How long it was on its way does not count.
+  private func skew(at now: Int64) throws -> Int64 {
+    guard let made = UTCTime.milliseconds(of: manifest.created) else { return 0 }
+    if made > now { return made - now }
+    let emitted = try Ledger.written(changes.received.rawValue, for: manifest.from.name, in: store.database)
+    return emitted.map { min(0, made - $0) } ?? 0
+  }
+
+  private func report(_ verdict: Verdict) -> HubImportReport {
+    HubImportReport(manifest, verdict)
+  }
+
+  private func merge(
+    _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ device: EnrolledDevice, _ now: Int64
+  ) throws -> HubImportReport {
+    let emissions = try store.emissions(of: device.id)
+    // A device that stands on an emission which a restored hub does not know has all that was in the one before it. Where none is
+    // known, because it was away for long, nobody knows what it started from.
+    let stand = emissions.last { $0.number <= changes.received }
+    // It may have been given to another user since, who did not write this.
+    var device = device
+    device.user = stand?.user ?? device.user
+    let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
+    let since = stand?.cursor
+    // What the device sent comes back to it only if it may meanwhile have imported something and rebased this away.
+    let echo = (emissions.last?.number ?? .zero) > changes.received
+    let scope = ScopeStore(store, user: user)
+    let merger = StepMerger(store, device: device, scope: scope, bundle: manifest.bundle, since: since, echo: echo, now: now)
+    var speech = try Speech(of: manifest, store)
+    var keys = try DeviceKeys(scope, device, received: changes.received, since: since, speech)
+    try keys.settle(bundle, at: now)
+    // First what the device found and then what its user decided: it may be about the same, in one bundle.
+    let told = try takeConflicts(bundle, device, keys, speech, latest: merger.latest, now)
+    let (resolved, late) = try takeResolutions(bundle, device, now)
+    var clamped: Int64 = 0
+    var departed = 0
+    try lines.each { line in
+      if let generation = line.generation, generation.rawValue >= changes.sequence.rawValue {
+        throw LineProblem("its generation is not before the export")
+      }
+      guard let place = store.place(of: line.table) else {
+        departed += try takeDeparted(line, device, speech, latest: merger.latest, now)
+        return
+      }
+      if line.content.isAboutKeys || !speech.hasAnythingToSay(in: line) { return }
+      let sent = try store.fitted(line, in: place, speech).step(in: store.rows[place].schema)
+      guard sent.generation.rawValue >= device.merged.rawValue else { return }
+      let step = try keys.translated(sent, in: place)
+      if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
+      let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
+      try merger.take(step, in: place, decided: isLate || keys.isOfAnother(sent, in: place))
+    }
+    try merger.finish()
+    let released = try HeldRows(store, now: now).release()
+    try KeyBlocks(store).renewOwn()
+    try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)
+    var report = HubImportReport(
+      manifest: manifest, verdict: .imported, taken: merger.taken, conflicts: merger.conflicts + told + departed,
+      resolved: resolved, released: released, rekeyed: keys.given, clamped: clamped)
+    report.departed = departed
+    report.leftOut = speech.leftOut.sorted()
+    report.folded = keys.folded
+    report.tally = merger.tally
+    report.found = merger.found
+    return report
+  }
+
+  /// A row whose conflict was decided at the hub before the device's decision came.
+  private struct LateRow {
+    let table: Name
+    let key: RowKey
+    let generation: Generation
+  }
+
+  /// Closes the conflicts that the device's user decided. The first decision to reach the hub stands.
+  private func takeResolutions(
+    _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ now: Int64
+  ) throws -> (resolved: Int, late: [LateRow]) {
+    var resolved = 0
+    var late: [LateRow] = []
+    try bundle.eachResolution { resolution in
+      guard let known = try? ConflictTable.find(resolution.conflict.text, in: store.database), known.record.device == device.id
+      else {
+        return
+      }
+      let isFirst = try ConflictTable.resolve(
+        resolution.conflict, resolution.decision, by: resolution.user, at: now, note: resolution.note, in: store.database)
+      if isFirst {
+        resolved += 1
+      } else if known.decision?.by != resolution.user || known.decision?.made != resolution.decision {
+        late.append(LateRow(table: known.record.table, key: known.record.key, generation: resolution.generation))
+        try ConflictTable.retell(known.record.id, in: store.database)
+      }
+    }
+    return (resolved, late)
+  }
+
+  /// Keeps a change of a table that has left the dataset, for somebody to see to. Returns how many conflicts are new.
+  private func takeDeparted(
+    _ line: ChangeLine, _ device: EnrolledDevice, _ speech: Speech, latest: Stamp, _ now: Int64
+  ) throws -> Int {
+    guard let version = speech.departure(of: line.table) else { throw LineProblem("the dataset has no table \(line.table)") }
+    guard let generation = line.generation, generation.rawValue >= device.merged.rawValue,
+      var record = ConflictRecord(ofDeparted: line, generation, in: version, device: device.id, user: device.user)
+    else { return 0 }
+    record.stamp = min(record.stamp, latest)
+    return try ConflictTable.add(record, bundle: manifest.bundle, noted: now, in: store.database) ? 1 : 0
+  }
+
+  /// Keeps the disagreements that the device found when it rebased its changes.
+  private func takeConflicts(
+    _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ keys: DeviceKeys, _ speech: Speech, latest: Stamp,
+    _ now: Int64
+  ) throws -> Int {
+    var new = 0
+    try bundle.eachConflict { record in
+      guard record.device == device.id else { throw LineProblem("it is about another device's change") }
+      var found = keys.translated(speech.present(record))
+      found.stamp = min(record.stamp, latest)
+      // Who decided, and what, is in the resolution that comes with it.
+      if found.state == .resolved { (found.state, found.decision) = (.open, nil) }
+      if try ConflictTable.add(found, bundle: manifest.bundle, noted: now, told: 0, in: store.database) { new += 1 }
+    }
+    return new
+  }
+}
