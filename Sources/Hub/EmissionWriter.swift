@@ -103,8 +103,8 @@ struct EmissionWriter {
       else {
         var blind = record
         blind.hubValues = nil
-        // Whether the row is gone or out of this user's sight, the user is not to know.
-        if blind.kind == .revoked { blind.kind = .updateDelete }
+        // Whether the row is gone or out of this user's sight, the user is not to know; that a table left the dataset, everybody knows.
+        if blind.kind == .revoked, store.place(of: record.table) != nil { blind.kind = .updateDelete }
         return blind
       }
       return record

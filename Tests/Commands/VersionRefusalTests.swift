@@ -40,7 +40,7 @@ struct VersionRefusalTests {
       (VersionTests.definition(2, #""sites": { "visible": "random() > 0" }"#), nil, "it calls random()"),
       (
         VersionTests.definition(2, #""sites": { "visible": "name < date('now')" }"#), nil,
-        "tables.sites.visible: it asks for the time"
+        "tables.sites.visible: it asks for the present time"
       ),
       (VersionTests.definition(2, #""sites": { "write": "id IN (DELETE FROM sites)" }"#), nil, "tables.sites.write"),
       (
@@ -72,7 +72,7 @@ struct VersionRefusalTests {
     arguments: [
       ("height > 1", "no such column: height"), ("id IN (DELETE FROM sites)", "syntax error"),
       ("random() > 0", "it calls random()"),
-      ("load_extension('x')", "it calls load_extension()"), ("name < datetime()", "it asks for the time"),
+      ("load_extension('x')", "it calls load_extension()"), ("name < datetime()", "it asks for the present time"),
       ("id IN (SELECT name FROM satchel_users)", "satchel_users"), ("1); DELETE FROM sites; --", "parenthesis is closed"),
     ])
   func rules(rule: String, words: String) throws {
