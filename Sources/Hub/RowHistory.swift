@@ -33,6 +33,8 @@ public struct RowHistory: Sendable {
   public let conflicts: [StoredConflict]
   /// Changes up to this one are forgotten; zero: none is.
   public let forgotten: Cursor
+  /// The keys here of rows to which devices had given this key, with the device's name.
+  public let renamed: [(device: String, key: RowKey)]
 }
 
 extension HubWorkspace {
@@ -49,7 +51,8 @@ extension HubWorkspace {
         table: Name(table), key: key, row: try store.rows[place].row(key).map { schema.fields($0) }, entries: entries,
         conflicts: try ConflictTable.list(ConflictState.allCases, in: store.database).filter {
           $0.record.table == Name(table) && $0.record.key == key
-        }, forgotten: store.identity.logFrom)
+        }, forgotten: store.identity.logFrom,
+        renamed: try store.renamed(key, in: place).map { (names[$0.device] ?? $0.device, $0.key) })
     }
   }
 

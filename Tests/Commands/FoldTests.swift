@@ -102,6 +102,7 @@ struct FoldTests {
     try expectPeace("t|Blue|1|Ada|NULL|3|tea for p,tea for t")
     // The smaller number of beds is in the record, and nothing else.
     #expect(try kinds() == ["insert/insert settled"])
+    #expect(camp.hub("history", "bookings", "p").out.contains("A row that phone made under this key is [t] here."))
   }
 
   @Test("what the two differ in is for the policy, and what it leaves open for somebody")

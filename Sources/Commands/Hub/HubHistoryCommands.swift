@@ -31,8 +31,11 @@ extension HubTool {
     var text = "\(history.table) [\(Words.key(history.key))]\n"
     if history.forgotten > .zero {
       text += "What happened up to the hub's change \(history.forgotten) is forgotten (satchel-hub compact).\n"
-    } else if history.entries.isEmpty {
+    } else if history.entries.isEmpty, history.row != nil {
       text += "It was there when the hub began, and nobody has changed it since.\n"
+    }
+    for row in history.renamed {
+      text += "A row that \(visible(row.device)) made under this key is [\(Words.key(row.key))] here.\n"
     }
     for entry in history.entries {
       let who = "\(entry.user)\(entry.device.map { " on \($0)" } ?? " at the hub")"
@@ -59,13 +62,18 @@ extension HubTool {
     case .insert: (entry.set ?? []).map { "+ \($0.name): \(Words.value($0.value))" }
     case .delete: (entry.was ?? []).map { "- \($0.name): \(Words.value($0.value))" }
     case .update:
-      zip(entry.was ?? [], entry.set ?? []).map { "\($0.name): \(Words.value($0.value)) -> \(Words.value($1.value))" }
+      zip(entry.was ?? [], entry.set ?? []).map { was, set in
+        // Somebody made what was there already.
+        was == set
+          ? "= \(set.name): \(Words.value(set.value))" : "\(was.name): \(Words.value(was.value)) -> \(Words.value(set.value))"
+      }
     }
   }
 
   private static func members(_ history: RowHistory) -> KeyValuePairs<String, JSONValue> {
     [
       "table": .string(history.table.text), "key": .key(history.key), "row": .fields(history.row),
+      "renamed": .array(history.renamed.map { ["device": .string($0.device), "key": .key($0.key)] }),
       "changes": .array(
         history.entries.map { entry in
           [

@@ -106,6 +106,15 @@ extension HubStore {
       ])
   }
 
+  /// The rows to which devices gave a key and that have another one here, each with its device's id.
+  func renamed(_ key: RowKey, in place: Int) throws -> [(device: String, key: RowKey)] {
+    guard let old = tables[place].singleKey(key) else { return [] }
+    return try database.all(
+      "SELECT device, new_key FROM satchel_rekeyed WHERE table_name = :table AND old_key = :old AND new_key IS NOT :old ORDER BY entry",
+      ["table": .string(tables[place].name.text), "old": old]
+    ) { ($0.text(0), RowKey([$0.value(1)])) }
+  }
+
   func markTold(_ rows: [RekeyedRow], by number: EmissionNumber) throws {
     for row in rows where row.told == nil {
       try database.run(
