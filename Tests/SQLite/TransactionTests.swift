@@ -167,7 +167,7 @@ func wiped() throws {
   try database.execute(
     """
     CREATE TABLE t (a TEXT PRIMARY KEY, b);
-    WITH n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO t SELECT i, 'secret' || i || randomblob(i) FROM n;
+    WITH n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO t SELECT i, 'secret' || i || '.' || randomblob(i) FROM n;
     DELETE FROM t WHERE rowid % 3
     """)
   func numbers() throws -> [Int64] { try database.all("SELECT rowid FROM t ORDER BY rowid") { $0.integer(0) } }
@@ -176,7 +176,7 @@ func wiped() throws {
   let after = try numbers()
   #expect(isWiped && before == after)
   let bytes = try Data(contentsOf: URL(filePath: scratch.path))
-  #expect((1...500).filter { bytes.range(of: Data("secret\($0)".utf8)) != nil && $0 % 3 != 0 && $0 > 166 } == [])
+  #expect((1...500).filter { bytes.range(of: Data("secret\($0).".utf8)) != nil && $0 % 3 != 0 } == [])
   // Whoever has such a table may count on the numbers of its rows.
   try database.execute("CREATE TABLE bare (a); INSERT INTO bare VALUES (1), (2); DELETE FROM bare WHERE a = 1")
   let isWipedAgain = try database.wipe()
