@@ -51,7 +51,7 @@ public enum ConflictTable {
     CREATE INDEX satchel_conflicts_by_state ON satchel_conflicts (state, device, table_name, key);
     """
 
-  private static let columns = """
+  static let columns = """
     id, device, user, table_name, key, generation, stamp, operation, kind, state, base_values, hub_values, device_values, winners, winner, note, bundle,
     noted, decision, decided_by, decided_at
     """
@@ -173,158 +173,9 @@ public enum ConflictTable {
       ["table": .string(table.text)])
   }
 
-  // MARK: reading
-
-  /// The conflicts in these states, oldest first.
-  public static func list(_ states: [ConflictState], in database: borrowing Database) throws -> [StoredConflict] {
-    try ConflictState.allCases.filter { states.contains($0) }.flatMap { state in
-      try database.all(
-        "SELECT \(columns) FROM satchel_conflicts WHERE state = :state ORDER BY noted, id", ["state": .string(state.rawValue)]
-      ) { try stored($0) }
-    }
-  }
-
-  /// The conflicts of one device that the other side does not surely know: not told yet, or told by a bundle after `number`,
-  /// which may have been lost. Of a row that the device's user was not to see when its change met it, they tell nothing: what is there by now
-  /// may be for the user to see, what was there then is not.
-  /// - Parameter user: whose changes; nil: those of all who ever worked with the device.
-  public static func untold(
-    of device: ReplicaID, by user: String? = nil, after number: Int64, in database: borrowing Database
-  ) throws -> [ConflictRecord] {
-    try database.all(
-      """
-      SELECT \(columns), hidden
-      FROM satchel_conflicts
-      WHERE device = :device AND user = coalesce(:user, user) AND (told IS NULL OR told > :number)
-      ORDER BY id
-      """,
-      ["device": .string(device.text), "user": user.map { .string($0) } ?? .null, "number": .integer(number)]
-    ) {
-      var record = try stored($0).record
-      if $0.integer(21) != 0 { (record.hubValues, record.winners) = (nil, []) }
-      return record
-    }
-  }
-
-  /// How many conflicts of one device no bundle has told yet.
-  public static func countUntold(
-    of device: ReplicaID, by user: String? = nil, in database: borrowing Database
-  ) throws -> Int64 {
-    try database.first(
-      "SELECT count(*) FROM satchel_conflicts WHERE device = :device AND user = coalesce(:user, user) AND told IS NULL",
-      ["device": .string(device.text), "user": user.map { .string($0) } ?? .null]
-    ) { $0.integer(0) } ?? 0
-  }
-
-  /// Forgets what others than `user` have left on a device, as far as the hub is known to have it.
-  /// - Parameter number: the last export that the hub has acknowledged.
-  public static func forget(ofOthersThan user: String, toldUpTo number: Int64, in database: borrowing Database) throws {
-    try database.run(
-      "DELETE FROM satchel_conflicts WHERE user <> :user AND told <= :number",
-      ["user": .string(user), "number": .integer(number)])
-  }
-
-  public static func markTold(_ ids: [ConflictID], by number: Int64, in database: borrowing Database) throws {
-    for id in ids {
-      try database.run(
-        "UPDATE satchel_conflicts SET told = :number WHERE id = :id", ["number": .integer(number), "id": .string(id.text)])
-    }
-  }
-
-  /// Makes the other side be told of this conflict's new state.
-  public static func retell(_ id: ConflictID, in database: borrowing Database) throws {
-    try database.run("UPDATE satchel_conflicts SET told = NULL WHERE id = :id", ["id": .string(id.text)])
-  }
-
-  /// The conflict whose id begins with `prefix`. Throws a `WorkspaceError` where there is none, or more than one.
-  public static func find(_ prefix: String, in database: borrowing Database) throws -> StoredConflict {
-    let isHexadecimal = !prefix.isEmpty && prefix.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-    let found =
-      !isHexadecimal
-      ? []
-      : try database.all(
-        "SELECT \(columns) FROM satchel_conflicts WHERE id >= :prefix AND id < :prefix || 'g' ORDER BY id LIMIT 2",
-        ["prefix": .string(prefix)]
-      ) { try stored($0) }
-    guard let first = found.first else {
-      throw WorkspaceError(
-        "no-conflict", "There is no conflict \"\(prefix)\".", hint: "`conflicts list` shows them, with their ids.")
-    }
-    guard found.count == 1 else {
-      throw WorkspaceError("ambiguous", "More than one conflict's id begins with \"\(prefix)\".", hint: "Write more of the id.")
-    }
-    return first
-  }
-
-  /// Whether a change of this row by this device waits.
-  public static func isHeld(_ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database) throws -> Bool {
-    try countHeld(key, of: table, device: device, in: database) > 0
-  }
-
-  /// How many changes of this row by this device wait.
-  public static func countHeld(
-    _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
-  ) throws -> Int64 {
-    try database.first(
-      "SELECT count(*) FROM satchel_conflicts WHERE state = 'held' AND device = :device AND table_name = :table AND key = :key",
-      ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
-    ) { $0.integer(0) } ?? 0
-  }
-
-  /// Whether any change of this device waits.
-  public static func holdsAny(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
-    try database.first(
-      "SELECT 1 FROM satchel_conflicts WHERE state = 'held' AND device = :device", ["device": .string(device.text)]
-    ) { _ in true } ?? false
-  }
-
-  /// The hub's cursor at the emission on which a conflict's change was made.
-  public static func since(_ id: ConflictID, in database: borrowing Database) throws -> Cursor {
-    Cursor(
-      try database.first("SELECT since FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) { $0.integer(0) } ?? 0)
-  }
-
-  public static func count(_ state: ConflictState, in database: borrowing Database) throws -> Int64 {
-    try database.first("SELECT count(*) FROM satchel_conflicts WHERE state = :state", ["state": .string(state.rawValue)]) {
-      $0.integer(0)
-    } ?? 0
-  }
-
   private static func winners(_ record: ConflictRecord) -> Value {
     .text(FieldsCoding.json(record.winners.map { Field($0.name, .string($0.winner.rawValue)) }))
   }
 
   private static func json(_ fields: [Field]?) -> Value { fields.map { .text(FieldsCoding.json($0)) } ?? .null }
-
-  private static func stored(_ row: borrowing Statement) throws -> StoredConflict {
-    func fields(_ column: Int) throws -> [Field]? {
-      guard case .text(let bytes) = row.value(column) else { return nil }
-      return try FieldsCoding.parse(bytes)
-    }
-    func word<T>(_ column: Int, _ make: (String) -> T?) throws -> T {
-      guard let value = make(row.text(column)) else {
-        throw WorkspaceError("bad-conflict", "The row \(row.text(0)) of satchel_conflicts holds an unknown word.")
-      }
-      return value
-    }
-    let winners = try (fields(13) ?? []).compactMap { field -> ColumnWinner? in
-      guard case .text(let word) = field.value, let winner = Winner(rawValue: String(decoding: word, as: UTF8.self)) else {
-        return nil
-      }
-      return ColumnWinner(field.name, winner)
-    }
-    let decision = row.optionalText(18).flatMap { Resolution.Decision(rawValue: $0) }.map {
-      StoredConflict.Decision(made: $0, by: row.text(19), at: row.integer(20))
-    }
-    let record = ConflictRecord(
-      id: try word(0) { ConflictID($0) }, device: try word(1) { ReplicaID($0) }, user: row.text(2), table: Name(row.text(3)),
-      key: try RowKey(canonical: Array(row.text(4).utf8)), generation: Generation(row.integer(5)), stamp: Stamp(row.integer(6)),
-      operation: try word(7) { Operation(rawValue: $0) }, kind: try word(8) { ConflictKind(rawValue: $0) },
-      state: try word(9) { ConflictState(rawValue: $0) }, baseValues: try fields(10), hubValues: try fields(11),
-      deviceValues: try fields(12),
-      winners: winners, rowWinner: try word(14) { Winner(rawValue: $0) }, note: row.optionalText(15),
-      decision: decision.map { .init(made: $0.made, by: $0.by) })
-    return StoredConflict(
-      record: record, bundle: row.optionalText(16).flatMap { BundleID($0) }, noted: row.integer(17), decision: decision)
-  }
 }
