@@ -123,10 +123,14 @@ struct KeyFindings {
     }
   }
 
+  private var orderedBirths: [KeyedRow] {
+    births.keys.sorted { $0.place == $1.place ? $0.key.isBeforeInSQL($1.key) : $0.place < $1.place }
+  }
+
   /// The rows of this device's own that become one with rows of the hub's, but for those that have a key of these entries.
   func folding(besides entries: [KeyMap.Entry]) -> [KeyMap.Entry] {
     let taken = Set(entries.map { KeyedRow(place: $0.place, key: $0.new) })
-    return births.keys.compactMap { birth in
+    return orderedBirths.compactMap { birth in
       taken.contains(birth) ? nil : twin(of: birth).map { .init(place: birth.place, old: birth.key, new: $0) }
     }
   }
@@ -149,8 +153,7 @@ struct KeyFindings {
   func yielding() throws -> [KeyMap.Entry] {
     let targets = Set(told.map { KeyedRow(place: $0.place, key: $0.new) })
     var greatest = greatest
-    let ordered = births.keys.sorted { $0.place == $1.place ? $0.key.isBeforeInSQL($1.key) : $0.place < $1.place }
-    return try ordered.compactMap { birth in
+    return try orderedBirths.compactMap { birth in
       if let twin = twin(of: birth) { return .init(place: birth.place, old: birth.key, new: twin) }
       let table = session.tables[birth.place]
       let isOwn = incoming[birth].map { isSame($0, as: birth) } ?? true
