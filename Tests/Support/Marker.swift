@@ -1,8 +1,6 @@
 import Foundation
 import Glibc
-import SatchelPlatform
-
-@testable import SatchelBundle
+import SatchelValues
 
 /// A text that stands nowhere else, and the ways in which it may be written into a file.
 public struct Marker: Sendable {
@@ -14,7 +12,7 @@ public struct Marker: Sendable {
   public init(_ text: String) {
     self.text = text
     let bytes = Array(text.utf8)
-    let hexadecimal = bytes.map { String($0, radix: 16) }.joined()
+    let hexadecimal = Hexadecimal.text(of: bytes)
     let base64 = (0..<3).map { shift -> [UInt8] in
       // The first and the last letters depend on what stands beside the text.
       let all = Array(Data([UInt8](repeating: 0, count: shift) + bytes).base64EncodedString().utf8)
