@@ -33,9 +33,12 @@ PREFIX ?= /usr/local
 build: deps
 	$(SWIFT) build -c release
 
+# The tests run what users run: an optimised build, in a folder of its own because tests may look inside the modules.
+OPTIMISED := -c release -Xswiftc -enable-testing --scratch-path .build/tested
+
 test: deps
-	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build $(if $(FILTER),--filter '$(FILTER)')
+	$(SWIFT) build --build-tests $(OPTIMISED)
+	$(SWIFT) test --skip-build $(OPTIMISED) $(if $(FILTER),--filter '$(FILTER)')
 
 # .build/static/bin/satchel and satchel-hub: single files that need nothing else on the machine.
 static: deps
@@ -59,17 +62,15 @@ format:
 	$(SWIFT) format --in-place --recursive Sources Tests examples Package.swift
 
 # Random histories of a hub and its devices, pairs of hubs, and random programs of writers, in an optimised build, for as long as you like; then large
-# bundles, while other processes write and read. Other tests look inside the modules, which an optimised build allows only when it is
-# told to.
+# bundles, while other processes write and read.
 soak: deps
 	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
-	  $(SWIFT) test -c release -Xswiftc -enable-testing --filter 'ProtocolTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
-	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test -c release -Xswiftc -enable-testing --skip-build --filter ConcurrencyTests
+	  $(SWIFT) test $(OPTIMISED) --filter 'ProtocolTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
+	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test $(OPTIMISED) --skip-build --filter ConcurrencyTests
 
 # Kills the tools before every call that changes a file, and fails every such call, one run each: minutes.
 crash: deps
-	$(SWIFT) build --build-tests
-	SATCHEL_CRASHES=1000000 $(SWIFT) test --skip-build --filter CrashTests
+	SATCHEL_CRASHES=1000000 $(SWIFT) test $(OPTIMISED) --filter CrashTests
 
 # Fuzzes everything that reads what strangers send, guided by coverage, for SECONDS.
 fuzz: deps

@@ -79,6 +79,16 @@ let package = Package(
         "SatchelValues", "SatchelPlatform", "SatchelCrypto", "SatchelSQLite", "SatchelDataset", "SatchelBundle",
         "SatchelWorkspace", "SatchelDevice", "SatchelHub",
       ], path: "Tests/Support", swiftSettings: tests),
+    .target(
+      name: "SimulatedWorld", dependencies: ["CSQLite", "SatchelValues", "SatchelPlatform", "TestSupport"],
+      path: "Tests/SimulatedWorld", swiftSettings: tests),
+    .target(
+      name: "Simulation",
+      dependencies: [
+        "SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelBundle", "SatchelWorkspace", "SatchelDevice", "SatchelHub",
+        "SimulatedWorld", "TestSupport",
+      ], path: "Tests/Simulation", swiftSettings: tests),
+    .executableTarget(name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: tests),
     .executableTarget(name: "make-golden", dependencies: ["TestSupport"], path: "Tests/MakeGolden", swiftSettings: tests),
     .executableTarget(
       name: "mutate", dependencies: ["TestSupport", "SatchelPlatform"], path: "Tests/Mutate", swiftSettings: tests),
@@ -107,6 +117,7 @@ let package = Package(
     check("GeoPackage", ["Values", "Platform", "JSON", "SQLite", "Commands", "TestSupport"]),
     check("Merge", ["Values", "Dataset", "Merge"]),
     check("Hub", ["Values", "SQLite", "Dataset", "Capture", "Hub", "TestSupport"]),
+    .testTarget(name: "SeasonTests", dependencies: ["Simulation"], path: "Tests/Seasons", swiftSettings: tests),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Leaks", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Dataset", ["Values", "Crypto", "Dataset"]),

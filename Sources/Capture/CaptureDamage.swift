@@ -50,12 +50,12 @@ extension Capture {
   }
 
   private static func damage(to table: TrackedTable, in database: borrowing Database) throws -> CaptureDamage? {
-    guard let before = try database.tableInfo(table.names.before) else {
+    guard let before = try database.tableShape(table.names.before) else {
       return CaptureDamage(
         kind: .saved, table: table.name, words: "the table \(table.names.before), in which its changes are captured, is gone",
         hint: nil)
     }
-    guard let writes = try database.tableInfo(table.names.writes), table.savedWrites(writes) == table.savedColumns(before) else {
+    guard let writes = try database.tableShape(table.names.writes), table.savedWrites(writes) == table.savedColumns(before) else {
       return CaptureDamage(
         kind: .saved, table: table.name,
         words: "the table \(table.names.writes), in which its changes are captured, is gone or not as Satchel made it", hint: nil)
@@ -106,17 +106,17 @@ extension Capture {
 
 extension TrackedTable {
   /// The columns of the app's table as they were when capture was made, in their order.
-  func savedColumns(_ before: TableInfo) -> [Name] {
-    before.schema.columns.filter { ![names.generation, names.existed, names.stamp].contains($0) }
+  func savedColumns(_ before: TableShape) -> [Name] {
+    before.columns.filter { ![names.generation, names.existed, names.stamp].contains($0) }
   }
 
   /// The same columns as the table of writes has them.
-  func savedWrites(_ writes: TableInfo) -> [Name] {
-    writes.schema.columns.filter { ![names.existed, names.written, names.again, names.number].contains($0) }
+  func savedWrites(_ writes: TableShape) -> [Name] {
+    writes.columns.filter { ![names.existed, names.written, names.again, names.number].contains($0) }
   }
 
-  func hasOtherKey(than before: TableInfo, _ mapping: ColumnMapping) -> Bool {
-    let saved = before.schema.key.map { before.schema.columns[$0] }.filter { $0 != names.generation }
+  func hasOtherKey(than before: TableShape, _ mapping: ColumnMapping) -> Bool {
+    let saved = before.key.map { before.columns[$0] }.filter { $0 != names.generation }
     return saved.map { mapping.current($0) } != schema.key.map { schema.columns[$0] }
   }
 }

@@ -40,9 +40,9 @@ extension Capture {
 
   /// Puts an empty table of writes in place. What was in the old one goes to the pre-images, as long as both have the same columns.
   private static func renewWrites(of table: TrackedTable, in database: borrowing Database) throws {
-    if let writes = try database.tableInfo(table.names.writes) {
-      if let before = try database.tableInfo(table.names.before), table.savedWrites(writes) == table.savedColumns(before) {
-        let key = before.schema.key.map { before.schema.columns[$0] }.filter { $0 != table.names.generation }
+    if let writes = try database.tableShape(table.names.writes) {
+      if let before = try database.tableShape(table.names.before), table.savedWrites(writes) == table.savedColumns(before) {
+        let key = before.key.map { before.columns[$0] }.filter { $0 != table.names.generation }
         let sql = CaptureTables.settle(
           table.names, columns: table.savedColumns(before), key: key, alias: table.info.rowidAlias == nil ? nil : key[0])
         for statement in sql { try database.run(statement) }
@@ -56,7 +56,7 @@ extension Capture {
   private static func renewSaved(
     of table: TrackedTable, _ known: ColumnMapping?, in database: borrowing Database
   ) throws -> ColumnMapping? {
-    guard let before = try database.tableInfo(table.names.before) else {
+    guard let before = try database.tableShape(table.names.before) else {
       try database.execute(table.captureSQL.tables.makeBefore)
       return nil
     }

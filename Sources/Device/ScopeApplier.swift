@@ -24,6 +24,8 @@ final class ScopeApplier {
     let isHubs: Bool
   }
 
+  private let orphans: Orphans
+
   private(set) var tally = RowTally()
   /// The new disagreements, the first of them.
   private(set) var found: [ConflictRecord] = []
@@ -39,6 +41,7 @@ final class ScopeApplier {
       pending[table.name] = try PreImageLookup(table, in: session.database)
     }
     self.pending = pending
+    orphans = Orphans(of: tables.filter { pending[$0.schema.name] != nil })
   }
 
   func rows(of name: Name) -> RowTable? { tables.first { $0.schema.name == name } }
@@ -59,6 +62,7 @@ final class ScopeApplier {
     }
     if target == current { return }
     if target == nil { removed += 1 } else { written += 1 }
+    if target == nil, let current { orphans.note(current, of: rows.schema) }
     if let change = Change(from: current, to: target) { tally.add(change, in: rows.schema.name) }
     do { try rows.write(target, over: current, key: key) } catch let error as SQLiteError where error.kind == .unique {
       if let target { blocked.append(Blocked(table: rows, key: key, row: target, stamp: stamp, isHubs: images.isEmpty)) }
@@ -96,13 +100,44 @@ final class ScopeApplier {
       while let rival = try entry.table.insertUnlessTaken(entry.row) { try yield(rival, to: entry) }
     }
     blocked = []
+    // A row that goes may leave others behind.
+    while case let found = try orphans.find(in: session.database), !found.isEmpty {
+      for orphan in found { try takeBack(orphan) }
+    }
+  }
+
+  /// Takes pending changes back that hang a row on one that has just left: what the hub says of the row stands, and they are kept as
+  /// conflicts, as those of a row that leaves are.
+  private func takeBack(_ orphan: Orphans.Orphan) throws {
+    let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
+    guard let first = images.first else { return }
+    try takeBack(
+      images, of: orphan.key, to: first.row, as: Disagreement(kind: .foreignKey, state: .open), met: first.row, in: rows)
+    if first.row == nil {
+      removed += 1
+      orphans.note(orphan.row, of: rows.schema)
+    } else {
+      written += 1
+    }
+  }
+
+  /// Makes a row what the hub last said it is, and keeps each of the pending changes that are lost by that as a conflict.
+  private func takeBack(
+    _ images: [PreImage], of key: RowKey, to row: Row?, as disagreement: Disagreement, met: Row?, in rows: RowTable
+  ) throws {
+    let current = try rows.row(key)
+    for (image, change) in changes(from: images, to: current) {
+      try note(disagreement, of: change, image: image, key: key, met: met, in: rows)
+    }
+    let calm = images.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: row) }
+    try PreImageStore.replace(calm, of: key, in: rows.table, database: session.database)
+    try rows.write(row, over: current, key: key)
   }
 
   /// Takes a row's pending changes back to what the hub last said of it; each of them is kept as a conflict.
   private func yield(_ key: RowKey, to entry: Blocked) throws {
     let rows = entry.table
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
-    let current = try rows.row(key)
     guard let first = images.first else {
       throw Refusal(
         "rows-collide", "Two rows of \(rows.schema.name) that the hub sent have the same value where only one may have it.",
@@ -111,12 +146,7 @@ final class ScopeApplier {
     let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)
     // Where the policy would have kept the device's row and could not, somebody has to decide.
     let state: ConflictState = verdict.winner == .hub ? verdict.state : .open
-    for (image, change) in changes(from: images, to: current) {
-      try note(Disagreement(kind: .unique, state: state), of: change, image: image, key: key, met: entry.row, in: rows)
-    }
-    let calm = images.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: first.row) }
-    try PreImageStore.replace(calm, of: key, in: rows.table, database: session.database)
-    try rows.write(first.row, over: current, key: key)
+    try takeBack(images, of: key, to: first.row, as: Disagreement(kind: .unique, state: state), met: entry.row, in: rows)
   }
 
   /// Leaves a row of the hub's out whose natural key a pending row of this device's own has, where the policy gives it to the device: as

@@ -76,7 +76,9 @@ struct EmissionPlan {
       rows = visible
       gone = store.tables.map { _ in RowSet() }
     }
-    let oldest = emissions.map(\.version).min() ?? store.dataset.version
+    // Where an emission was forgotten, or was made before the hub was lost, the device may stand on any version.
+    let knowsAll = emissions.contains { $0.number == device.proved } || (emissions.first?.number ?? number).rawValue == 1
+    let oldest = knowsAll ? emissions.map(\.version).min() ?? store.dataset.version : 0
     migrations = try VersionTable.migrations(after: oldest, in: store.database)
     carriesDefinition = proved == nil || emissions.contains { $0.version != store.dataset.version }
 

@@ -50,12 +50,13 @@ public protocol FileSystem: Sendable {
 
   // MARK: Names
 
-  /// Makes a folder, and those above it that are missing, with this mode less the umask. One that is there is fine.
-  func makeDirectory(_ path: String, mode: UInt32) throws(PlatformError)
+  /// Makes one folder with this mode less the umask. Throws `.exists` where something has that name. It is on the medium when the folder
+  /// above it was synced.
+  func makeOneDirectory(_ path: String, mode: UInt32) throws(PlatformError)
   /// Returns when the folder's names are on the medium, as far as its file system can say.
   func syncDirectory(_ path: String) throws(PlatformError)
-  /// Gives a file another name in one step, taking the place of a file there, then syncs the target's folder.
-  func rename(_ from: String, to: String) throws(PlatformError)
+  /// Gives a file another name in one step, taking the place of a file there. It is on the medium when the target's folder was synced.
+  func move(_ from: String, to: String) throws(PlatformError)
   /// Removes a file, a link or an empty folder. Throws `.missing` when nothing is there.
   func remove(_ path: String) throws(PlatformError)
 }

@@ -32,23 +32,8 @@ extension HostFileSystem {
     return unsafe String(cString: path)
   }
 
-  public func makeDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
-    do throws(PlatformError) {
-      try makeOneDirectory(path, mode: mode)
-    } catch .missing where Paths.parent(of: path) != path {
-      try makeDirectory(Paths.parent(of: path), mode: mode)
-      try makeOneDirectory(path, mode: mode)
-    }
-  }
-
-  private func makeOneDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
-    do throws(PlatformError) {
-      try systemCall("make the folder", path) { unsafe mkdir(path, mode) }
-    } catch .exists {
-      guard try status(path).kind == .directory else { throw .notADirectory(path: path) }
-      return
-    }
-    try syncDirectory(Paths.parent(of: path))
+  public func makeOneDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
+    try systemCall("make the folder", path) { unsafe mkdir(path, mode) }
   }
 
   public func syncDirectory(_ path: String) throws(PlatformError) {
@@ -61,14 +46,13 @@ extension HostFileSystem {
     }
   }
 
-  public func rename(_ from: String, to: String) throws(PlatformError) {
+  public func move(_ from: String, to: String) throws(PlatformError) {
     do throws(PlatformError) {
       try refuseZeroByte("rename", to)
       try systemCall("rename", from) { unsafe Glibc.rename(from, to) }
     } catch {
       throw try kind(from) == nil ? error : error.about(to)
     }
-    try syncDirectory(Paths.parent(of: to))
   }
 
   public func remove(_ path: String) throws(PlatformError) {

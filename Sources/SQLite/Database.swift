@@ -51,13 +51,14 @@ public struct Database: ~Copyable {
 
   /// Makes the connection ready for the work of one whole command: many rows in one transaction.
   ///
-  /// Rows are written as they are, so foreign keys do nothing by themselves; what is committed survives a power cut. An import goes
+  /// Rows are written as they are, so foreign keys do nothing by themselves; what is committed survives a power cut, which with FULL could
+  /// bring back the journal of a transaction, and so undo it after somebody was told of it. An import goes
   /// through several indexes at once, in the order of random keys: with the usual 2 MiB of cache each row would read and write its pages
   /// anew. Rows that go leave none of their bytes in the file, however the library was built. What is needed to take a single row back stays in memory, up to 64 KiB; what is needed to take back a
   /// statement that writes very many goes into a file.
   public func prepareForCommand() throws(SQLiteError) {
     try execute(
-      "PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = FILE; PRAGMA cache_size = -\(Self.cacheKibibytes)"
+      "PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA; PRAGMA temp_store = FILE; PRAGMA cache_size = -\(Self.cacheKibibytes)"
     )
   }
 

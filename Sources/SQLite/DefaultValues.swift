@@ -12,7 +12,8 @@ extension Database {
   /// Whether the table was declared STRICT, where a column of type ANY takes every value as it is.
   public func isStrict(_ table: Name) throws -> Bool {
     try first(
-      "SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = :name COLLATE BINARY", ["name": .string(table.text)]
+      "SELECT strict FROM pragma_table_list(:name) WHERE schema = 'main' AND name = :name COLLATE BINARY",
+      ["name": .string(table.text)]
     ) { $0.integer(0) != 0 } ?? false
   }
 

@@ -23,7 +23,25 @@ public struct TableInfo: Sendable {
   public let isView: Bool
 }
 
+/// A table's stored columns, in their order.
+public struct TableShape: Sendable {
+  public let columns: [Name]
+  /// The positions of those that are its key, in the key's order.
+  public let key: [Int]
+}
+
 extension Database {
+  /// What the columns of a table are called; nil where there is no such table. It costs a part of what `tableInfo` does.
+  public func tableShape(_ name: Name) throws -> TableShape? {
+    var columns: [Name] = []
+    var keyPlaces: [(place: Int64, column: Int)] = []
+    try each("SELECT name, pk FROM pragma_table_xinfo(:name) WHERE hidden = 0", ["name": .string(name.text)]) {
+      if $0.integer(1) > 0 { keyPlaces.append(($0.integer(1), columns.count)) }
+      columns.append(Name($0.text(0)))
+    }
+    return columns.isEmpty ? nil : TableShape(columns: columns, key: keyPlaces.sorted { $0.place < $1.place }.map(\.column))
+  }
+
   /// The names of the ordinary tables, without SQLite's and Satchel's own.
   public func tableNames() throws -> [Name] {
     try all(
@@ -40,7 +58,8 @@ extension Database {
   /// What the table called exactly `name` looks like; nil where there is none.
   public func tableInfo(_ name: Name) throws -> TableInfo? {
     let kind = try first(
-      "SELECT type, wr FROM pragma_table_list WHERE schema = 'main' AND name = :name COLLATE BINARY", ["name": .string(name.text)]
+      "SELECT type, wr FROM pragma_table_list(:name) WHERE schema = 'main' AND name = :name COLLATE BINARY",
+      ["name": .string(name.text)]
     ) { (type: $0.text(0), withoutRowid: $0.integer(1) != 0) }
     guard let kind else { return nil }
 
@@ -118,7 +137,8 @@ extension Database {
   /// The table's name as it was declared; foreign keys may spell it in another case.
   private func canonicalTableName(_ name: Name) throws -> Name? {
     try first(
-      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name = :name COLLATE NOCASE", ["name": .string(name.text)]
+      "SELECT name FROM pragma_table_list(:name) WHERE schema = 'main' AND name = :name COLLATE NOCASE",
+      ["name": .string(name.text)]
     ) { Name($0.text(0)) }
   }
 

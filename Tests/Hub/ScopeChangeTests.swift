@@ -17,7 +17,7 @@ import Testing
     "over random datasets, rules, users and writes, what is derived from the changes or table by table from above, is what the rules say of all rows"
   )
   func randomHistories() throws {
-    let count = Self.setting("SATCHEL_HISTORIES") ?? 250
+    let count = Self.setting("SATCHEL_HISTORIES") ?? 100
     let first = Self.setting("SATCHEL_SEED") ?? 0
     var total = ScopeHistory.Tally()
     for seed in UInt64(first)..<UInt64(first + count) {

@@ -192,7 +192,9 @@ final class History {
   }
 
   private func repair(_ device: TestDevice) throws {
-    guard let current = try device.workspace.status().current, !current.damage.isEmpty || current.unknownExport != nil else {
+    // Without vandals nothing is damaged, and nobody need look.
+    guard hasVandals, let current = try device.workspace.status().current, !current.damage.isEmpty || current.unknownExport != nil
+    else {
       return
     }
     let report = try device.workspace.repair()
@@ -259,7 +261,7 @@ final class History {
   }
 
   private func repairHub() throws {
-    if try hub.status().damage.isEmpty { return }
+    if try !hasVandals || hub.status().damage.isEmpty { return }
     let report = try hub.repair()
     say("the hub is repaired: \(report.unseen)")
     if try !hub.examine().isWell { throw Wrong("the hub was repaired, and is not well") }

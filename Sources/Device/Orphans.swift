@@ -1,0 +1,52 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Finds the rows of this device's own that refer to a row which has just left: nobody told the hub of them, so the hub does not take
+/// them away with it.
+///
+/// A row that hung on nothing before is the app's affair, and is left as it is.
+final class Orphans {
+  struct Orphan {
+    let rows: RowTable
+    let key: RowKey
+    let row: Row
+  }
+
+  private let tables: [RowTable]
+  /// By the foreign key: the values to which nobody can refer any more, because the row that had them left.
+  private var gone: [ForeignKey: Set<[Value]>] = [:]
+
+  /// - Parameter tables: those with pending changes.
+  init(of tables: [RowTable]) { self.tables = tables }
+
+  /// Notes a row that left.
+  func note(_ row: Row, of schema: TableSchema) {
+    for child in tables {
+      for key in child.schema.foreignKeys where key.parent == schema.name {
+        let values = key.parentColumns.compactMap { schema.position(of: $0).map { row[$0] } }
+        if values.count == key.parentColumns.count, !values.contains(where: \.isNull) { gone[key, default: []].insert(values) }
+      }
+    }
+  }
+
+  /// The rows with pending changes that refer to one which left and has not come back.
+  func find(in database: borrowing Database) throws -> [Orphan] {
+    if gone.isEmpty { return [] }
+    var found: [Orphan] = []
+    for rows in tables {
+      let parents = rows.schema.foreignKeys.filter { gone[$0] != nil }.map { ReferenceLookup.parent(along: $0, of: rows.schema) }
+      if parents.isEmpty { continue }
+      try PreImageStore.each(rows.table, since: .zero, in: database) { key, images, current in
+        guard let current, images.first?.row != current else { return }
+        let isOrphan = try parents.contains { parent in
+          let values = parent.key.columns.map { current[$0] }
+          return try gone[parent.key]?.contains(values) == true && !parent.exists(values, in: database)
+        }
+        if isOrphan { found.append(Orphan(rows: rows, key: key, row: current)) }
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,112 @@
+/// A file or a folder in memory, with what a power cut could still take from it.
+final class Inode {
+  /// A change of a file's bytes that was not synced: what it takes to undo it, and to do it again.
+  struct Change {
+    let offset: Int
+    let old: [UInt8]
+    /// nil: the file was cut off at `offset`.
+    let new: [UInt8]?
+    let oldCount: Int
+  }
+
+  let isFolder: Bool
+  var mode: UInt32
+  var bytes: [UInt8] = []
+  var unsynced: [Change] = []
+  var entries: [String: Inode] = [:]
+
+  /// Whether somebody holds it as a lock file.
+  var isLocked = false
+  let databaseLock = DatabaseLock()
+  let shared = SharedMemory()
+
+  init(isFolder: Bool, mode: UInt32) {
+    self.isFolder = isFolder
+    self.mode = mode
+  }
+
+  func write(_ new: UnsafeRawBufferPointer, at offset: Int) {
+    let end = offset + new.count
+    let kept = min(bytes.count, end)
+    unsynced.append(
+      Change(
+        offset: offset, old: offset < kept ? Array(bytes[offset..<kept]) : [], new: Array(new), oldCount: bytes.count))
+    put(new, at: offset)
+  }
+
+  func truncate(to count: Int) {
+    if count >= bytes.count { return }
+    unsynced.append(Change(offset: count, old: Array(bytes[count...]), new: nil, oldCount: bytes.count))
+    bytes.removeLast(bytes.count - count)
+  }
+
+  private func put(_ new: UnsafeRawBufferPointer, at offset: Int) {
+    let end = offset + new.count
+    if bytes.count < end { bytes.append(contentsOf: repeatElement(0, count: end - bytes.count)) }
+    bytes.withUnsafeMutableBytes { all in
+      if let start = all.baseAddress, let source = new.baseAddress {
+        (start + offset).copyMemory(from: source, byteCount: new.count)
+      }
+    }
+  }
+
+  func sync() { unsynced = [] }
+
+  /// What is on the medium when the power fails: of what was not synced each change is there, not there, or there in part, sector by sector.
+  ///
+  /// - Parameter survives: says, for a change of so many sectors, how many of them reached the medium.
+  func losePower(_ survives: (_ sectors: Int) -> Int) {
+    let changes = unsynced
+    for change in changes.reversed() { undo(change) }
+    for change in changes {
+      guard let new = change.new else {
+        if survives(1) == 1, change.offset < bytes.count { bytes.removeLast(bytes.count - change.offset) }
+        continue
+      }
+      let reached = survives((new.count + Self.sector - 1) / Self.sector) * Self.sector
+      if reached > 0 { new.withUnsafeBytes { put(UnsafeRawBufferPointer(rebasing: $0.prefix(reached)), at: change.offset) } }
+    }
+    unsynced = []
+  }
+
+  private static let sector = 512
+
+  private func undo(_ change: Change) {
+    if bytes.count > change.oldCount { bytes.removeLast(bytes.count - change.oldCount) }
+    if bytes.count < change.oldCount { bytes.append(contentsOf: repeatElement(0, count: change.oldCount - bytes.count)) }
+    change.old.withUnsafeBytes { put($0, at: change.offset) }
+  }
+
+  /// A copy of it and of all below it, with nothing unsynced and nobody's locks.
+  func copy() -> Inode {
+    let copy = Inode(isFolder: isFolder, mode: mode)
+    copy.bytes = bytes
+    for (name, entry) in entries { copy.entries[name] = entry.copy() }
+    return copy
+  }
+}
+
+/// SQLite's five levels of locking on one file: https://www.sqlite.org/lockingv3.html
+final class DatabaseLock {
+  var readers = 0
+  /// Who holds the lock above SHARED; there is one at most.
+  var writer: ObjectIdentifier?
+  /// Whether the writer lets no new readers in.
+  var isPending = false
+}
+
+/// The memory through which connections in write-ahead mode speak with each other, and its eight locks.
+final class SharedMemory {
+  var regions: [UnsafeMutableRawPointer] = []
+  var readers = [Int](repeating: 0, count: 8)
+  var writers = [ObjectIdentifier?](repeating: nil, count: 8)
+  var users = 0
+
+  /// The last one who leaves takes it away.
+  func leave() {
+    users -= 1
+    if users > 0 { return }
+    for region in regions { region.deallocate() }
+    regions = []
+  }
+}

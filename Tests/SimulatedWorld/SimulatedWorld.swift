@@ -1,0 +1,226 @@
+import SatchelPlatform
+import Synchronization
+import TestSupport
+
+/// The files of some computers and sticks, in memory, for programs and for SQLite alike: `/sim/<id>/hub`, `/sim/<id>/stick`, ...
+///
+/// It knows what was synced and what was not. Any step that changes something can fail, be the last one of its process, or of the power. One thread
+/// plays one world.
+public final class SimulatedWorld: @unchecked Sendable {
+  /// The folder that holds everything.
+  public let root: String
+  /// How many steps that change something were taken since the last fault was set.
+  public private(set) var steps = 0
+
+  private let id: String
+  private var tree = Inode(isFolder: true, mode: 0o755)
+  /// Names that came and went, and that a power cut could take back, oldest first; the changes of one step stand or fall together.
+  private var unsyncedNames: [[NameChange]] = []
+  private var fault: Fault?
+  private var isFull = false
+  private var isStickGone = false
+  /// Whether what runs is dead: nothing that it does has any effect.
+  public private(set) var isDead = false
+  /// Whether the fault that was set has come to pass.
+  public private(set) var hasFailed = false
+  private var random: SplitMix64
+  private var names = 0
+  var open: [Int32: OpenFile] = [:]
+  private var nextDescriptor: Int32 = 1 << 20
+
+  struct NameChange {
+    let folder: Inode
+    let name: String
+    let old: Inode?
+    let new: Inode?
+  }
+
+  private static let count = Atomic<Int>(0)
+  private static let worlds = Mutex<[String: SimulatedWorld]>([:])
+
+  /// - Parameter seed: of the names of temporary files, and of what a power cut takes.
+  public init(seed: UInt64) {
+    id = String(Self.count.add(1, ordering: .relaxed).newValue)
+    root = "/sim/\(id)"
+    random = SplitMix64(seed: seed)
+    SimulatedDisk.register()
+    Self.worlds.withLock { $0[id] = self }
+  }
+
+  /// Lets go of all files.
+  public func end() { _ = Self.worlds.withLock { $0.removeValue(forKey: id) } }
+
+  /// The world that a path lies in; nil for the machine's own files.
+  static func world(of path: String) -> SimulatedWorld? {
+    let parts = path.split(separator: "/", maxSplits: 2)
+    guard parts.count > 1, parts[0] == "sim" else { return nil }
+    return worlds.withLock { $0[String(parts[1])] }
+  }
+
+  // MARK: faults
+
+  /// From now on: this goes wrong, once. nil: nothing does.
+  public func set(_ fault: Fault?) {
+    self.fault = fault
+    steps = 0
+    hasFailed = false
+    isFull = false
+    isStickGone = false
+  }
+
+  /// Everything stands still, and whatever runs is dead. After a power cut a part of what was not synced is gone.
+  public func restart() {
+    let wasPowerCut = isDead && fault?.kind == .powerCut
+    for file in open.values { file.inode.isLocked = false }
+    open = [:]
+    isDead = false
+    set(nil)
+    if wasPowerCut { losePower() }
+  }
+
+  /// Every step that changes something comes by here before it is taken.
+  func step(at path: String) throws(Failure) {
+    try look(at: path)
+    defer { steps += 1 }
+    guard let fault else { return }
+    if steps == fault.step {
+      hasFailed = true
+      switch fault.kind {
+      case .killed, .powerCut:
+        isDead = true
+        throw .dead
+      case .diskFull: isFull = true
+      case .ioError: throw .failed
+      case .stickPulledOut:
+        isStickGone = true
+        try look(at: path)
+      }
+    }
+    if isFull { throw .noSpace }
+  }
+
+  /// What is only read fails where nobody is there to read it, or nothing to read from.
+  func look(at path: String) throws(Failure) {
+    if isDead { throw .dead }
+    if isStickGone, path.hasPrefix(root + "/stick") { throw .failed }
+  }
+
+  /// All that was written reaches its medium.
+  public func settle() {
+    unsyncedNames = []
+    func settle(_ inode: Inode) {
+      inode.sync()
+      for entry in inode.entries.values { settle(entry) }
+    }
+    settle(tree)
+  }
+
+  var freeBytes: Int64 { isFull ? 0 : 1 << 40 }
+
+  private func losePower() {
+    // Of each folder what came first may have reached the medium, and nothing after what did not.
+    for changes in unsyncedNames.reversed() {
+      for change in changes.reversed() { change.folder.entries[change.name] = change.old }
+    }
+    var stopped: [ObjectIdentifier: Bool] = [:]
+    for changes in unsyncedNames {
+      let folders = changes.map { ObjectIdentifier($0.folder) }
+      if folders.contains(where: { stopped[$0] == true }) || random.once(in: 3) {
+        for folder in folders { stopped[folder] = true }
+      } else {
+        for change in changes { change.folder.entries[change.name] = change.new }
+      }
+    }
+    unsyncedNames = []
+    losePower(tree)
+  }
+
+  private func losePower(_ inode: Inode) {
+    let fate = random.below(3)
+    inode.losePower { sectors in
+      switch fate {
+      case 0: 0
+      case 1: sectors
+      default: Int.random(in: 0...sectors, using: &random)
+      }
+    }
+    for name in inode.entries.keys.sorted() { if let entry = inode.entries[name] { losePower(entry) } }
+  }
+
+  // MARK: names
+
+  func find(_ path: String) -> Inode? {
+    var here = tree
+    for part in path.split(separator: "/").dropFirst(2) where part != "." {
+      guard let next = here.entries[String(part)] else { return nil }
+      here = next
+    }
+    return here
+  }
+
+  func parent(of path: String) -> Inode? {
+    guard let folder = find(Paths.parent(of: path)), folder.isFolder else { return nil }
+    return folder
+  }
+
+  /// Changes names in one step.
+  func change(_ changes: [(folder: Inode, name: String, new: Inode?)]) {
+    unsyncedNames.append(
+      changes.map { NameChange(folder: $0.folder, name: $0.name, old: $0.folder.entries[$0.name], new: $0.new) })
+    for change in changes { change.folder.entries[change.name] = change.new }
+  }
+
+  func syncNames(of folder: Inode) { unsyncedNames.removeAll { $0.contains { $0.folder === folder } } }
+
+  func newName() -> String {
+    names += 1
+    return "\(names)"
+  }
+
+  func newDescriptor(_ file: OpenFile) -> Int32 {
+    nextDescriptor += 1
+    open[nextDescriptor] = file
+    return nextDescriptor
+  }
+
+  // MARK: copies
+
+  /// All files as they are, to come back to. Nobody may have one open.
+  public func snapshot() -> WorldSnapshot { WorldSnapshot(tree: tree.copy()) }
+
+  /// Brings all files back to what they were.
+  public func bringBack(_ snapshot: WorldSnapshot) {
+    tree = snapshot.tree.copy()
+    unsyncedNames = []
+  }
+
+  /// Copies a file or folder with all in it, as `cp -a` does.
+  public func copy(_ from: String, to path: String) {
+    guard let source = find(from), let folder = parent(of: path) else { return }
+    folder.entries[Paths.name(of: path)] = source.copy()
+  }
+
+  /// Changes bytes of a file behind everybody's back.
+  public func damage(_ path: String, _ change: (inout [UInt8]) -> Void) {
+    if let inode = find(path) { change(&inode.bytes) }
+  }
+}
+
+/// All files of a world at one time.
+public struct WorldSnapshot {
+  let tree: Inode
+}
+
+/// A file that a program has open.
+final class OpenFile {
+  let inode: Inode
+  let path: String
+  let isLock: Bool
+  var position = 0
+
+  init(_ inode: Inode, path: String, isLock: Bool = false) {
+    self.inode = inode
+    self.path = path
+    self.isLock = isLock
+  }
+}

@@ -1,0 +1,157 @@
+import SatchelSQLite
+import SatchelValues
+
+/// What a row is called. Two texts that look the same and have other bytes are two keys, which Swift's `String` would take for one.
+struct Key: Hashable, Comparable, CustomStringConvertible {
+  let text: String
+
+  init(_ text: String) { self.text = text }
+
+  var description: String { text }
+
+  static func == (a: Key, b: Key) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+  static func < (a: Key, b: Key) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+  func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
+}
+
+/// One row of one table.
+struct RowName: Hashable, Comparable, CustomStringConvertible {
+  let table: String
+  let id: Key
+
+  var description: String { "\(table) \(id)" }
+
+  static func < (a: RowName, b: RowName) -> Bool { (a.table, a.id) < (b.table, b.id) }
+}
+
+/// One value of one row.
+struct Cell: Hashable, Comparable, CustomStringConvertible {
+  let row: RowName
+  let column: String
+
+  init(_ table: String, _ id: Key, _ column: String) {
+    row = RowName(table: table, id: id)
+    self.column = column
+  }
+
+  var description: String { "\(row).\(column)" }
+
+  static func < (a: Cell, b: Cell) -> Bool { (a.row, a.column) < (b.row, b.column) }
+}
+
+struct Site: Hashable {
+  let id: Key
+  let zone: Int64
+}
+
+struct Visit: Hashable {
+  let id: Key
+  let site: Key
+}
+
+/// An app, or an administrator with a shell: a connection of its own that knows nothing of Satchel.
+final class FieldApp {
+  static let schema = """
+    CREATE TABLE sites (id TEXT PRIMARY KEY, zone INTEGER NOT NULL, name TEXT, note TEXT);
+    CREATE TABLE visits (id TEXT PRIMARY KEY, site TEXT NOT NULL REFERENCES sites (id), a TEXT, b TEXT);
+    """
+  static let columns = ["sites": ["name", "note"], "visits": ["a", "b"]]
+
+  let database: Database
+
+  init(path: String, mode: Database.Mode = .readWrite) throws {
+    database = try Database(path: path, mode: mode)
+    // What its user was told is saved, is.
+    try database.execute("PRAGMA synchronous = EXTRA")
+  }
+
+  func execute(_ sql: String) throws { try database.execute(sql) }
+
+  func sites() throws -> [Site] {
+    try database.all("SELECT id, zone FROM sites ORDER BY id") { Site(id: Key($0.text(0)), zone: $0.integer(1)) }
+  }
+
+  func visits() throws -> [Visit] {
+    try database.all("SELECT id, site FROM visits ORDER BY id") { Visit(id: Key($0.text(0)), site: Key($0.text(1))) }
+  }
+
+  /// Every row as text, with its table and its id; the columns are named, so that their order does not matter.
+  func rows() throws -> [RowName: String] {
+    var rows: [RowName: String] = [:]
+    for table in ["sites", "visits"] {
+      let columns = try database.all("SELECT name FROM pragma_table_info(:table) ORDER BY name", ["table": .string(table)]) {
+        $0.text(0)
+      }
+      let text = columns.map { "'\($0)=' || quote(\(quoted($0)))" }.joined(separator: " || ' ' || ")
+      try database.each("SELECT id, \(text) FROM \(table)") { rows[RowName(table: table, id: Key($0.text(0)))] = $0.text(1) }
+    }
+    return rows
+  }
+
+  func insert(_ site: Site, name: String?, note: String?) throws {
+    try database.run(
+      "INSERT INTO sites (id, zone, name, note) VALUES (:id, :zone, :name, :note)",
+      ["id": .string(site.id.text), "zone": .integer(site.zone), "name": Self.value(name), "note": Self.value(note)])
+  }
+
+  func insert(_ visit: Visit, a: String?, b: String?) throws {
+    try database.run(
+      "INSERT INTO visits (id, site, a, b) VALUES (:id, :site, :a, :b)",
+      ["id": .string(visit.id.text), "site": .string(visit.site.text), "a": Self.value(a), "b": Self.value(b)])
+  }
+
+  func set(_ cell: Cell, to value: String?) throws {
+    try database.run(
+      "UPDATE \(quoted(cell.row.table)) SET \(quoted(cell.column)) = :value WHERE id = :id",
+      ["value": Self.value(value), "id": .string(cell.row.id.text)])
+  }
+
+  func move(site id: Key, to zone: Int64) throws {
+    try database.run("UPDATE sites SET zone = :zone WHERE id = :id", ["zone": .integer(zone), "id": .string(id.text)])
+  }
+
+  func move(visit id: Key, to site: Key) throws {
+    try database.run("UPDATE visits SET site = :site WHERE id = :id", ["site": .string(site.text), "id": .string(id.text)])
+  }
+
+  func delete(_ id: Key, from table: String) throws {
+    try database.run("DELETE FROM \(quoted(table)) WHERE id = :id", ["id": .string(id.text)])
+  }
+
+  private static func value(_ text: String?) -> Value { text.map { .string($0) } ?? .null }
+
+  // MARK: what must hold
+
+  /// What SQLite itself finds wrong; nil: nothing.
+  func unsoundness() throws -> String? {
+    let verdict = try database.first("PRAGMA integrity_check") { $0.text(0) } ?? "no answer"
+    if verdict != "ok" { return verdict }
+    return try database.first("PRAGMA foreign_key_check") { "\($0.text(0)) \($0.integer(1)) has no \($0.text(2))" }
+  }
+
+  /// Every value that `satchel_log` set or replaced.
+  func logged() throws -> Set<String> {
+    var found: Set<String> = []
+    for column in ["set_values", "was_values"] {
+      try database.each("SELECT value FROM satchel_log, json_each(\(column)) WHERE \(column) IS NOT NULL") { row in
+        if let text = row.optionalText(0) { found.insert(text) }
+      }
+    }
+    return found
+  }
+
+  /// All tables with all that is in them, but for what tells of the hearing alone.
+  func dump() throws -> [String: [String]] {
+    let tables = try database.all(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('satchel_ledger', 'satchel_capture') ORDER BY name"
+    ) { $0.text(0) }
+    var dump: [String: [String]] = [:]
+    for table in tables {
+      let columns = try database.all(
+        "SELECT name FROM pragma_table_info(:table) WHERE name NOT IN ('heard', 'skew')", ["table": .string(table)]
+      ) { "quote(\(quoted($0.text(0))))" }
+      dump[table] = try database.all("SELECT \(columns.joined(separator: " || ' ' || ")) FROM \(quoted(table))") { $0.text(0) }
+    }
+    return dump
+  }
+}

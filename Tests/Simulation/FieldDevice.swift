@@ -1,0 +1,36 @@
+import SatchelDevice
+import SatchelPlatform
+import SatchelWorkspace
+
+/// One device with its app, and what its user must not lose.
+final class FieldDevice {
+  let index: Int
+  let usesWAL: Bool
+  var workspace: DeviceWorkspace
+  private var opened: FieldApp?
+  /// The newest value that the user wrote into each cell and did not write over.
+  var duty: [Cell: String] = [:]
+  /// A copy of the database, made after an export and without anything that no export carried.
+  var copy: String?
+
+  init(_ index: Int, _ workspace: DeviceWorkspace, usesWAL: Bool) {
+    self.index = index
+    self.workspace = workspace
+    self.usesWAL = usesWAL
+  }
+
+  var name: String { workspace.configuration.name }
+  var databasePath: String { workspace.configuration.databasePath(workspace.folder) }
+
+  /// nil before the hub's first bundle. Once opened the app stays open, whatever is imported.
+  func app() throws -> FieldApp? {
+    if let opened { return opened }
+    if try workspace.isInitial() { return nil }
+    let app = try FieldApp(path: databasePath)
+    if usesWAL { try app.execute("PRAGMA journal_mode = WAL") }
+    opened = app
+    return app
+  }
+
+  func closeApp() { opened = nil }
+}

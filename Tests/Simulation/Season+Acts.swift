@@ -1,0 +1,290 @@
+import SatchelBundle
+import SatchelDevice
+import SatchelHub
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+import SimulatedWorld
+import TestSupport
+
+extension SeasonEvent.Kind {
+  /// Whether a fault in the midst of it is part of the story. What people do by hand they do again until it is done.
+  var canFail: Bool {
+    switch self {
+    case .export, .emit, .carry, .damagedCarry, .resolve, .hubResolve, .rights, .version, .backup, .restoreHub, .compact: true
+    case .write, .hubWrite, .clone, .lostDevice, .oldCopy, .clockJump: false
+    }
+  }
+}
+
+/// What happens in a season, besides writing.
+extension Season {
+  func act(_ event: SeasonEvent) throws {
+    var random = SplitMix64(seed: event.seed)
+    let device = devices[event.device]
+    switch event.kind {
+    case .write: for _ in 0...random.below(2) { try write(on: device, &random) }
+    case .hubWrite: try writeAtHub(&random)
+    case .export: if let parcel = try export(device, snapshot: random.once(in: 6)) { mail.append(parcel) }
+    case .emit: mail.append(try emit(to: device, full: random.once(in: 12)))
+    case .carry: try carry(&random)
+    case .damagedCarry: try carryDamaged(&random)
+    case .rights: try changeRights(of: device, to: Int64(random.below(4)))
+    case .version: try goToNextVersion(&random)
+    case .resolve: try resolve(on: device, &random)
+    case .hubResolve: try resolveAtHub(&random)
+    case .clone: try clone(device, &random)
+    case .lostDevice: try lose(device, &random)
+    case .oldCopy: try putBackOldCopy(of: device, &random)
+    case .backup: try makeBackup()
+    case .restoreHub: try restoreHub()
+    case .compact: try compact(&random)
+    case .clockJump: time.pass(days: Int64(1 + random.below(40)))
+    }
+  }
+
+  /// Does it; where a fault stops it, does it again when all is well.
+  private func surely(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch {
+      guard world.hasFailed else { throw error }
+      if world.isDead { closeAll() }
+      world.restart()
+      try body()
+    }
+  }
+
+  // MARK: bundles
+
+  func export(_ device: FieldDevice, snapshot: Bool = false) throws -> Parcel? {
+    if try device.app() == nil { return nil }
+    let report = try device.workspace.export(snapshot: snapshot)
+    if report.isNew { news += 1 }
+    say("\(device.name) exports \(report.sequence)\(report.isNew ? "" : ", nothing new")")
+    for path in try redelivery(of: device) where path != report.file { mail.append(try pack(path, from: device.name, to: nil)) }
+    return try pack(report.file, from: device.name, to: nil)
+  }
+
+  /// What a restored hub lacks of a device. Where none was, nobody need look.
+  func redelivery(of device: FieldDevice) throws -> [String] { presence.isRestored ? try device.workspace.redelivery() : [] }
+
+  func emit(to device: FieldDevice, full: Bool = false) throws -> Parcel {
+    let report = try hub.emit(to: device.name, full: full)
+    if report.isNew { news += 1 }
+    say("hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) gone")
+    return try pack(report.file, from: "hub", to: device.name)
+  }
+
+  func pack(_ file: String, from: String, to device: String?) throws -> Parcel {
+    let name = Paths.name(of: file)
+    let parcel = Parcel(device: device, from: from, path: stick + "/\(everMade.count)-\(name)", name: name)
+    try files.copy(file, to: parcel.path, mode: 0o644)
+    everMade.append(parcel)
+    return parcel
+  }
+
+  private func carry(_ random: inout SplitMix64) throws {
+    if mail.isEmpty { return }
+    let place = random.below(mail.count)
+    let parcel = mail[place]
+    // What stays on the stick may be delivered again.
+    if !random.once(in: 3) { mail.remove(at: place) }
+    if random.once(in: 4) { say("\(parcel.name) is lost") } else { try deliver(parcel) }
+  }
+
+  func deliver(_ parcel: Parcel) throws {
+    guard let name = parcel.device else { return try deliverToHub(parcel) }
+    guard let device = devices.first(where: { $0.name == name }) else { return }
+    do {
+      let report = try device.workspace.importBundle(parcel.path)
+      say("\(name) imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed")
+    } catch let refusal as Refusal where refusal.reason == "gap" {
+      say("\(name) refuses \(parcel.name): gap")
+    }
+    if let problem = try device.app()?.unsoundness() { throw Wrong("\(name) is not sound after \(parcel.name): \(problem)") }
+  }
+
+  private func deliverToHub(_ parcel: Parcel) throws {
+    let before = try Set(admin().rows().keys)
+    do {
+      let report = try hub.importBundle(parcel.path)
+      say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
+    } catch let refusal as Refusal where refusal.reason == "gap" && presence.isRestored {
+      say("hub refuses \(parcel.name): gap")
+    } catch let refusal as Refusal where !devices.contains(where: { $0.name == parcel.from }) {
+      say("hub refuses \(parcel.name) of a lost device: \(refusal.reason)")
+    }
+    try checkResurrection(before: before, after: Set(admin().rows().keys), by: parcel)
+  }
+
+  /// Of a bundle whose bytes are not its own nothing is taken, and nothing is written.
+  private func carryDamaged(_ random: inout SplitMix64) throws {
+    guard let parcel = everMade.randomElement(using: &random), try files.kind(parcel.path) != nil else { return }
+    let isMixedUp = random.once(in: 4)
+    let other = everMade.randomElement(using: &random) ?? parcel
+    let path = stick + "/damaged.satchel"
+    try files.removeIfThere(path)
+    world.copy(parcel.path, to: path)
+    let rest = try files.read(other.path, limit: 1 << 26)
+    let before = try results()
+    let flips = random.once(in: 2)
+    world.damage(path) { bytes in
+      if bytes.isEmpty { return }
+      let place = random.below(bytes.count)
+      if isMixedUp {
+        bytes = Array(bytes[..<place]) + rest.dropFirst(place)
+      } else if flips {
+        bytes[place] ^= 1 << UInt8(random.below(8))
+      } else {
+        bytes.removeLast(bytes.count - place)
+      }
+    }
+    let damaged = try files.read(path, limit: 1 << 26)
+    if try damaged == rest || damaged == files.read(parcel.path, limit: 1 << 26) { return }
+    do {
+      try deliver(Parcel(device: parcel.device, from: parcel.from, path: path, name: "damaged \(parcel.name)"))
+      return
+    } catch is BundleError {
+    } catch is Refusal {}
+    if world.hasFailed { return }
+    if let change = Self.firstChange(before, try results()) {
+      throw Wrong("a damaged \(parcel.name) was refused, and changed \(change)")
+    }
+  }
+
+  // MARK: the office
+
+  private func changeRights(of device: FieldDevice, to remainder: Int64) throws {
+    hidden[device.index] = remainder
+    say("user-\(device.index) may not see zone % \(rules.modulus) = \(remainder)")
+    try surely { _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(remainder))]) }
+  }
+
+  private func goToNextVersion(_ random: inout SplitMix64) throws {
+    let script = rules.next(&random)
+    say("hub goes to version \(rules.version): \(script ?? "no migration")")
+    try surely {
+      if try hub.dataset().definition.version == rules.version { return }
+      _ = try hub.applyDataset(Array(rules.definition.utf8), migration: script.map { Array($0.utf8) })
+    }
+    if backup != nil { try makeBackup() }
+  }
+
+  private func resolve(on device: FieldDevice, _ random: inout SplitMix64) throws {
+    guard try device.app() != nil, let conflict = try device.workspace.conflicts([.open]).randomElement(using: &random) else {
+      return
+    }
+    do {
+      _ = try device.workspace.resolve(conflict.record.id.text, random.once(in: 2) ? .hub : .device, note: nil)
+      say("\(device.name) decides \(conflict.record.table) \(conflict.record.id)")
+    } catch let error as WorkspaceError { say("\(device.name) cannot decide: \(error.reason)") }
+  }
+
+  private func resolveAtHub(_ random: inout SplitMix64) throws {
+    guard let conflict = try hub.conflicts([.open]).randomElement(using: &random) else { return }
+    do {
+      _ = try hub.resolve(conflict.record.id.text, random.once(in: 2) ? .hub : .device, note: nil)
+      say("hub decides \(conflict.record.table) \(conflict.record.id)")
+    } catch let error as WorkspaceError { say("hub cannot decide: \(error.reason)") }
+  }
+
+  // MARK: misfortunes
+
+  /// A copy of a device's folder works on beside it. The hub takes what the first of them brings, and finds out at the second.
+  private func clone(_ device: FieldDevice, _ random: inout SplitMix64) throws {
+    guard try device.app() != nil, let earlier = try export(device) else { return }
+    device.closeApp()
+    let place = world.root + "/copy"
+    world.copy(device.workspace.folder.root, to: place)
+    defer { try? files.removeTree(place) }
+    let platform = Platform(files: files, clock: SeasonClock(time), random: SeededRandom(random.next()))
+    let copy = FieldDevice(device.index, try DeviceWorkspace.open(place, platform: platform), usesWAL: device.usesWAL)
+    say("\(device.name) is copied")
+    for one in [device, copy] {
+      let site = Site(id: newKey(), zone: 1 + hidden[device.index])
+      try one.app()?.insert(site, name: newValue(), note: nil)
+    }
+    try deliver(earlier)
+    guard let first = try export(device), let second = try export(copy) else { return }
+    // It is never carried again: it would only be refused again.
+    everMade.removeLast()
+    copy.closeApp()
+    let merged = try hub.device(device.name).merged
+    try deliver(first)
+    // A hub that lacks what went before takes neither.
+    if try hub.device(device.name).merged == merged { return }
+    do {
+      try deliver(second)
+    } catch let refusal as Refusal where refusal.reason == "fork" {
+      _ = try hub.unflag(device.name)
+      return
+    }
+    throw Wrong("a copy of \(device.name) delivered unnoticed")
+  }
+
+  private func lose(_ device: FieldDevice, _ random: inout SplitMix64) throws {
+    device.closeApp()
+    try files.removeTree(device.workspace.folder.root)
+    _ = try hub.revoke(device.name)
+    devices[device.index] = try newDevice(device.index, ahead: 0, usesWAL: random.once(in: 3))
+    say("\(device.name) is lost; its user gets \(devices[device.index].name)")
+    if backup != nil { try makeBackup() }
+  }
+
+  /// All that the newer file held is in exports.
+  private func putBackOldCopy(of device: FieldDevice, _ random: inout SplitMix64) throws {
+    guard try device.app() != nil, let parcel = try export(device) else { return }
+    mail.append(parcel)
+    guard let copy = device.copy else {
+      let place = world.root + "/copy-of-\(device.name)"
+      try device.app()?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      world.copy(device.databasePath, to: place)
+      device.copy = place
+      return
+    }
+    say("\(device.name) gets an old copy of its database")
+    device.closeApp()
+    for suffix in ["", "-wal", "-shm", "-journal"] { try files.removeIfThere(device.databasePath + suffix) }
+    world.copy(copy, to: device.databasePath)
+    device.copy = nil
+    if random.once(in: 2) { try write(on: device, &random) }
+    let report = try device.workspace.repair()
+    if !report.isWell { throw Wrong("\(device.name) with an old copy cannot be repaired: \(report)") }
+  }
+
+  private func makeBackup() throws {
+    let file = world.root + "/backup-\(newKey()).satchel"
+    try surely {
+      if try files.kind(file) == nil { _ = try hub.backup(to: file, keys: .included) }
+    }
+    backup = file
+    say("the hub is backed up")
+  }
+
+  /// The hub is lost, and comes back as it was when the backup was made.
+  private func restoreHub() throws {
+    guard let backup else { return }
+    time.pass(days: 1)
+    let fingerprint = try hub.fingerprint()
+    let root = hub.folder.root
+    let platform = Platform(files: files, clock: SeasonClock(time), random: SeededRandom(seed ^ UInt64(everMade.count)))
+    closeAll()
+    try surely {
+      try files.removeTree(root)
+      _ = try HubRestore(platform: platform).restore(backup, into: root, keys: .inBackup, fingerprint: fingerprint)
+    }
+    hub = try HubWorkspace.open(root, platform: platform)
+    presence = .afterRestore
+    say("the hub is restored")
+    // What was done at the hub itself since the backup is done again.
+    for device in devices { _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(hidden[device.index]))]) }
+  }
+
+  private func compact(_ random: inout SplitMix64) throws {
+    time.pass(days: 2)
+    remembered.formUnion(try admin().logged())
+    let report = try hub.compact(olderThan: random.once(in: 3) ? 5 : nil, shrinking: random.once(in: 2))
+    say("the hub forgets \(report.logEntries) changes, \(report.goneRows) rows, and \(report.forgotten)")
+  }
+}

@@ -1,0 +1,196 @@
+import SatchelValues
+import SatchelWorkspace
+import TestSupport
+
+/// Which rows the hub saw go.
+struct Presence {
+  /// Whether the hub came back from a backup, and lacks what devices have delivered.
+  private(set) var isRestored = false
+  fileprivate var gone: Set<RowName> = []
+
+  /// Which ones went before, the restored hub does not know.
+  static var afterRestore: Presence {
+    var presence = Presence()
+    presence.isRestored = true
+    return presence
+  }
+}
+
+/// What must hold, in the midst of a season and at its end.
+extension Season {
+  // MARK: in the midst
+
+  /// No row that was deleted comes back by itself.
+  func checkResurrection(before: Set<RowName>, after: Set<RowName>, by parcel: Parcel) throws {
+    defer { presence.gone.formUnion(before.subtracting(after)) }
+    // Keys that several people choose may be used again.
+    let back = after.subtracting(before).intersection(presence.gone).filter { $0.id.text.hasPrefix("k") }
+    if back.isEmpty { return }
+    let known = try Set(hub.conflicts(ConflictState.allCases).map { Self.row(of: $0.record) })
+    for row in back.sorted() where !known.contains(row) {
+      throw Wrong("\(parcel.name) brought \(row) back, and no conflict says so")
+    }
+  }
+
+  private static func row(of record: ConflictRecord) -> RowName {
+    guard case .text(let bytes)? = record.key.values.first else { return RowName(table: record.table.text, id: Key("")) }
+    return RowName(table: record.table.text, id: Key(String(decoding: bytes, as: UTF8.self)))
+  }
+
+  /// No device believes that the hub has what the hub does not have.
+  func checkAcknowledged() throws {
+    let epoch = try admin().database.first("SELECT epoch FROM satchel_hub") { $0.text(0) }
+    for device in devices {
+      let known = try device.app()?.database.first("SELECT acknowledged, epoch FROM satchel_device") {
+        ($0.integer(0), $0.text(1))
+      }
+      guard let known, known.1 == epoch else { continue }
+      let merged = try hub.device(device.name).merged.rawValue
+      if known.0 > merged { throw Wrong("\(device.name) knows \(known.0) as acknowledged, and the hub has \(merged)") }
+    }
+  }
+
+  // MARK: the end
+
+  func finish() throws {
+    say("-- the end of the season")
+    if seed % 4 == 3 { try checkOrder() }
+    var rounds = 0
+    while rounds < Self.mostRounds, try cleanRound() { rounds += 1 }
+    try checkAcknowledged()
+    try checkConvergence()
+    try checkNothingLost()
+    if let problem = try admin().unsoundness() { throw Wrong("the hub's database is not sound: \(problem)") }
+    switch seed % 4 {
+    case 0: try checkRepetition()
+    case 1: try checkHealth()
+    case 2: try checkArchive()
+    default: break
+    }
+  }
+
+  /// Everybody delivers and fetches. Returns whether there was anything new in it.
+  private func cleanRound() throws -> Bool {
+    let before = news
+    for device in devices {
+      if try device.app() == nil { try deliver(try emit(to: device)) }
+      for path in try redelivery(of: device) { try deliver(try pack(path, from: device.name, to: nil)) }
+      if let parcel = try export(device) { try deliver(parcel) }
+    }
+    for device in devices { try deliver(try emit(to: device)) }
+    return news > before
+  }
+
+  private func checkConvergence() throws {
+    let app = try admin()
+    let rows = try app.rows()
+    let (sites, visits) = try (app.sites(), app.visits())
+    for device in devices {
+      guard let has = try device.app()?.rows() else { throw Wrong("\(device.name) has no database") }
+      // By this test's own arithmetic, not by the code that is tested.
+      let seen = sites.filter { $0.zone % rules.modulus != hidden[device.index] }
+      let names = Set(seen.map(\.id))
+      let want = Set(
+        seen.map { RowName(table: "sites", id: $0.id) }
+          + visits.filter { names.contains($0.site) }.map { RowName(table: "visits", id: $0.id) })
+      let wanted = rows.filter { want.contains($0.key) }
+      if has != wanted { throw Wrong("\(device.name) diverged: \(Self.difference(has, wanted))") }
+      let pending = try device.workspace.status().current?.pending ?? []
+      if !pending.isEmpty { throw Wrong("\(device.name) still has pending steps: \(pending)") }
+    }
+  }
+
+  private static func difference(_ have: [RowName: String], _ want: [RowName: String]) -> String {
+    let rows = Set(have.keys).union(want.keys).filter { have[$0] != want[$0] }
+    return rows.sorted().map { "\($0): it has \(have[$0] ?? "nothing"), and the hub \(want[$0] ?? "nothing for it")" }
+      .joined(separator: "; ")
+  }
+
+  private func checkNothingLost() throws {
+    let conflicts =
+      try hub.conflicts(ConflictState.allCases) + devices.flatMap { try $0.workspace.conflicts(ConflictState.allCases) }
+    var kept = try admin().logged().union(remembered)
+    for conflict in conflicts {
+      for case .text(let bytes) in (conflict.record.deviceValues ?? []).map(\.value) {
+        kept.insert(String(decoding: bytes, as: UTF8.self))
+      }
+    }
+    let rows = try admin().database.all("SELECT name, note FROM sites UNION ALL SELECT a, b FROM visits") {
+      [$0.optionalText(0), $0.optionalText(1)]
+    }
+    for text in rows.joined() { if let text { kept.insert(text) } }
+    for device in devices {
+      for (cell, value) in device.duty.sorted(by: { $0.key < $1.key }) where !kept.contains(value) {
+        throw Wrong("\(device.name) lost \(cell) = \(value)")
+      }
+    }
+  }
+
+  /// Every database's tables, as text.
+  func dumps() throws -> [[String: [String]]] {
+    try [admin().dump()] + devices.map { try $0.app()?.dump() ?? [:] }
+  }
+
+  /// Of every database's tables those that only a bundle changes, or somebody who writes.
+  func results() throws -> [[String: [String]]] {
+    try dumps().map { $0.filter { ["sites", "visits", "satchel_conflicts", "satchel_devices"].contains($0.key) } }
+  }
+
+  /// Every bundle that was ever made is imported once more, and changes nothing.
+  private func checkRepetition() throws {
+    let before = try dumps()
+    let current = Set(devices.map(\.name) + ["hub"])
+    for parcel in everMade where current.contains(parcel.from) && current.contains(parcel.device ?? "hub") {
+      if try files.kind(parcel.path) != nil { try deliver(parcel) }
+    }
+    if let change = Self.firstChange(before, try dumps()) { throw Wrong("importing again changed \(change)") }
+  }
+
+  /// Where databases differ, in words; nil: nowhere.
+  static func firstChange(_ before: [[String: [String]]], _ after: [[String: [String]]]) -> String? {
+    for (before, after) in zip(before, after) {
+      for table in before.keys.sorted() where before[table] != after[table] {
+        let (old, new) = (before[table] ?? [], after[table] ?? [])
+        return "\(table): gone is \(old.filter { !new.contains($0) }), new is \(new.filter { !old.contains($0) })"
+      }
+    }
+    return nil
+  }
+
+  private func checkHealth() throws {
+    let report = try hub.examine()
+    if !report.isWell { throw Wrong("the hub is well, and the doctor finds \(report)") }
+    for device in devices where try device.app() != nil {
+      let report = try device.workspace.examine()
+      if !report.isWell { throw Wrong("\(device.name) is well, and the doctor finds \(report)") }
+    }
+  }
+
+  private func checkArchive() throws {
+    let report = try hub.audit()
+    if !report.findings.isEmpty { throw Wrong("archive, ledger and log do not agree: \(report.findings)") }
+  }
+
+  /// Whatever order the bundles of several devices come in, the same rows are in disagreement.
+  private func checkOrder() throws {
+    var parcels: [[Parcel]] = []
+    for device in devices {
+      if let parcel = try export(device) { parcels.append([parcel]) }
+    }
+    closeAll()
+    world.settle()
+    let start = world.snapshot()
+    let before = presence
+    var outcomes: [Set<RowName>] = []
+    for order in [parcels, parcels.reversed()] {
+      for parcel in order.joined() { try deliver(parcel) }
+      outcomes.append(try Set(hub.conflicts([.open]).map { Self.row(of: $0.record) }))
+      closeAll()
+      world.bringBack(start)
+      presence = before
+    }
+    if outcomes[0] != outcomes[1] {
+      throw Wrong("in another order other rows are in disagreement: \(outcomes[0].symmetricDifference(outcomes[1]).sorted())")
+    }
+  }
+}

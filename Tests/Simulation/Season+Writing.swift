@@ -1,0 +1,97 @@
+import TestSupport
+
+/// What people write.
+extension Season {
+  /// Some keys two devices choose by themselves; two of them look the same, and two are numbers of which the longer one is the greater.
+  private static let sharedKeys = ["n0", "n1", "caf\u{e9}", "cafe\u{301}", "10", "9"]
+
+  func write(on device: FieldDevice, _ random: inout SplitMix64) throws {
+    guard let app = try device.app() else { return }
+    for cell in try write(app, who: device.name, &random) { device.duty[cell.key] = cell.value }
+    for cell in device.duty.keys where try !isThere(cell, app) { device.duty[cell] = nil }
+  }
+
+  /// What the user deleted, the user need not find again.
+  private func isThere(_ cell: Cell, _ app: FieldApp) throws -> Bool {
+    try app.database.first("SELECT 1 FROM \(cell.row.table) WHERE id = :id", ["id": .string(cell.row.id.text)]) { _ in true }
+      ?? false
+  }
+
+  func writeAtHub(_ random: inout SplitMix64) throws { _ = try write(admin(), who: "hub", &random) }
+
+  /// One write of somebody. Returns the values that are now theirs; nil where what they wrote tells nothing of them any more.
+  private func write(_ app: FieldApp, who: String, _ random: inout SplitMix64) throws -> [Cell: String?] {
+    let (sites, visits) = try (app.sites(), app.visits())
+    switch random.below(100) {
+    case ..<12: return try insertSite(app, who, sites, &random)
+    case ..<32: return try insertVisit(app, who, sites, visits, &random)
+    case ..<70: return try setValue(app, who, sites, visits, &random)
+    case ..<78:
+      guard let site = sites.randomElement(using: &random) else { return [:] }
+      let zone = Int64(random.below(20))
+      say("\(who) moves site \(site.id) to zone \(zone)")
+      try app.move(site: site.id, to: zone)
+      return [:]
+    case ..<86:
+      guard let visit = visits.randomElement(using: &random), let site = sites.randomElement(using: &random) else { return [:] }
+      say("\(who) moves visit \(visit.id) to \(site.id)")
+      try app.move(visit: visit.id, to: site.id)
+      return [:]
+    default: return try delete(app, who, sites, visits, &random)
+    }
+  }
+
+  private func key(_ random: inout SplitMix64) -> Key {
+    random.once(in: 4) ? Key(random.one(of: Self.sharedKeys)) : newKey()
+  }
+
+  private func value(_ random: inout SplitMix64) -> String? { random.once(in: 8) ? nil : newValue() }
+
+  private func insertSite(_ app: FieldApp, _ who: String, _ sites: [Site], _ random: inout SplitMix64) throws -> [Cell: String?] {
+    let site = Site(id: key(&random), zone: Int64(random.below(20)))
+    if sites.contains(where: { $0.id == site.id }) { return [:] }
+    let (name, note) = (value(&random), value(&random))
+    say("\(who) inserts site \(site.id) in zone \(site.zone): \(name ?? "-") \(note ?? "-")")
+    try app.insert(site, name: name, note: note)
+    return [Cell("sites", site.id, "name"): name, Cell("sites", site.id, "note"): note]
+  }
+
+  private func insertVisit(
+    _ app: FieldApp, _ who: String, _ sites: [Site], _ visits: [Visit], _ random: inout SplitMix64
+  ) throws -> [Cell: String?] {
+    guard let site = sites.randomElement(using: &random) else { return [:] }
+    let visit = Visit(id: key(&random), site: site.id)
+    if visits.contains(where: { $0.id == visit.id }) { return [:] }
+    let (a, b) = (value(&random), value(&random))
+    say("\(who) inserts visit \(visit.id) at \(site.id): \(a ?? "-") \(b ?? "-")")
+    try app.insert(visit, a: a, b: b)
+    return [Cell("visits", visit.id, "a"): a, Cell("visits", visit.id, "b"): b]
+  }
+
+  private func setValue(
+    _ app: FieldApp, _ who: String, _ sites: [Site], _ visits: [Visit], _ random: inout SplitMix64
+  ) throws -> [Cell: String?] {
+    let table = random.once(in: 3) ? "sites" : "visits"
+    guard let id = (table == "sites" ? sites.map(\.id) : visits.map(\.id)).randomElement(using: &random) else { return [:] }
+    let cell = Cell(table, id, random.one(of: FieldApp.columns[table] ?? []))
+    let value = value(&random)
+    say("\(who) sets \(cell) = \(value ?? "-")")
+    try app.set(cell, to: value)
+    return [cell: value]
+  }
+
+  private func delete(
+    _ app: FieldApp, _ who: String, _ sites: [Site], _ visits: [Visit], _ random: inout SplitMix64
+  ) throws -> [Cell: String?] {
+    // No app lets go of a site at which there are visits.
+    let empty = sites.filter { site in !visits.contains { $0.site == site.id } }
+    if random.once(in: 3), let site = empty.randomElement(using: &random) {
+      say("\(who) deletes site \(site.id)")
+      try app.delete(site.id, from: "sites")
+    } else if let visit = visits.randomElement(using: &random) {
+      say("\(who) deletes visit \(visit.id)")
+      try app.delete(visit.id, from: "visits")
+    }
+    return [:]
+  }
+}

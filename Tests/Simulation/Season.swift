@@ -1,0 +1,149 @@
+import SatchelBundle
+import SatchelDevice
+import SatchelHub
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+import SimulatedWorld
+import TestSupport
+
+/// What a season that went wrong says.
+public struct Wrong: Error, CustomStringConvertible {
+  public let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// A season of field work: a hub, three devices and a stick, with files, clocks and chance that are all simulated.
+///
+/// The databases, bundles and signatures are real; the code under test is what the tools run.
+final class Season {
+  static let devices = 3
+  /// How often everybody may have to deliver and to fetch until all is told.
+  static let mostRounds = 5
+
+  let seed: UInt64
+  let world: SimulatedWorld
+  let files: SimulatedFiles
+  let time = SeasonTime()
+  let stick: String
+  var rules: SeasonRules
+  var hub: HubWorkspace
+  private var opened: FieldApp?
+  var devices: [FieldDevice]
+  /// The remainder of a site's zone that each device's user may not see; that of nobody hides nothing.
+  var hidden: [Int64]
+  var mail: [Parcel] = []
+  var everMade: [Parcel] = []
+  var backup: String?
+  /// What the hub's log told before it was forgotten.
+  var remembered: Set<String> = []
+  var presence = Presence()
+  /// How many bundles held anything new.
+  var news = 0
+  private var written = 0
+  private var born = 0
+  private var enrolled = 0
+  private let trace: ((String) -> Void)?
+
+  /// A file on the courier's stick.
+  struct Parcel {
+    /// The device's name; nil: for the hub.
+    let device: String?
+    let from: String
+    let path: String
+    let name: String
+  }
+
+  init(seed: UInt64, trace: ((String) -> Void)? = nil) throws {
+    self.seed = seed
+    self.trace = trace
+    var random = SplitMix64(seed: seed ^ 0x7365_6173_6f6e)
+    rules = SeasonRules(&random)
+    world = SimulatedWorld(seed: random.next())
+    files = SimulatedFiles(world)
+    stick = world.root + "/stick"
+    hidden = (0..<Self.devices).map { _ in Int64(random.below(4)) }
+    devices = []
+    for folder in ["hub", "stick"] { try files.makeDirectory(world.root + "/\(folder)", mode: 0o755) }
+    let database = world.root + "/hub/field.sqlite"
+    let app = try FieldApp(path: database, mode: .create)
+    if random.once(in: 3) { try app.execute("PRAGMA journal_mode = WAL") }
+    try app.execute(FieldApp.schema)
+    opened = app
+    hub = try HubWorkspace.create(
+      world.root + "/hub", definition: Array(rules.definition.utf8), database: database,
+      platform: Platform(files: files, clock: SeasonClock(time), random: SeededRandom(~seed)))
+    for index in 0..<Self.devices {
+      _ = try hub.addUser("user-\(index)", attributes: [("hidden", String(hidden[index]))])
+      // Now and then a clock runs ahead or is far behind.
+      let ahead: Int64 = random.once(in: 8) ? random.one(of: [3_600_000, -3_600_000, -4_000_000_000_000]) : 0
+      devices.append(try newDevice(index, ahead: ahead, usesWAL: random.once(in: 3)))
+    }
+    // Whoever sets up a season's work does so in the office, with the power on.
+    world.settle()
+    say("season \(seed): \(rules.words)")
+  }
+
+  func say(_ event: @autoclosure () -> String) { trace?(event()) }
+
+  func newDevice(_ index: Int, ahead: Int64, usesWAL: Bool) throws -> FieldDevice {
+    enrolled += 1
+    let platform = Platform(
+      files: files, clock: SeasonClock(time, ahead: ahead), random: SeededRandom(seed &* 31 &+ UInt64(enrolled)))
+    let workspace = try DeviceWorkspace.create(
+      world.root + "/device-\(enrolled)", dataset: "field", name: "tablet-\(enrolled)", platform: platform)
+    try hub.admit(workspace, user: "user-\(index)")
+    return FieldDevice(index, workspace, usesWAL: usesWAL)
+  }
+
+  /// The administrator's connection to the hub's database.
+  func admin() throws -> FieldApp {
+    if let opened { return opened }
+    let app = try FieldApp(path: hub.configuration.databasePath(hub.folder))
+    opened = app
+    return app
+  }
+
+  func closeAll() {
+    opened = nil
+    for device in devices { device.closeApp() }
+  }
+
+  func newValue() -> String {
+    written += 1
+    return "v\(written)"
+  }
+
+  func newKey() -> Key {
+    born += 1
+    return Key("k\(born)")
+  }
+
+  /// Lets go of everything.
+  func end() {
+    closeAll()
+    world.end()
+  }
+
+  // MARK: playing
+
+  func play(_ events: [SeasonEvent]) throws {
+    for event in events { try play(event) }
+    try finish()
+  }
+
+  private func play(_ event: SeasonEvent) throws {
+    guard let fault = event.fault else { return try act(event) }
+    world.set(fault)
+    do {
+      try act(event)
+    } catch {
+      guard world.hasFailed else { throw error }
+      say("  \(fault.kind) at step \(fault.step): \(type(of: error))")
+    }
+    // Whatever ran is dead: its connections go with it.
+    if world.isDead { closeAll() }
+    world.restart()
+    try checkAcknowledged()
+  }
+}

@@ -1,0 +1,56 @@
+import SimulatedWorld
+import TestSupport
+
+/// One thing that happens in a season. It draws on no other event: a season without it is a season too.
+public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
+  public enum Kind: String, CaseIterable, Sendable {
+    case write, hubWrite, export, emit, carry
+    /// A bundle arrives with bytes that are not its own.
+    case damagedCarry
+    case rights, version
+    /// Somebody decides a conflict, on a device or at the hub.
+    case resolve, hubResolve
+    /// A device's folder is copied, and both copies go on.
+    case clone
+    /// A device is lost, and its user gets a new one.
+    case lostDevice
+    /// Somebody puts back a copy of the device's database that was made after its last export.
+    case oldCopy
+    case backup, restoreHub, compact
+    case clockJump
+  }
+
+  public let kind: Kind
+  public let device: Int
+  /// What is decided by chance in it.
+  public let seed: UInt64
+  public let fault: Fault?
+
+  public var description: String {
+    "\(kind) device \(device)" + (fault.map { ", \($0.kind) at step \($0.step)" } ?? "")
+  }
+
+  /// How often each kind comes, of all.
+  private static let shares: [(Kind, Int)] = [
+    (.write, 36), (.hubWrite, 8), (.export, 15), (.emit, 12), (.carry, 24), (.damagedCarry, 2), (.rights, 3), (.version, 1),
+    (.resolve, 2), (.hubResolve, 2), (.clone, 1), (.lostDevice, 1), (.oldCopy, 1), (.backup, 2), (.restoreHub, 1), (.compact, 2),
+    (.clockJump, 1),
+  ]
+
+  /// A season's events.
+  static func season(_ seed: UInt64, devices: Int, length: Int) -> [SeasonEvent] {
+    var random = SplitMix64(seed: seed)
+    // In every other season nothing breaks.
+    let breaks = random.once(in: 2)
+    let all = shares.flatMap { Array(repeating: $0.0, count: $0.1) }
+    return (0..<length).map { _ in
+      let kind = random.one(of: all)
+      let device = random.below(devices)
+      let fails = random.once(in: 4)
+      // Early steps and late ones: some commands take few, and a full import very many.
+      let step = random.below(1 << (2 + random.below(7)))
+      let fault = Fault(random.one(of: Fault.Kind.allCases), step: step)
+      return SeasonEvent(kind: kind, device: device, seed: random.next(), fault: breaks && fails && kind.canFail ? fault : nil)
+    }
+  }
+}

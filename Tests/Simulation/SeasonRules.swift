@@ -1,0 +1,42 @@
+import TestSupport
+
+/// The dataset of a season, which goes through versions.
+struct SeasonRules {
+  private(set) var version = 1
+  /// The rule hides the sites whose zone has the user's remainder by it.
+  private(set) var modulus: Int64 = 3
+  private let sites: String
+  private let visits: String
+  private var columns = 0
+
+  /// What a change of the hub's and one of a device's make of each other.
+  private static let policies = [
+    #""conflict": "manual""#, #""conflict": "device""#, #""conflict": "hub""#, #""conflict": "newest""#,
+    #""conflict": "manual", "merge": "row""#, #""conflict": "newest", "merge": "row""#,
+  ]
+
+  init(_ random: inout SplitMix64) {
+    sites = random.one(of: Self.policies)
+    visits = random.one(of: Self.policies)
+  }
+
+  var words: String { "sites \(sites), visits \(visits)" }
+
+  var definition: String {
+    """
+    { "dataset": "field", "version": \(version), "attributes": { "hidden": "integer" },
+      "tables": {
+        "sites": { "visible": "zone % \(modulus) <> :hidden", "write": "1", \(sites) },
+        "visits": { "parents": ["sites"], \(visits) } } }
+    """
+  }
+
+  /// Goes to the next version. Returns its migration; nil: the tables stay as they are.
+  mutating func next(_ random: inout SplitMix64) -> String? {
+    version += 1
+    if random.once(in: 2) { modulus = 7 - modulus }
+    if random.once(in: 3) { return nil }
+    columns += 1
+    return "ALTER TABLE visits ADD COLUMN x\(columns) TEXT DEFAULT 'new'; UPDATE visits SET x\(columns) = a WHERE b IS NULL;"
+  }
+}
