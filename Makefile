@@ -1,12 +1,14 @@
 # Satchel: what can be made here. `make test FILTER=PlatformTests` runs a part of the tests.
 #
-#   HISTORIES  how many random histories of hub and devices, and of scopes, `make soak` tries (1000)
-#   ROWS       how many rows each side brings in `make soak` while other processes write (100000)
-#   PROGRAMS   how many random programs of writers in captured databases `make soak` tries (20000)
+#   SECONDS    for how long `make soak` and `make fuzz` go on (300)
+#   SEASONS    how many seasons `make soak` plays, instead of for how long
+#   PLANTED    1: `make soak` plants mistakes in a copy of the code, and looks whether they are found
+#   SEED       the first seed of `make soak` or `make histories`; give the one that a failure printed to see that failure again
+#   HISTORIES  how many random histories of hub and devices, and of scopes, `make histories` tries (1000)
+#   ROWS       how many rows each side brings in `make histories` while other processes write (100000)
+#   PROGRAMS   how many random programs of writers in captured databases `make histories` tries (20000)
 #   ONLY       a part of `make bench`: capture, cycle, scope
 #   QUICK      1: `make bench` measures less, in two minutes
-#   SECONDS    for how long `make fuzz` goes on (300)
-#   SEED       the first seed of `make soak`; give the one that a failure printed to see that failure again
 
 SWIFT     ?= swift
 HISTORIES ?= 1000
@@ -14,6 +16,8 @@ PROGRAMS  ?= 20000
 ROWS      ?= 100000
 SECONDS   ?= 300
 SEED      ?=
+SEASONS   ?=
+PLANTED   ?=
 FILTER    ?=
 QUICK     ?=
 ONLY      ?=
@@ -27,7 +31,10 @@ STATIC_PACKAGES := libacl1-dev liblz4-dev libbz2-dev libxml2-dev nettle-dev libl
 
 PREFIX ?= /usr/local
 
-.PHONY: static install crash build test demo lint format soak fuzz bench clean deps
+# Sets and dictionaries in one order, so that what a seed tells can be seen again.
+export SWIFT_DETERMINISTIC_HASHING := 1
+
+.PHONY: static install crash build test demo lint format soak histories sanitize fuzz bench clean deps
 
 # Both tools: .build/release/satchel and .build/release/satchel-hub.
 build: deps
@@ -61,12 +68,26 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests examples Package.swift
 
-# Random histories of a hub and its devices, pairs of hubs, and random programs of writers, in an optimised build, for as long as you like; then large
-# bundles, while other processes write and read.
+# Seasons of field work in a simulated world, for SECONDS or so many SEASONS; one alone tells its story. PLANTED=1: whether they find mistakes.
 soak: deps
+ifneq ($(PLANTED),)
+	scripts/plant.py
+else
+	$(SWIFT) build $(OPTIMISED) --product simulate
+	.build/tested/release/simulate $(if $(SEASONS),seasons $(SEASONS),seconds $(SECONDS)) $(SEED)
+endif
+
+# Random histories of a hub and its devices on real files, pairs of hubs, and random programs of writers, for as long as you like; then
+# large bundles, while other processes write and read.
+histories: deps
 	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
 	  $(SWIFT) test $(OPTIMISED) --filter 'ProtocolTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test $(OPTIMISED) --skip-build --filter ConcurrencyTests
+
+# The tests under the sanitizers for addresses and for threads, each in a build of its own: an hour.
+sanitize: deps
+	$(SWIFT) test -c release -Xswiftc -enable-testing --sanitize address --scratch-path .build/address
+	$(SWIFT) test -c release -Xswiftc -enable-testing --sanitize thread --scratch-path .build/thread
 
 # Kills the tools before every call that changes a file, and fails every such call, one run each: minutes.
 crash: deps

@@ -37,7 +37,7 @@ import Testing
         try history.play()
         emissions += history.emissions
       } catch {
-        Issue.record("pair \(seed): \(error)\nTo see it again: make soak HISTORIES=1 SEED=\(seed)")
+        Issue.record("pair \(seed): \(error)\nTo see it again: make histories HISTORIES=1 SEED=\(seed)")
       }
     }
     // A history in which nothing is emitted would prove nothing.

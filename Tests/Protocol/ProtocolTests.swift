@@ -51,7 +51,7 @@ import Testing
         try history.play()
         try history.check()
       } catch {
-        Issue.record("history \(seed) with \(rule): \(error)\nTo see it again: make soak HISTORIES=1 SEED=\(seed)")
+        Issue.record("history \(seed) with \(rule): \(error)\nTo see it again: make histories HISTORIES=1 SEED=\(seed)")
       }
     }
   }
@@ -70,7 +70,7 @@ import Testing
       try history.play()
       try history.check()
     } catch {
-      Issue.record("history \(seed): \(error)\nTo see it again: make soak HISTORIES=1 SEED=\(seed)")
+      Issue.record("history \(seed): \(error)\nTo see it again: make histories HISTORIES=1 SEED=\(seed)")
     }
   }
 }

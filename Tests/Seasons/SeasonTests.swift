@@ -15,4 +15,27 @@ import Testing
       Issue.record("\(Soak.shrink(seed))")
     }
   }
+
+  private struct Mistake: Decodable {
+    struct Edit: Decodable { let right: String }
+    let name: String
+    let what: String
+    let file: String
+    let edits: [Edit]
+    let with: String?
+  }
+
+  @Test("each mistake that is planted has its place in the code")
+  func mistakes() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let all = try JSONDecoder().decode(
+      [Mistake].self, from: Data(contentsOf: root.appending(path: "Tests/Planted/mistakes.json")))
+    #expect(all.count >= 30)
+    #expect(Set(all.map(\.name)).count == all.count)
+    for mistake in all {
+      let text = try String(contentsOf: root.appending(path: mistake.file), encoding: .utf8)
+      #expect(!mistake.edits.isEmpty || all.contains { $0.name == mistake.with })
+      for edit in mistake.edits { #expect(text.components(separatedBy: edit.right).count == 2, "\(mistake.name): \(edit.right)") }
+    }
+  }
 }

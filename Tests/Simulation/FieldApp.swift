@@ -1,23 +1,23 @@
 import SatchelSQLite
 import SatchelValues
 
-/// What a row is called. Two texts that look the same and have other bytes are two keys, which Swift's `String` would take for one.
-struct Key: Hashable, Comparable, CustomStringConvertible {
+/// A text by its bytes. Two that look the same and have other bytes are two keys, or two values, which Swift's `String` would take for one.
+struct ExactText: Hashable, Comparable, CustomStringConvertible {
   let text: String
 
   init(_ text: String) { self.text = text }
 
   var description: String { text }
 
-  static func == (a: Key, b: Key) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
-  static func < (a: Key, b: Key) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+  static func == (a: ExactText, b: ExactText) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+  static func < (a: ExactText, b: ExactText) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
   func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
 }
 
 /// One row of one table.
 struct RowName: Hashable, Comparable, CustomStringConvertible {
   let table: String
-  let id: Key
+  let id: ExactText
 
   var description: String { "\(table) \(id)" }
 
@@ -29,7 +29,7 @@ struct Cell: Hashable, Comparable, CustomStringConvertible {
   let row: RowName
   let column: String
 
-  init(_ table: String, _ id: Key, _ column: String) {
+  init(_ table: String, _ id: ExactText, _ column: String) {
     row = RowName(table: table, id: id)
     self.column = column
   }
@@ -40,13 +40,13 @@ struct Cell: Hashable, Comparable, CustomStringConvertible {
 }
 
 struct Site: Hashable {
-  let id: Key
+  let id: ExactText
   let zone: Int64
 }
 
 struct Visit: Hashable {
-  let id: Key
-  let site: Key
+  let id: ExactText
+  let site: ExactText
 }
 
 /// An app, or an administrator with a shell: a connection of its own that knows nothing of Satchel.
@@ -68,22 +68,24 @@ final class FieldApp {
   func execute(_ sql: String) throws { try database.execute(sql) }
 
   func sites() throws -> [Site] {
-    try database.all("SELECT id, zone FROM sites ORDER BY id") { Site(id: Key($0.text(0)), zone: $0.integer(1)) }
+    try database.all("SELECT id, zone FROM sites ORDER BY id") { Site(id: ExactText($0.text(0)), zone: $0.integer(1)) }
   }
 
   func visits() throws -> [Visit] {
-    try database.all("SELECT id, site FROM visits ORDER BY id") { Visit(id: Key($0.text(0)), site: Key($0.text(1))) }
+    try database.all("SELECT id, site FROM visits ORDER BY id") { Visit(id: ExactText($0.text(0)), site: ExactText($0.text(1))) }
   }
 
   /// Every row as text, with its table and its id; the columns are named, so that their order does not matter.
-  func rows() throws -> [RowName: String] {
-    var rows: [RowName: String] = [:]
+  func rows() throws -> [RowName: ExactText] {
+    var rows: [RowName: ExactText] = [:]
     for table in ["sites", "visits"] {
       let columns = try database.all("SELECT name FROM pragma_table_info(:table) ORDER BY name", ["table": .string(table)]) {
         $0.text(0)
       }
       let text = columns.map { "'\($0)=' || quote(\(quoted($0)))" }.joined(separator: " || ' ' || ")
-      try database.each("SELECT id, \(text) FROM \(table)") { rows[RowName(table: table, id: Key($0.text(0)))] = $0.text(1) }
+      try database.each("SELECT id, \(text) FROM \(table)") {
+        rows[RowName(table: table, id: ExactText($0.text(0)))] = ExactText($0.text(1))
+      }
     }
     return rows
   }
@@ -106,15 +108,15 @@ final class FieldApp {
       ["value": Self.value(value), "id": .string(cell.row.id.text)])
   }
 
-  func move(site id: Key, to zone: Int64) throws {
+  func move(site id: ExactText, to zone: Int64) throws {
     try database.run("UPDATE sites SET zone = :zone WHERE id = :id", ["zone": .integer(zone), "id": .string(id.text)])
   }
 
-  func move(visit id: Key, to site: Key) throws {
+  func move(visit id: ExactText, to site: ExactText) throws {
     try database.run("UPDATE visits SET site = :site WHERE id = :id", ["site": .string(site.text), "id": .string(id.text)])
   }
 
-  func delete(_ id: Key, from table: String) throws {
+  func delete(_ id: ExactText, from table: String) throws {
     try database.run("DELETE FROM \(quoted(table)) WHERE id = :id", ["id": .string(id.text)])
   }
 

@@ -28,7 +28,7 @@ extension Season {
     case .export: if let parcel = try export(device, snapshot: random.once(in: 6)) { mail.append(parcel) }
     case .emit: mail.append(try emit(to: device, full: random.once(in: 12)))
     case .carry: try carry(&random)
-    case .damagedCarry: try carryDamaged(&random)
+    case .damagedCarry: if random.once(in: 4) { try misdeliver(&random) } else { try carryDamaged(&random) }
     case .rights: try changeRights(of: device, to: Int64(random.below(4)))
     case .version: try goToNextVersion(&random)
     case .resolve: try resolve(on: device, &random)
@@ -153,6 +153,15 @@ extension Season {
     }
   }
 
+  /// A bundle for one device comes to another one.
+  private func misdeliver(_ random: inout SplitMix64) throws {
+    guard let parcel = everMade.filter({ $0.device != nil }).randomElement(using: &random),
+      let other = devices.filter({ $0.name != parcel.device }).randomElement(using: &random), try other.app() != nil
+    else { return }
+    do { _ = try other.workspace.importBundle(parcel.path) } catch is Refusal { return } catch is BundleError { return }
+    throw Wrong("\(other.name) took \(parcel.name), which is for \(parcel.device ?? "")")
+  }
+
   // MARK: the office
 
   private func changeRights(of device: FieldDevice, to remainder: Int64) throws {
@@ -244,13 +253,21 @@ extension Season {
       return
     }
     say("\(device.name) gets an old copy of its database")
+    let newest = try device.sequence()
     device.closeApp()
     for suffix in ["", "-wal", "-shm", "-journal"] { try files.removeIfThere(device.databasePath + suffix) }
     world.copy(copy, to: device.databasePath)
     device.copy = nil
+    if try device.sequence() < newest { try refuseExport(of: device) }
     if random.once(in: 2) { try write(on: device, &random) }
     let report = try device.workspace.repair()
     if !report.isWell { throw Wrong("\(device.name) with an old copy cannot be repaired: \(report)") }
+  }
+
+  /// What an old copy exported would bear a number that means another export already.
+  private func refuseExport(of device: FieldDevice) throws {
+    do { _ = try device.workspace.export() } catch let error as WorkspaceError where error.reason == "older-database" { return }
+    throw Wrong("\(device.name) exported from an old copy of its database")
   }
 
   private func makeBackup() throws {

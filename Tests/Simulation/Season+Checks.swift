@@ -1,5 +1,7 @@
+import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
+import SimulatedWorld
 import TestSupport
 
 /// Which rows the hub saw go.
@@ -33,8 +35,8 @@ extension Season {
   }
 
   private static func row(of record: ConflictRecord) -> RowName {
-    guard case .text(let bytes)? = record.key.values.first else { return RowName(table: record.table.text, id: Key("")) }
-    return RowName(table: record.table.text, id: Key(String(decoding: bytes, as: UTF8.self)))
+    guard case .text(let bytes)? = record.key.values.first else { return RowName(table: record.table.text, id: ExactText("")) }
+    return RowName(table: record.table.text, id: ExactText(String(decoding: bytes, as: UTF8.self)))
   }
 
   /// No device believes that the hub has what the hub does not have.
@@ -60,6 +62,7 @@ extension Season {
     try checkAcknowledged()
     try checkConvergence()
     try checkNothingLost()
+    try checkNothingLeft()
     if let problem = try admin().unsoundness() { throw Wrong("the hub's database is not sound: \(problem)") }
     switch seed % 4 {
     case 0: try checkRepetition()
@@ -100,9 +103,9 @@ extension Season {
     }
   }
 
-  private static func difference(_ have: [RowName: String], _ want: [RowName: String]) -> String {
+  private static func difference(_ have: [RowName: ExactText], _ want: [RowName: ExactText]) -> String {
     let rows = Set(have.keys).union(want.keys).filter { have[$0] != want[$0] }
-    return rows.sorted().map { "\($0): it has \(have[$0] ?? "nothing"), and the hub \(want[$0] ?? "nothing for it")" }
+    return rows.sorted().map { "\($0): it has \(have[$0]?.text ?? "nothing"), and the hub \(want[$0]?.text ?? "nothing for it")" }
       .joined(separator: "; ")
   }
 
@@ -111,6 +114,7 @@ extension Season {
       try hub.conflicts(ConflictState.allCases) + devices.flatMap { try $0.workspace.conflicts(ConflictState.allCases) }
     var kept = try admin().logged().union(remembered)
     for conflict in conflicts {
+      if let problem = Self.agreement(in: conflict.record) { throw Wrong(problem) }
       for case .text(let bytes) in (conflict.record.deviceValues ?? []).map(\.value) {
         kept.insert(String(decoding: bytes, as: UTF8.self))
       }
@@ -124,6 +128,34 @@ extension Season {
         throw Wrong("\(device.name) lost \(cell) = \(value)")
       }
     }
+  }
+
+  /// Where both sides wrote the same, nobody disagrees. Returns words where a conflict says so all the same.
+  private static func agreement(in record: ConflictRecord) -> String? {
+    guard record.kind == .updateUpdate, let hub = record.hubValues, let device = record.deviceValues else { return nil }
+    for winner in record.winners {
+      guard let theirs = hub.first(where: { $0.name == winner.name }), let own = device.first(where: { $0.name == winner.name }),
+        theirs.value == own.value
+      else { continue }
+      return "\(row(of: record)).\(winner.name) is in disagreement, and both wrote \(own.value)"
+    }
+    return nil
+  }
+
+  /// Nothing that a command wrote aside is left lying where commands have run since.
+  private func checkNothingLeft() throws {
+    for root in [hub.folder.root] + devices.map(\.workspace.folder.root) {
+      if let path = try leftover(in: root) { throw Wrong("\(path) was left behind") }
+    }
+  }
+
+  private func leftover(in folder: String) throws -> String? {
+    for name in try files.list(folder) {
+      let path = Paths.join(folder, name)
+      if name.hasPrefix(SimulatedFiles.temporaryPrefix) { return path }
+      if try files.kind(path) == .directory, let found = try leftover(in: path) { return found }
+    }
+    return nil
   }
 
   /// Every database's tables, as text.

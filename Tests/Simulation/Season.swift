@@ -114,9 +114,9 @@ final class Season {
     return "v\(written)"
   }
 
-  func newKey() -> Key {
+  func newKey() -> ExactText {
     born += 1
-    return Key("k\(born)")
+    return ExactText("k\(born)")
   }
 
   /// Lets go of everything.
