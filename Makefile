@@ -42,9 +42,9 @@ static: deps
 	@scripts/install-packages.sh $(STATIC_PACKAGES)
 	scripts/static.sh
 
-# The tools with manual pages and completion, below PREFIX.
+# The tools with manual pages, completion, and units that watch for sticks, below PREFIX.
 install: build
-	scripts/install.sh .build/release '$(DESTDIR)$(PREFIX)'
+	DESTDIR='$(DESTDIR)' scripts/install.sh .build/release '$(PREFIX)'
 
 # A hub, two devices and a stick, played through in a folder of its own.
 demo: build

@@ -4,6 +4,8 @@ import SatchelPlatform
 struct CommandContext {
   var platform: Platform
   let console: any Console
+  /// By which somebody ends a command that would go on for ever.
+  var endRequest: any EndRequest = EndBySignal()
 }
 
 typealias Command = CommandSpec<CommandContext>
