@@ -51,6 +51,14 @@ enum Words {
 
   static func fields(_ fields: [Field]) -> String { fields.map { "\($0.name)=\(value($0.value))" }.joined(separator: " ") }
 
+  /// `2, 5-7`: numbers of which whole ranges are missing.
+  static func ranges(_ ranges: [ClosedRange<Int64>]) -> String {
+    ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ", ")
+  }
+
+  /// For how long nobody is missed, in milliseconds.
+  static let usualSilence: Int64 = 30 * 86_400_000
+
   /// `reviews 10, photos 2`.
   static func tables(_ counts: [(table: Name, count: Int)]) -> String {
     counts.map { "\($0.table) \($0.count)" }.joined(separator: ", ")
