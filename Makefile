@@ -20,14 +20,17 @@ ONLY      ?=
 
 # The Debian packages that building, testing and the demonstration need.
 PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3 gdal-bin \
-  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrcodegen-dev mtools zbar-tools groff-base strace
+  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrcodegen-dev mtools zbar-tools groff-base strace libmicrohttpd-dev
 
 # What a static build needs besides.
-STATIC_PACKAGES := libacl1-dev liblz4-dev libbz2-dev libxml2-dev nettle-dev liblzma-dev zlib1g-dev libicu-dev file
+STATIC_PACKAGES := libacl1-dev liblz4-dev libbz2-dev libxml2-dev nettle-dev liblzma-dev zlib1g-dev libicu-dev file dpkg
 
 PREFIX ?= /usr/local
 
-.PHONY: static install crash build test demo lint format soak fuzz bench clean deps
+# Where `make deb` puts the packages.
+DEB ?= .build/deb
+
+.PHONY: static deb install crash build test demo lint format soak fuzz bench clean deps
 
 # Both tools: .build/release/satchel and .build/release/satchel-hub.
 build: deps
@@ -41,6 +44,10 @@ test: deps
 static: deps
 	@scripts/install-packages.sh $(STATIC_PACKAGES)
 	scripts/static.sh
+
+# satchel_*.deb and satchel-hub_*.deb in DEB, of the static tools; both are installed into an empty root, tried and removed.
+deb: static
+	scripts/deb.sh .build/static/bin '$(DEB)'
 
 # The tools with manual pages, completion, and units that watch for sticks, below PREFIX.
 install: build

@@ -11,17 +11,22 @@ public func runDeviceTool(
 }
 
 /// Runs the hub's tool with the words of a command line, without the tool's own name. Returns the exit code.
+/// - Parameter webServer: by which `console` shows its pages; nil: it says that it cannot.
 public func runHubTool(
-  _ words: [String], platform: Platform = .real, console: any Console, endRequest: any EndRequest = EndBySignal()
+  _ words: [String], platform: Platform = .real, console: any Console, endRequest: any EndRequest = EndBySignal(),
+  webServer: (any WebServer)? = nil
 ) -> Int32 {
-  run(HubTool.spec, words, CommandContext(platform: platform, console: console, endRequest: endRequest))
+  run(
+    HubTool.spec, words, CommandContext(platform: platform, console: console, endRequest: endRequest, webServer: webServer))
 }
 
 /// The device's tool as a process, with its command line and terminal.
 public func deviceToolMain() -> Never { onTerminal { runDeviceTool($0, console: $1) } }
 
 /// The hub's tool as a process, with its command line and terminal.
-public func hubToolMain() -> Never { onTerminal { runHubTool($0, console: $1) } }
+public func hubToolMain(webServer: any WebServer) -> Never {
+  onTerminal { runHubTool($0, console: $1, webServer: webServer) }
+}
 
 private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Never {
   let terminal = Terminal()

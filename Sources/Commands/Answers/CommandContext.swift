@@ -6,6 +6,8 @@ struct CommandContext {
   let console: any Console
   /// By which somebody ends a command that would go on for ever.
   var endRequest: any EndRequest = EndBySignal()
+  /// By which pages are shown to browsers on this machine; nil: this tool shows none.
+  var webServer: (any WebServer)?
 }
 
 typealias Command = CommandSpec<CommandContext>

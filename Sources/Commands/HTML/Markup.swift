@@ -14,7 +14,7 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
     init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
 
     mutating func appendLiteral(_ literal: String) { text += literal }
-    mutating func appendInterpolation(_ words: String) { text += escaped(words) }
+    mutating func appendInterpolation(_ words: some StringProtocol) { text += escaped(words) }
     mutating func appendInterpolation(_ number: some BinaryInteger) { text += String(number) }
     mutating func appendInterpolation(_ markup: Markup) { text += markup.text }
     mutating func appendInterpolation(_ markup: [Markup]) { for piece in markup { text += piece.text } }
@@ -25,7 +25,7 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
 }
 
 /// Also what would turn the direction of the text around it is shown as what it is. Line breaks stay.
-private func escaped(_ words: String) -> String {
+private func escaped(_ words: some StringProtocol) -> String {
   var text = ""
   for scalar in words.unicodeScalars {
     switch scalar {

@@ -27,7 +27,7 @@ extension HubTool {
   }
 
   /// Imports bundles. - Parameter open: gives the path of what was named.
-  private static func take(
+  static func take(
     _ names: [String], into hub: HubWorkspace, _ command: ParsedCommand,
     open: (_ name: String, _ body: (String) throws -> HubImportReport) throws -> HubImportReport
   ) throws -> Answer {

@@ -51,9 +51,11 @@ struct ConflictView {
     "\(name): \(cell(name, record.baseValues)) before, \(cell(name, record.hubValues)) at the hub, \(cell(name, record.deviceValues)) on the device"
   }
 
-  private func columns(_ row: [Field]?) -> [Name] { record.columns.isEmpty ? (row ?? []).map(\.name) : record.columns }
+  /// The columns that are to be shown.
+  func columns(_ row: [Field]?) -> [Name] { record.columns.isEmpty ? (row ?? []).map(\.name) : record.columns }
 
-  private static func cell(_ name: Name, _ fields: [Field]?) -> String {
+  /// What a side has in a column.
+  static func cell(_ name: Name, _ fields: [Field]?) -> String {
     guard let fields else { return "-" }
     return fields.first { $0.name == name }.map { Words.value($0.value) } ?? ""
   }
