@@ -58,7 +58,7 @@ extension ConsoleSite {
       record.deviceValues == nil ? "<p>The device deleted the row.</p>" : row == nil ? "<p>The row is gone here.</p>" : ""
     return """
       \(gone)
-      <div class="wide"><table>
+      <div class="wide" tabindex="0"><table>
       <caption>Side by side; what differs from before is marked</caption>
       <thead><tr><th scope="col">Column</th><th scope="col">Before</th><th scope="col">Hub</th><th scope="col">Device</th>\
       <th scope="col">Row now</th>\(choices ? "<th scope=\"col\">To stand</th>" as Markup : "")</tr></thead>

@@ -27,7 +27,7 @@ extension ConsoleSite {
       rows.isEmpty
       ? "<p>No conflict waits for anybody.</p>"
       : """
-      <div class="wide"><table>
+      <div class="wide" tabindex="0"><table>
       <caption>\(found.total) in all, page \(page) of \(max(1, (found.total + Self.pageSize - 1) / Self.pageSize))</caption>
       <thead><tr><th scope="col">Conflict</th><th scope="col">Row</th><th scope="col">What happened</th><th scope="col">State</th>\
       <th scope="col">User</th><th scope="col">Noted</th></tr></thead>

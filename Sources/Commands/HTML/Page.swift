@@ -40,7 +40,7 @@ struct Page {
     .wide { overflow-x: auto; }
     table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; }
     caption { text-align: left; font-weight: 600; padding: .3rem 0; }
-    th, td { border: 1px solid #8a8a8a; padding: .3rem .6rem; text-align: left; vertical-align: top; overflow-wrap: anywhere; white-space: pre-wrap; }
+    th, td { border: 1px solid #8a8a8a; padding: .3rem .6rem; min-width: 5.5rem; box-sizing: border-box; text-align: left; vertical-align: top; overflow-wrap: anywhere; white-space: pre-wrap; }
     th { background: #efefef; overflow-wrap: normal; }
     td.number { text-align: right; white-space: nowrap; }
     .differs { background: #fff1c9; font-weight: 600; }
@@ -61,7 +61,7 @@ extension StatusSheet.Table {
   /// The table with what it shows as its caption.
   func markup(caption: String) -> Markup {
     """
-    <div class="wide"><table>
+    <div class="wide" tabindex="0"><table>
     <caption>\(caption)</caption>
     <thead><tr>\(titles.map { "<th scope=\"col\">\($0)</th>" as Markup })</tr></thead>
     <tbody>
