@@ -82,7 +82,7 @@ struct ConsoleTests {
         ("/conflicts", ["reviews [r1]", "1 in all, page 1 of 1", "Decide many by a rule"]),
         ("/conflict?id=\(id)", ["&lt;b&gt;mine&lt;/b&gt;", "class=\"differs\">loud", "<legend>words</legend>", "To stand"]),
         ("/history?table=reviews&key=r1", ["words: quiet -&gt; loud", "The row now"]),
-        ("/history", ["<select id=\"table\""]), ("/scopes", ["ann", "tier=1"]),
+        ("/history", ["<select id=\"table\""]), ("/scopes", ["ann", "tier=1", "tablet: just now", "phone: never"]),
         ("/scopes?user=ann", ["Rows to be seen", "Why does ann see a row"]),
         ("/scopes?user=ann&table=sites&key=cave", ["not to be seen by ann", "tier &lt;= :tier"]),
         ("/bundles", ["Refused files", "broken.satchel", "The newest bundles"]),

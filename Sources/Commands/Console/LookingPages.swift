@@ -68,9 +68,8 @@ extension ConsoleSite {
       </form>
       """
     guard let user else {
-      let list = StatusSheet.Table(
-        titles: ["User", "Attributes"], rows: users.map { [$0.name, Words.fields($0.attributes)] })
-      return frame("Who sees what", users.isEmpty ? "<p>There is no user yet.</p>" : choice + list.markup(caption: "Users"))
+      let list = Self.freshness(of: users, try hub.devices(), now).markup(caption: "Users, and when their devices were heard of")
+      return frame("Who sees what", users.isEmpty ? "<p>There is no user yet.</p>" : choice + list)
     }
     let summary = try hub.scope(of: user)
     let table = StatusSheet.Table(
@@ -87,6 +86,17 @@ extension ConsoleSite {
     return frame(
       "Who sees what",
       choice + table.markup(caption: "What \(user)'s next full bundle holds") + why + (try explanation(request, user, hub)))
+  }
+
+  private static func freshness(of users: [User], _ devices: [EnrolledDevice], _ now: Int64) -> StatusSheet.Table {
+    StatusSheet.Table(
+      titles: ["User", "Attributes", "Last day", "Devices"],
+      rows: users.map { user in
+        let own = devices.filter { $0.user == user.name }.map { "\($0.name): \(Words.age(of: $0.heard, now: now))" }
+        // The end of a day is the beginning of the next one.
+        let last = user.expires.map { String(UTCTime.text(milliseconds: $0 - 1).prefix(10)) } ?? ""
+        return [user.name, Words.fields(user.attributes), last, own.joined(separator: "\n")]
+      })
   }
 
   private func explanation(_ request: WebRequest, _ user: String, _ hub: HubWorkspace) throws -> Markup {
