@@ -30,7 +30,7 @@ PREFIX ?= /usr/local
 # Where `make deb` puts the packages.
 DEB ?= .build/deb
 
-.PHONY: static deb install crash build test demo lint format soak fuzz bench clean deps
+.PHONY: static deb shots install crash build test demo lint format soak fuzz bench clean deps
 
 # Both tools: .build/release/satchel and .build/release/satchel-hub.
 build: deps
@@ -48,6 +48,10 @@ static: deps
 # satchel_*.deb and satchel-hub_*.deb in DEB, of the static tools; both are installed into an empty root, tried and removed.
 deb: static
 	scripts/deb.sh .build/static/bin '$(DEB)'
+
+# Drives the console in a browser, and leaves pictures of its pages in .build/shots. Needs: apt-get install chromium; pip install playwright
+shots: build
+	scripts/console-shots.py .build/release .build/shots
 
 # The tools with manual pages, completion, and units that watch for sticks, below PREFIX.
 install: build

@@ -3,8 +3,8 @@ import SatchelPlatform
 
 /// One request while its body arrives. It belongs to the server's thread.
 final class Exchange {
-  /// How many fields and files a form has at most.
-  private static let mostFields = 2000
+  /// How many fields and files a form has at most: two for each column that a table can have, and more.
+  private static let mostFields = 5000
 
   private(set) var form: [WebRequest.Field] = []
   private(set) var isTooLarge = false

@@ -127,6 +127,24 @@ struct ConsoleTests {
     }
   }
 
+  @Test("a value of a megabyte and a row that was changed a thousand times make no page that nobody can load")
+  func large() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'a' || printf('%.*c', 1000000, 'x') WHERE id = 'r1'")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'b' || printf('%.*c', 1000000, 'x') WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    for stars in 1...510 {
+      try camp.sql("office.sqlite", "UPDATE reviews SET stars = \(stars) WHERE id = 'r2'")
+      camp.hub("scope", "show", "ben")
+    }
+    try inBrowser { browser throws in
+      let id = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+      let page = browser.get("/conflict?id=\(id)")
+      #expect(page.text.contains("(1000001 bytes in all)") && page.text.utf8.count < 50_000)
+      let history = browser.get("/history?table=reviews&key=r2")
+      #expect(history.text.contains("The newest 500 of 510 changes") && history.text.utf8.count < 300_000)
+    }
+  }
+
   @Test("ten thousand conflicts are shown in pages, and decided by a rule")
   func many() throws {
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")

@@ -30,6 +30,8 @@ struct InstallTests {
         #expect(unit.contains(sticks) && !unit.contains("@TOOL@"))
       }
     }
+    // The device's tool has no web server in it.
+    #expect(try !runProgram(at: "/usr/bin/ldd", ["\(root)/bin/satchel"], in: root).text.contains("microhttpd"))
     #expect(
       try String(contentsOfFile: "\(root)/lib/udev/rules.d/90-satchel.rules", encoding: .utf8).contains(
         "satchel-stick@%k.service"))

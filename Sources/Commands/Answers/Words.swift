@@ -47,6 +47,13 @@ enum Words {
     }
   }
 
+  /// Words as they fit on a page: of very long ones the beginning, and how long they are.
+  static func clipped(_ words: String) -> String {
+    let most = 2000
+    guard words.utf8.count > most * 4 else { return words }
+    return String(words.unicodeScalars.prefix(most)) + "... (\(count(words.utf8.count, "byte")) in all)"
+  }
+
   static func key(_ key: RowKey) -> String { key.values.map(value).joined(separator: ", ") }
 
   static func fields(_ fields: [Field]) -> String { fields.map { "\($0.name)=\(value($0.value))" }.joined(separator: " ") }

@@ -28,15 +28,17 @@ extension ConsoleSite {
       """)
   }
 
+  /// The first button is the one that Enter in a field presses: where nothing was chosen it does nothing.
   private static func form(_ record: ConflictRecord, _ columns: [Name], _ row: [Field]?) -> Markup {
     """
     <form method="post" action="/conflict">
     <input type="hidden" name="id" value="\(record.id.text)">
     <input type="hidden" name="row" value="\(rowMark(row))">
     <p><label for="note">Why, for those who look at it later</label> <input id="note" name="note" maxlength="500"></p>
-    <p><button name="keep" value="hub">Keep the hub's values</button> <button name="keep" value="device">Take the device's values</button></p>
     \(sides(record, columns, row, choices: true))
-    <p><button name="keep" value="columns">Take what is chosen for each column</button></p>
+    <p><button name="keep" value="columns">Take what is chosen for each column</button>
+    <button name="keep" value="hub">Keep the hub's values</button>
+    <button name="keep" value="device">Take the device's values</button></p>
     </form>
     """
   }
@@ -46,11 +48,12 @@ extension ConsoleSite {
       let before = ConflictView.cell(name, record.baseValues)
       func side(_ fields: [Field]?) -> Markup {
         let words = ConflictView.cell(name, fields)
-        return words == before ? "<td>\(words)</td>" : "<td class=\"differs\">\(words)</td>"
+        let shown = Words.clipped(words)
+        return words == before ? "<td>\(shown)</td>" : "<td class=\"differs\">\(shown)</td>"
       }
       return """
-        <tr><th scope="row">\(name.text)</th><td>\(before)</td>\(side(record.hubValues))\(side(record.deviceValues))\
-        <td>\(ConflictView.cell(name, row))</td>\(choices ? choice(place, name, record) : "")</tr>
+        <tr><th scope="row">\(name.text)</th><td>\(Words.clipped(before))</td>\(side(record.hubValues))\(side(record.deviceValues))\
+        <td>\(Words.clipped(ConflictView.cell(name, row)))</td>\(choices ? choice(place, name, record) : "")</tr>
 
         """
     }

@@ -19,15 +19,21 @@ extension ConsoleSite {
     return frame("A row's history", form + "<h2>\(history.table.text) [\(Words.key(history.key))]</h2>\n" + Self.changes(history))
   }
 
+  /// How many changes of a row a page has at most.
+  private static let mostEntries = 500
+
   private static func changes(_ history: RowHistory) -> Markup {
     let entries = StatusSheet.Table(
       titles: ["Changed", "What", "By", "On", "Taken", "Values"],
-      rows: history.entries.map { entry in
+      rows: history.entries.suffix(mostEntries).map { entry in
         [
           UTCTime.text(milliseconds: entry.stamp.milliseconds), entry.operation.rawValue, entry.user, entry.device ?? "the hub",
           UTCTime.text(milliseconds: entry.at), HubTool.lines(entry).joined(separator: "\n"),
         ]
       })
+    let earlier: Markup =
+      history.entries.count > mostEntries
+      ? "<p>The newest \(mostEntries) of \(history.entries.count) changes; satchel-hub history shows all.</p>" : ""
     let row: Markup =
       history.row.map {
         StatusSheet.Table(titles: ["Column", "Value"], rows: $0.map { [$0.name.text, Words.value($0.value)] })
@@ -41,7 +47,7 @@ extension ConsoleSite {
         as Markup
     }
     return """
-      \(row)\(forgotten)
+      \(row)\(forgotten)\(earlier)
       \(entries.rows.isEmpty ? "<p>Nobody has changed it since the hub began, as far as is known.</p>" : entries.markup(caption: "Its changes, oldest first"))
       \(conflicts.isEmpty ? "" : "<h2>Conflicts</h2><ul>\(Array(conflicts))</ul>" as Markup)
       """

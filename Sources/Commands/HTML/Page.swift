@@ -72,6 +72,7 @@ extension StatusSheet.Table {
   }
 
   private func cell(_ place: Int, _ words: String) -> Markup {
+    let words = Words.clipped(words)
     if numbers.contains(place) { return "<td class=\"number\">\(words)</td>" }
     return place == 0 ? "<th scope=\"row\">\(words)</th>" : "<td>\(words)</td>"
   }
