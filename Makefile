@@ -24,17 +24,20 @@ ONLY      ?=
 
 # The Debian packages that building, testing and the demonstration need.
 PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3 gdal-bin \
-  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrcodegen-dev mtools zbar-tools groff-base strace
+  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrcodegen-dev mtools zbar-tools groff-base strace libmicrohttpd-dev
 
 # What a static build needs besides.
-STATIC_PACKAGES := libacl1-dev liblz4-dev libbz2-dev libxml2-dev nettle-dev liblzma-dev zlib1g-dev libicu-dev file
+STATIC_PACKAGES := libacl1-dev liblz4-dev libbz2-dev libxml2-dev nettle-dev liblzma-dev zlib1g-dev libicu-dev file dpkg
 
 PREFIX ?= /usr/local
+
+# Where `make deb` puts the packages.
+DEB ?= .build/deb
 
 # Sets and dictionaries in one order, so that what a seed tells can be seen again.
 export SWIFT_DETERMINISTIC_HASHING := 1
 
-.PHONY: static install crash build test demo lint format soak histories sanitize fuzz bench clean deps
+.PHONY: static deb shots install crash build test demo lint format soak histories sanitize fuzz bench clean deps
 
 # Both tools: .build/release/satchel and .build/release/satchel-hub.
 build: deps
@@ -52,9 +55,17 @@ static: deps
 	@scripts/install-packages.sh $(STATIC_PACKAGES)
 	scripts/static.sh
 
-# The tools with manual pages and completion, below PREFIX.
+# satchel_*.deb and satchel-hub_*.deb in DEB, of the static tools; both are installed into an empty root, tried and removed.
+deb: static
+	scripts/deb.sh .build/static/bin '$(DEB)'
+
+# Drives the console in a browser, and leaves pictures of its pages in .build/shots. Needs: apt-get install chromium; pip install playwright
+shots: build
+	scripts/console-shots.py .build/release .build/shots
+
+# The tools with manual pages, completion, and units that watch for sticks, below PREFIX.
 install: build
-	scripts/install.sh .build/release '$(DESTDIR)$(PREFIX)'
+	DESTDIR='$(DESTDIR)' scripts/install.sh .build/release '$(PREFIX)'
 
 # A hub, two devices and a stick, played through in a folder of its own.
 demo: build

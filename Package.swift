@@ -28,7 +28,7 @@ func room(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = s
     swiftSettings: settings)
 }
 
-let clibraries = ["CSQLite", "CArchive", "CSodium", "CZstd", "CQRCode"]
+let clibraries = ["CSQLite", "CArchive", "CSodium", "CZstd", "CQRCode", "CMicroHTTPD"]
 
 func check(_ name: String, exclude: [String] = [], _ dependencies: [String]) -> Target {
   .testTarget(
@@ -54,9 +54,13 @@ let package = Package(
     .systemLibrary(name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CQRCode", path: "Sources/CQRCode", pkgConfig: "qrcodegen", providers: [.apt(["libqrcodegen-dev"])]),
 
+    .systemLibrary(
+      name: "CMicroHTTPD", path: "Sources/CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+
     // Each line may name only what stands above it: the arrow of dependency points one way.
     room("Values", []),
     room("Platform", ["Values"]),
+    room("Web", ["CMicroHTTPD", "Platform"], settings: wrapsC),
     room("JSON", ["Values"]),
     room("QRCode", ["CQRCode"], settings: wrapsC),
     room("Crypto", ["CSodium", "Values"], settings: wrapsC),
@@ -71,7 +75,8 @@ let package = Package(
     room(
       "Commands", ["Values", "Platform", "JSON", "QRCode", "Crypto", "SQLite", "Dataset", "Bundle", "Workspace", "Device", "Hub"]),
     .executableTarget(name: "satchel", dependencies: ["SatchelCommands"], path: "Sources/satchel", swiftSettings: strict),
-    .executableTarget(name: "satchel-hub", dependencies: ["SatchelCommands"], path: "Sources/satchel-hub", swiftSettings: strict),
+    .executableTarget(
+      name: "satchel-hub", dependencies: ["SatchelCommands", "SatchelWeb"], path: "Sources/satchel-hub", swiftSettings: strict),
 
     .target(
       name: "TestSupport",
@@ -111,7 +116,7 @@ let package = Package(
     check(
       "Attacks", ["Values", "Platform", "Crypto", "Bundle", "SQLite", "Workspace", "Device", "Hub", "TestSupport"]),
     check("Golden", ["Platform", "Crypto", "Dataset", "Bundle", "TestSupport"]),
-    check("Commands", ["Values", "Platform", "JSON", "SQLite", "QRCode", "Commands", "TestSupport"]),
+    check("Commands", ["Values", "Platform", "Web", "JSON", "SQLite", "QRCode", "Commands", "TestSupport"]),
     check("Concurrency", ["Platform", "TestSupport"]),
     check("Crash", ["Platform", "TestSupport"]),
     check("GeoPackage", ["Values", "Platform", "JSON", "SQLite", "Commands", "TestSupport"]),

@@ -7,7 +7,7 @@
 set -euo pipefail
 
 # The rooms in their order, as in Package.swift: each may import only those before it.
-ROOMS="Values Platform JSON QRCode Crypto SQLite Dataset Bundle Merge Capture Workspace Device Hub Commands"
+ROOMS="Values Platform Web JSON QRCode Crypto SQLite Dataset Bundle Merge Capture Workspace Device Hub Commands"
 
 # The tools' mains stand outside the house and see only its front door.
 MAINS="satchel satchel-hub"
@@ -38,11 +38,13 @@ RULES='
     only["CZstd"] = " Bundle "
     only["CSodium"] = " Crypto "
     only["CQRCode"] = " QRCode "
-    only["Glibc"] = " Platform Bundle SQLite Crypto "
+    only["CMicroHTTPD"] = " Web "
+    only["Glibc"] = " Platform Web Bundle SQLite Crypto "
     reason["CSQLite"] = "only SQLite imports CSQLite: SQL goes through its Database"
     reason["CArchive"] = "only Bundle imports CArchive: nobody else reads tar files"
     reason["CZstd"] = "only Bundle imports CZstd: nobody else packs and unpacks"
     reason["CQRCode"] = "only QRCode imports CQRCode"
+    reason["CMicroHTTPD"] = "only Web imports CMicroHTTPD"
     reason["CSodium"] = "only Crypto imports CSodium: keys and digests have types there"
     reason["Glibc"] = "only Platform, and the rooms that wrap C, import Glibc: use the doors of Platform"
   }
@@ -56,6 +58,7 @@ RULES='
     if (module !~ /^Satchel/) return ""
     target = substr(module, 8)
     if (!(target in place)) return "there is no room " target
+    if (target == "Web") return room == "satchel-hub" ? "" : "only the main of satchel-hub imports Web: the others know the door WebServer"
     if (room in isMain) return target == "Commands" || target == "Platform" ? "" : "a main imports only Commands and Platform"
     if (target == room) return room " imports itself"
     if ((room == "Device" && target == "Hub") || (room == "Hub" && target == "Device"))
@@ -144,6 +147,10 @@ self_test() {
   expect Hub 'import CSodium' 'only Crypto imports'
   expect Crypto 'import CSodium' ''
   expect Commands 'import CQRCode' 'only QRCode imports'
+  expect Commands 'import CMicroHTTPD' 'only Web imports'
+  expect Commands 'import SatchelWeb' 'only the main of satchel-hub'
+  expect satchel 'import SatchelWeb' 'only the main of satchel-hub'
+  expect satchel-hub 'import SatchelWeb' ''
   expect Hub 'import Glibc' 'use the doors of Platform'
   expect SQLite 'import Glibc' ''
   expect Hub 'import Foundation' 'Foundation is not used'

@@ -1,14 +1,27 @@
 #!/bin/bash
-# Installs both tools with their manual pages and completion: install.sh FOLDER-WITH-THE-TOOLS PREFIX
+# Installs the tools with manual pages, completion, units for systemd and the rule for sticks: install.sh FOLDER-WITH-THE-TOOLS PREFIX [TOOL]
+# DESTDIR is where PREFIX is to be found for now; units name the tools as they lie below PREFIX. Without TOOL both are installed.
 set -euo pipefail
 from=${1:?}
 prefix=${2:?}
-for tool in satchel satchel-hub; do
-  install -D -m 755 "$from/$tool" "$prefix/bin/$tool"
-  mkdir -p "$prefix/share/man/man1" "$prefix/share/bash-completion/completions" "$prefix/share/zsh/site-functions" \
-    "$prefix/share/fish/vendor_completions.d"
-  "$from/$tool" man >"$prefix/share/man/man1/$tool.1"
-  "$from/$tool" completion bash >"$prefix/share/bash-completion/completions/$tool"
-  "$from/$tool" completion zsh >"$prefix/share/zsh/site-functions/_$tool"
-  "$from/$tool" completion fish >"$prefix/share/fish/vendor_completions.d/$tool.fish"
+root="${DESTDIR:-}$prefix"
+packaging=$(cd "$(dirname "$0")/../packaging" && pwd)
+
+unit() { # unit user|system TOOL
+  mkdir -p "$root/lib/systemd/$1"
+  sed -e "s|@TOOL@|$2|g" -e "s|@BIN@|$prefix/bin|g" "$packaging/watch-$1.service.in" >"$root/lib/systemd/$1/$2-watch@.service"
+}
+
+for tool in ${3:-satchel satchel-hub}; do
+  install -D -m 755 "$from/$tool" "$root/bin/$tool"
+  mkdir -p "$root/share/man/man1" "$root/share/bash-completion/completions" "$root/share/zsh/site-functions" \
+    "$root/share/fish/vendor_completions.d"
+  "$from/$tool" man >"$root/share/man/man1/$tool.1"
+  "$from/$tool" completion bash >"$root/share/bash-completion/completions/$tool"
+  "$from/$tool" completion zsh >"$root/share/zsh/site-functions/_$tool"
+  "$from/$tool" completion fish >"$root/share/fish/vendor_completions.d/$tool.fish"
+  unit user "$tool"
+  unit system "$tool"
 done
+install -D -m 644 "$packaging/satchel-stick@.service" "$root/lib/systemd/system/satchel-stick@.service"
+install -D -m 644 "$packaging/90-satchel.rules" "$root/lib/udev/rules.d/90-satchel.rules"

@@ -7,10 +7,17 @@ place=.build/static
 # Regular expressions and what goes with them would be a fifth of the program, and nothing here needs them.
 libraries=()
 for library in nettle acl attr xml2 icuuc icudata lzma zstd lz4 bz2 z m; do libraries+=(-Xlinker "-l$library"); done
+mkdir -p "$place"
+clang -Os -c packaging/no-tls.c -o "$place/no-tls.o"
 for tool in satchel satchel-hub; do
+  more=()
+  [ "$tool" = satchel ] || more=(-Xlinker "$PWD/$place/no-tls.o")
+  # With a section for each function, and nothing kept for libraries to come, the linker leaves out what a tool does not call, such as the hub's half
+  # in the device's.
   swift build -q -c release --scratch-path "$place" --static-swift-stdlib -Xswiftc -static-executable -Xswiftc -Osize \
     -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import \
-    -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --no-eh-frame-hdr "${libraries[@]}" --product "$tool" 2> >(grep -v -e dlopen -e getpwnam -e 'warning: Using' >&2)
+    -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -internalize-at-link \
+    -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --no-eh-frame-hdr "${libraries[@]}" "${more[@]}" --product "$tool" 2> >(grep -v -e dlopen -e getpwnam -e 'warning: Using' >&2)
   mkdir -p "$place/bin"
   strip -o "$place/bin/$tool" "$place/release/$tool"
   file "$place/bin/$tool" | grep -q 'statically linked' || { echo "$tool is not static" >&2; exit 1; }

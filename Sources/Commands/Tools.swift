@@ -4,20 +4,29 @@ import SatchelPlatform
 let satchelVersion = "0.1.0"
 
 /// Runs the device's tool with the words of a command line, without the tool's own name. Returns the exit code.
-public func runDeviceTool(_ words: [String], platform: Platform = .real, console: any Console) -> Int32 {
-  run(DeviceTool.spec, words, platform, console)
+public func runDeviceTool(
+  _ words: [String], platform: Platform = .real, console: any Console, endRequest: any EndRequest = EndBySignal()
+) -> Int32 {
+  run(DeviceTool.spec, words, CommandContext(platform: platform, console: console, endRequest: endRequest))
 }
 
 /// Runs the hub's tool with the words of a command line, without the tool's own name. Returns the exit code.
-public func runHubTool(_ words: [String], platform: Platform = .real, console: any Console) -> Int32 {
-  run(HubTool.spec, words, platform, console)
+/// - Parameter webServer: by which `console` shows its pages; nil: it says that it cannot.
+public func runHubTool(
+  _ words: [String], platform: Platform = .real, console: any Console, endRequest: any EndRequest = EndBySignal(),
+  webServer: (any WebServer)? = nil
+) -> Int32 {
+  run(
+    HubTool.spec, words, CommandContext(platform: platform, console: console, endRequest: endRequest, webServer: webServer))
 }
 
 /// The device's tool as a process, with its command line and terminal.
 public func deviceToolMain() -> Never { onTerminal { runDeviceTool($0, console: $1) } }
 
 /// The hub's tool as a process, with its command line and terminal.
-public func hubToolMain() -> Never { onTerminal { runHubTool($0, console: $1) } }
+public func hubToolMain(webServer: any WebServer) -> Never {
+  onTerminal { runHubTool($0, console: $1, webServer: webServer) }
+}
 
 private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Never {
   let terminal = Terminal()
@@ -28,7 +37,9 @@ private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Never {
   endProcess(ExitCode.failed.rawValue)
 }
 
-private func run(_ tool: ToolSpec<CommandContext>, _ words: [String], _ platform: Platform, _ console: any Console) -> Int32 {
-  var context = CommandContext(platform: platform, console: console)
-  return tool.run(words, context: &context, console: console) { failure, _ in report(failure, to: console) }.rawValue
+private func run(_ tool: ToolSpec<CommandContext>, _ words: [String], _ context: CommandContext) -> Int32 {
+  var context = context
+  return tool.run(words, context: &context, console: context.console) { failure, context in
+    report(failure, to: context.console)
+  }.rawValue
 }

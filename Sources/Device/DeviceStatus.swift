@@ -11,7 +11,8 @@ public struct DeviceStatus: Sendable {
   public let fingerprint: String
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
-  public let quarantined: Int
+  /// Files that were refused, the newest first.
+  public let quarantined: [Quarantine.Refused]
   /// Bundles that are verified and wait to be applied.
   public let staged: [String]
   /// Of these, the ones that could not be applied as the database was, and why.
@@ -46,6 +47,8 @@ public struct DeviceStatus: Sendable {
     public let blocks: [(block: KeyBlock, left: Int64, isShort: Bool)]
     /// Milliseconds since 1970 of the last export; nil before the first.
     public let lastExport: Int64?
+    /// When the newest export was made that the hub is known to have: it heard of this device after that; nil: it has none.
+    public let acknowledgedExport: Int64?
     /// Milliseconds since 1970 of the newest change, or word from the hub, that this device has seen.
     public let newestStamp: Int64
   }
@@ -58,7 +61,7 @@ extension DeviceWorkspace {
     return DeviceStatus(
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
-      quarantined: try Quarantine.count(folder, files: platform.files),
+      quarantined: try Quarantine.list(folder, files: platform.files),
       staged: try staged(), obstacles: try obstacles(), volumes: try BundleParts(folder, platform: platform).waiting(),
       current: try isInitial() ? nil : examined().status(),
       isReplaced: try hasForeignFile() && BundleArchive(folder, platform.files).hasAny())
@@ -93,6 +96,10 @@ extension DeviceSession {
         return (block, block.left(from: next), block.isShort(from: next))
       },
       lastExport: try database.first("SELECT max(created) FROM satchel_exports") { $0.optionalInteger(0) } ?? nil,
+      acknowledgedExport: try database.first(
+        "SELECT created FROM satchel_exports WHERE sequence = :acknowledged",
+        ["acknowledged": .integer(state.acknowledged.rawValue)]
+      ) { $0.integer(0) },
       newestStamp: try Capture.newestStamp(in: database).milliseconds)
   }
 }

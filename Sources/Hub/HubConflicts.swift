@@ -11,6 +11,14 @@ extension HubWorkspace {
     try ConflictTable.list(states, in: store().database)
   }
 
+  /// Some of these conflicts, oldest first, with the number of all of them.
+  /// - Parameter table: nil: of all tables.
+  public func conflicts(
+    _ states: [ConflictState], table: Name?, from first: Int64, count: Int64
+  ) throws -> (conflicts: [StoredConflict], total: Int64) {
+    try ConflictTable.page(states, table: table, from: first, count: count, in: store().database)
+  }
+
   /// The conflict whose id begins with `prefix`, with the row as it is now and the name of the device.
   public func conflict(_ prefix: String) throws -> (conflict: StoredConflict, row: [Field]?, device: String) {
     let store = try store()

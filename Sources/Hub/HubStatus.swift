@@ -16,7 +16,8 @@ public struct HubStatus: Sendable {
   public let devices: [Device]
   public let openConflicts: Int64
   public let heldConflicts: Int64
-  public let quarantined: Int
+  /// Files that were refused, the newest first.
+  public let quarantined: [Quarantine.Refused]
   /// Bundles of which some volumes came, and others did not.
   public let volumes: [BundleParts.Waiting]
   /// Bundles of a newer version of the dataset than the hub's, by their files' names: they wait until it has that.
@@ -36,6 +37,8 @@ public struct HubStatus: Sendable {
     public let device: EnrolledDevice
     /// The newest bundle that was made for it; zero before the first.
     public let emitted: EmissionNumber
+    /// Numbers of its bundles that never came, the newest twenty ranges. What they held came with a later one.
+    public let missing: [ClosedRange<Int64>]
   }
 }
 
@@ -49,11 +52,12 @@ extension HubWorkspace {
       tables: try store.tables.map { ($0.name, try $0.count(in: store.database)) },
       users: try store.users().count,
       devices: try store.devices().map {
-        HubStatus.Device(device: $0, emitted: try store.emissions(of: $0.id).last?.number ?? .zero)
+        HubStatus.Device(
+          device: $0, emitted: try store.emissions(of: $0.id).last?.number ?? .zero, missing: try store.missing(of: $0.name))
       },
       openConflicts: try ConflictTable.count(.open, in: store.database),
       heldConflicts: try ConflictTable.count(.held, in: store.database),
-      quarantined: try Quarantine.count(folder, files: platform.files),
+      quarantined: try Quarantine.list(folder, files: platform.files),
       volumes: try BundleParts(folder, platform: platform).waiting(),
       waiting: try waiting().map { (Paths.name(of: $0.path), $0.version) },
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },

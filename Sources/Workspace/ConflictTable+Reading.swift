@@ -13,6 +13,32 @@ extension ConflictTable {
     }
   }
 
+  /// Some of the conflicts in these states, oldest first, with the number of all of them.
+  /// - Parameter table: nil: of all tables.
+  public static func page(
+    _ states: [ConflictState], table: Name?, from first: Int64, count: Int64, in database: borrowing Database
+  ) throws -> (conflicts: [StoredConflict], total: Int64) {
+    let states = Value.text(JSONValue.array(states.map { .string($0.rawValue) }).compactBytes)
+    let table = table.map { Value.string($0.text) } ?? .null
+    let conflicts = try database.all(
+      """
+      SELECT \(columns)
+      FROM satchel_conflicts
+      WHERE state IN (SELECT value FROM json_each(:states)) AND table_name = coalesce(:table, table_name)
+      ORDER BY noted, id
+      LIMIT :count OFFSET :first
+      """, ["states": states, "table": table, "count": .integer(count), "first": .integer(first)]
+    ) { try stored($0) }
+    let total = try database.first(
+      """
+      SELECT count(*)
+      FROM satchel_conflicts
+      WHERE state IN (SELECT value FROM json_each(:states)) AND table_name = coalesce(:table, table_name)
+      """, ["states": states, "table": table]
+    ) { $0.integer(0) }
+    return (conflicts, total ?? 0)
+  }
+
   /// The conflicts of one device that the other side does not surely know: not told yet, or told by a bundle after `number`,
   /// which may have been lost. Of a row that the device's user was not to see when its change met it, they tell nothing: what is there by now
   /// may be for the user to see, what was there then is not.

@@ -24,13 +24,32 @@ public enum Quarantine {
     }
     try platform.files.copy(file, to: target, mode: 0o600)
     let words = "\(error.message)\n" + (error.hint.map { "\($0)\n" } ?? "")
-    try platform.files.replace(target + ".reason.txt", mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
+    try platform.files.replace(target + reasonSuffix, mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
     try Ledger.addRefusal(file: Paths.name(of: file), reason: error.reason, at: time, in: database)
     if folder.isForUs(file) { try platform.files.remove(file) }
   }
 
-  /// How many refused files wait for somebody to look at them.
-  public static func count(_ folder: WorkspaceFolder, files: any FileSystem) throws -> Int {
-    try files.list(folder.quarantine).filter { $0.hasSuffix(".satchel") }.count
+  /// A refused file, with what was said of it.
+  public struct Refused: Sendable {
+    public let file: String
+    /// A word that does not change.
+    public let reason: String
+    /// What was wrong, and what to do.
+    public let words: String
   }
+
+  /// The refused files, the newest first.
+  public static func list(_ folder: WorkspaceFolder, files: any FileSystem) throws -> [Refused] {
+    try files.list(folder.quarantine).filter { $0.hasSuffix(".satchel") }.reversed().map { name in
+      let path = Paths.join(folder.quarantine, name) + reasonSuffix
+      // Somebody may have tidied up.
+      let lines =
+        try files.kind(path) == .file
+        ? String(decoding: files.read(path, limit: 64 << 10), as: UTF8.self).split(separator: "\n") : []
+      return Refused(
+        file: name, reason: lines.first.map(String.init) ?? "unknown", words: lines.dropFirst().joined(separator: " "))
+    }
+  }
+
+  private static let reasonSuffix = ".reason.txt"
 }

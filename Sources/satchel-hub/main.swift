@@ -1,3 +1,4 @@
 import SatchelCommands
+import SatchelWeb
 
-hubToolMain()
+hubToolMain(webServer: LoopbackServer())

@@ -342,6 +342,8 @@ struct FoldEdgeTests {
       #""rooms": { "visible": "1", "write": "owner = :user", "unique": "fold", "conflict": "newest" }, "wishes": { "write": "1" }"#
     )
     try lab.sql("office", "INSERT INTO rooms VALUES ('o', 'Red', 'ann', NULL)")
+    // Two writes of one millisecond would be equally new.
+    try lab.wait()
     try lab.sql("phone", "INSERT INTO rooms VALUES ('p', 'Red', 'ben', 'mine'); INSERT INTO wishes VALUES ('w', 'p')")
     if hubFirst { try lab.deliver("phone") }
     try lab.answer("phone")

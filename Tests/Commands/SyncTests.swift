@@ -32,7 +32,7 @@ struct SyncTests {
     let first = camp.device("tablet", "sync", stick)
     #expect(first.code == 0 && first.out.contains("For hub: bundle 1, 1 change.") && first.out.hasSuffix("safe to remove.\n"))
     let second = camp.device("phone", "sync", stick)
-    #expect(second.out.contains("1 bundle for others stay as they are"))
+    #expect(second.out.contains("1 bundle for others stays as it is"))
     #expect(try carried == ["hub/phone/camp-phone-hub-1.satchel", "hub/tablet/camp-tablet-hub-1.satchel"])
     let hub = camp.hub("sync", stick)
     #expect(hub.code == 0 && hub.out.contains("Bundle 1 of tablet: 1 change taken"))
@@ -120,5 +120,33 @@ struct SyncTests {
     let hub = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
     #expect(camp.device("radio", "sync", stick, "--fingerprint", hub).code == 0)
     #expect(try camp.rows("radio/data.sqlite", "SELECT count(*) FROM reviews") == "2")
+  }
+
+  @Test("what cannot be put on the stick for one is told, with all that was done for the others")
+  func oneInTrouble() throws {
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
+    try camp.sql("phone/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r2'")
+    camp.device("phone", "sync", stick)
+    try camp.write("stick/SATCHEL/tablet", "")
+    let outcome = camp.hub("sync", stick)
+    #expect(outcome.code == 1 && outcome.error.contains("tablet: "))
+    #expect(outcome.out.contains("Bundle 1 of phone: 1 change taken") && outcome.out.contains("safe to remove"))
+    #expect(outcome.out.contains("It could not be put on the stick"))
+    #expect(try carried == ["phone/hub/camp-hub-phone-2.satchel"])
+  }
+
+  @Test("what a stick of many devices brought and takes fits a screen")
+  func screen() throws {
+    for number in 1...14 {
+      let name = "radio\(number)"
+      camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name))
+      try camp.sql("\(name)/data.sqlite", "INSERT INTO reviews VALUES ('\(name)', 'lake', 'ann', \(number), NULL)")
+      camp.device(name, "sync", stick)
+    }
+    let outcome = camp.hub("sync", stick)
+    #expect(outcome.code == 0 && outcome.out.contains("Bundle 1 of radio1: 1 change taken."))
+    #expect(outcome.out.contains("lines more; satchel-hub log has them all."))
+    #expect(outcome.out.split(separator: "\n").count <= 24, "\(outcome.out)")
+    #expect(try camp.hub("sync", "--json", stick).json["outgoing"]?.arrayValue?.count == 16)
   }
 }

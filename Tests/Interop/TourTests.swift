@@ -11,7 +11,9 @@ struct TourTests {
 
   @Test(
     "the commands in a document do what it says, as they are printed",
-    arguments: ["README.md", "docs/GEOPACKAGE.md", "docs/guides/operator.md"])
+    arguments: [
+      "README.md", "docs/GEOPACKAGE.md", "docs/guides/operator.md", "docs/guides/field-user.md", "docs/guides/developer.md",
+    ])
   func tour(document: String) throws {
     let done = try StockTool.bash.run(["scripts/tour.sh", Self.tools, document], in: Self.top)
     #expect(done.status == 0, "\(done.text)\(done.complaint)")
@@ -20,5 +22,28 @@ struct TourTests {
       #expect(done.lines.filter { $0.hasPrefix("Feature Count: ") } == ["Feature Count: 1", "Feature Count: 3"])
       #expect(done.lines.filter { $0.hasPrefix("Extent: ") }.last == "Extent: (16.900000, 49.360000) - (17.400000, 49.500000)")
     }
+  }
+
+  @Test("each recipe plays to its end, in seconds", arguments: ["survey", "qfield", "clinic", "ship"])
+  func recipe(name: String) throws {
+    let folder = try TemporaryFolder()
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    var done: ToolResult?
+    let time = try ContinuousClock().measure {
+      done = try runProgram(
+        at: "/usr/bin/env", ["PATH=\(Self.tools):\(path)", "\(Self.top)/examples/recipes/\(name).sh"], in: folder.path)
+    }
+    let result = try #require(done)
+    #expect(result.status == 0 && result.text.contains("So it is: "), "\(result.text)\(result.complaint)")
+    // Another test may have the processor meanwhile: three times what it may take.
+    #expect(time < .seconds(15), "\(time)")
+  }
+
+  @Test("no recipe is forgotten")
+  func recipes() throws {
+    let scripts = try FileManager.default.contentsOfDirectory(atPath: Self.top + "/examples/recipes").filter {
+      $0.hasSuffix(".sh")
+    }
+    #expect(Set(scripts) == ["survey.sh", "qfield.sh", "clinic.sh", "ship.sh", "expect.sh"])
   }
 }

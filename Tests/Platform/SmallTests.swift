@@ -69,4 +69,14 @@ struct SmallTests {
     #expect(other.message == "f: read failed: Input/output error.")
     #expect(other.about("g").path == "g")
   }
+
+  @Test("mounts are read as the kernel writes them")
+  func mounts() throws {
+    let text =
+      "36 35 98:0 / /media/ann/RED\\040STICK rw,noatime shared:1 - vfat /dev/sda1 rw\n1 0 8:1 / / rw - ext4 /dev/root rw\n"
+    #expect(Mount.list(Array(text.utf8)).map(\.path) == ["/media/ann/RED STICK", "/"])
+    #expect(Mount.list(Array("36 35\n\n".utf8)).isEmpty)
+    let real = try HostFileSystem().mounts()
+    #expect(real.contains { $0.path == "/proc" } && Set(real.map(\.id)).count == real.count)
+  }
 }

@@ -4,6 +4,10 @@ import SatchelPlatform
 struct CommandContext {
   var platform: Platform
   let console: any Console
+  /// By which somebody ends a command that would go on for ever.
+  var endRequest: any EndRequest = EndBySignal()
+  /// By which pages are shown to browsers on this machine; nil: this tool shows none.
+  var webServer: (any WebServer)?
 }
 
 typealias Command = CommandSpec<CommandContext>

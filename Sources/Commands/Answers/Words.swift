@@ -47,9 +47,24 @@ enum Words {
     }
   }
 
+  /// Words as they fit on a page: of very long ones the beginning, and how long they are.
+  static func clipped(_ words: String) -> String {
+    let most = 2000
+    guard words.utf8.count > most * 4 else { return words }
+    return String(words.unicodeScalars.prefix(most)) + "... (\(count(words.utf8.count, "byte")) in all)"
+  }
+
   static func key(_ key: RowKey) -> String { key.values.map(value).joined(separator: ", ") }
 
   static func fields(_ fields: [Field]) -> String { fields.map { "\($0.name)=\(value($0.value))" }.joined(separator: " ") }
+
+  /// `2, 5-7`: numbers of which whole ranges are missing.
+  static func ranges(_ ranges: [ClosedRange<Int64>]) -> String {
+    ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ", ")
+  }
+
+  /// For how long nobody is missed, in milliseconds.
+  static let usualSilence: Int64 = 30 * 86_400_000
 
   /// `reviews 10, photos 2`.
   static func tables(_ counts: [(table: Name, count: Int)]) -> String {

@@ -100,13 +100,14 @@ extension DeviceTool {
     }
   }
 
-  static var sync: Command {
-    Syncing.command(tool: name) { command, context in
-      let workspace = try open(command, context)
-      return try Syncing.run(
-        command, context, name: workspace.configuration.name,
-        take: { try take($0, into: workspace, command) { try $1($0) } }, make: { try due(workspace, command) })
-    }
+  static var syncing: SyncCommands {
+    SyncCommands(
+      tool: name, check: { _ = try open($0, $1) },
+      sync: { stick, command, context in
+        let workspace = try open(command, context)
+        return try Syncing(tool: name, command, context, stick: stick, name: workspace.configuration.name).run(
+          take: { try take($0, into: workspace, command) { try $1($0) } }, make: { try due(workspace, command) })
+      })
   }
 
   /// The export that the hub is not known to have.

@@ -34,47 +34,60 @@ extension DeviceTool {
 
         """ + status.volumes.map { "Of \($0.whole), \(Volumes.missing($0.missing, of: $0.parts)).\n" }.joined()
     }
-    let state = current.state
-    var table = TextTable(["", ""])
-    table.add(["Device", "\(configuration.name), for the user \(state.user)"])
-    table.add(["Dataset", "\(configuration.dataset), version \(current.version)"])
-    table.add(["Hub", "\(state.hubName): its bundle \(state.received) was imported \(Words.age(of: state.heard, now: now))"])
-    table.add(["Not delivered", notDelivered(current)])
-    table.add([
+    return StatusSheet(facts: facts(status, current, now), steps: steps(status, current)).text
+  }
+
+  /// What is to be said of a device that has data.
+  static func facts(_ status: DeviceStatus, _ current: DeviceStatus.Current, _ now: Int64) -> [StatusSheet.Fact] {
+    let (configuration, state) = (status.configuration, current.state)
+    var facts = StatusSheet.Facts()
+    facts.add("Device", "\(configuration.name), for the user \(state.user)")
+    facts.add("Dataset", "\(configuration.dataset), version \(current.version)")
+    facts.add("Hub", "\(state.hubName): its bundle \(state.received) was imported \(Words.age(of: state.heard, now: now))")
+    if let heard = current.acknowledgedExport {
+      facts.add("It heard of us", "by export \(state.acknowledged), which was made \(Words.age(of: heard, now: now))")
+    }
+    facts.add("Not delivered", notDelivered(current))
+    facts.add(
       "Exports",
       state.sequence == .zero
         ? "none yet"
-        : "the last was \(state.sequence), \(Words.age(of: current.lastExport, now: now)); the hub is known to have \(state.acknowledged)",
-    ])
+        : "the last was \(state.sequence), \(Words.age(of: current.lastExport, now: now)); the hub is known to have \(state.acknowledged)"
+    )
     if current.openConflicts + current.heldConflicts > 0 {
-      table.add(["Conflicts", "\(current.openConflicts) open, \(current.heldConflicts) held at the hub"])
+      facts.add("Conflicts", "\(current.openConflicts) open, \(current.heldConflicts) held at the hub")
     }
-    if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
-    if !status.staged.isEmpty { table.add(["Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied"]) }
-    for obstacle in status.obstacles { table.add(["Waits", "\(obstacle.file): \(obstacle.words)"]) }
-    Volumes.add(status.volumes, to: &table)
+    facts.add(quarantined: status.quarantined)
+    if !status.staged.isEmpty { facts.add("Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied") }
+    for obstacle in status.obstacles { facts.add("Waits", "\(obstacle.file): \(obstacle.words)") }
+    facts.add(volumes: status.volumes)
+    for words in warnings(current, now) { facts.add("Warning", words) }
+    return facts.all
+  }
+
+  private static func warnings(_ current: DeviceStatus.Current, _ now: Int64) -> [String] {
+    var words: [String] = []
+    if now - current.state.heard > Words.usualSilence {
+      words.append(
+        "nothing was heard of the hub for \(Words.span(now - current.state.heard)): others may have changed much since")
+    }
     if let skew = Words.skew(now - current.newestStamp), now < current.newestStamp {
-      table.add(["Warning", "this device's clock is \(skew), by what it has seen: set it right"])
+      words.append("this device's clock is \(skew), by what it has seen: set it right")
     }
-    for damage in current.damage { table.add(["Warning", "\(damage.words): writes may have gone by unseen"]) }
+    words += current.damage.map { "\($0.words): writes may have gone by unseen" }
     if let highest = current.unknownExport {
-      table.add(["Warning", "the database is an old copy of itself: this workspace holds export \(highest) already"])
+      words.append("the database is an old copy of itself: this workspace holds export \(highest) already")
     }
     if let first = current.redelivery.first {
-      table.add([
-        "Warning", "the hub was restored from a backup, and lacks the exports from \(first) on: they lie in bundles/outbox",
-      ])
+      words.append("the hub was restored from a backup, and lacks the exports from \(first) on: they lie in bundles/outbox")
     }
-    for block in current.blocks where block.isShort {
-      table.add([
-        "Warning",
-        "\(Words.count(Int(block.left), "key")) left for new rows of \(block.block.table): exchange bundles with the hub to get more",
-      ])
+    words += current.blocks.filter(\.isShort).map {
+      "\(Words.count(Int($0.left), "key")) left for new rows of \($0.block.table): exchange bundles with the hub to get more"
     }
-    for rows in current.namelessRows {
-      table.add(["Warning", "\(Words.count(rows.count, "row")) of \(rows.table) with NULL in the key: not kept in step"])
+    words += current.namelessRows.map {
+      "\(Words.count($0.count, "row")) of \($0.table) with NULL in the key: not kept in step"
     }
-    return table.text(width: nil) + "Next: \(next(status, current))\n"
+    return words
   }
 
   private static func notDelivered(_ current: DeviceStatus.Current) -> String {
@@ -84,18 +97,25 @@ extension DeviceTool {
     return "\(Words.count(total, "change")) (\(Words.tables(current.pending))), \(new)"
   }
 
-  private static func next(_ status: DeviceStatus, _ current: DeviceStatus.Current) -> String {
-    if let hint = current.damage.compactMap(\.hint).first { return hint }
+  /// What to do, the most urgent first.
+  static func steps(_ status: DeviceStatus, _ current: DeviceStatus.Current) -> [String] {
+    // Until that is mended nothing else can be done.
+    if let hint = current.damage.compactMap(\.hint).first { return [hint] }
     if !current.damage.isEmpty || current.unknownExport != nil {
-      return "satchel doctor, which says what went by unseen; then satchel doctor --repair"
+      return ["satchel doctor, which says what went by unseen; then satchel doctor --repair"]
     }
-    if status.staged.count > status.obstacles.count { return "satchel apply" }
-    if !status.obstacles.isEmpty { return "bring the app to the version that the bundle expects, then: satchel apply" }
-    if current.notExported > 0 { return "satchel export" }
-    if current.openConflicts > 0 { return "satchel conflicts" }
-    if !current.redelivery.isEmpty { return "carry all of bundles/outbox to the hub." }
-    if let file = status.outbox.last { return "carry bundles/outbox/\(file) to the hub." }
-    return "nothing."
+    var steps: [String] = []
+    if status.staged.count > status.obstacles.count { steps.append("satchel apply") }
+    if !status.obstacles.isEmpty { steps.append("bring the app to the version that the bundle expects, then: satchel apply") }
+    if current.notExported > 0 { steps.append("satchel export") }
+    if current.openConflicts > 0 { steps.append("satchel conflicts") }
+    if !current.redelivery.isEmpty {
+      steps.append("carry all of bundles/outbox to the hub.")
+    } else if current.notExported == 0, let file = status.outbox.last {
+      steps.append("carry bundles/outbox/\(file) to the hub.")
+    }
+    if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine) }
+    return steps
   }
 
   private static func members(_ status: DeviceStatus) -> KeyValuePairs<String, JSONValue> {
@@ -116,10 +136,11 @@ extension DeviceTool {
       "dataset": .string(configuration.dataset), "version": .integer(current.version), "user": .string(state.user),
       "hub": .string(state.hubName), "received": .integer(state.received.rawValue), "heard": .time(state.heard),
       "sequence": .integer(state.sequence.rawValue), "acknowledged": .integer(state.acknowledged.rawValue),
-      "last_export": .time(current.lastExport),
+      "last_export": .time(current.lastExport), "acknowledged_export": .time(current.acknowledgedExport),
       "newest_stamp": .time(current.newestStamp), "pending": .tables(current.pending),
       "not_exported": .integer(Int64(current.notExported)), "open_conflicts": .integer(current.openConflicts),
-      "held_conflicts": .integer(current.heldConflicts), "quarantined": .integer(Int64(status.quarantined)),
+      "held_conflicts": .integer(current.heldConflicts), "quarantined": .integer(Int64(status.quarantined.count)),
+      "refused": StatusSheet.json(status.quarantined), "next": .strings(steps(status, current)),
       "volumes": Volumes.json(status.volumes),
       "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
       "damage": .strings(current.damage.map(\.words)), "unknown_export": .optional(current.unknownExport?.rawValue),
@@ -134,5 +155,24 @@ extension DeviceTool {
         }),
       "fingerprint": .string(status.fingerprint),
     ]
+  }
+
+  static var report: Command {
+    ReportCommand.report(tool: name) { command, context in
+      let workspace = try open(command, context)
+      let status = try workspace.status()
+      let now = context.platform.clock.milliseconds()
+      let title = "Device \(status.configuration.name) of the dataset \(status.configuration.dataset)"
+      guard let current = status.current else {
+        let words = text(status, now).split(separator: "\n").map { StatusSheet.Fact(name: "Device", words: String($0)) }
+        return Report(title: title, made: now, sheet: StatusSheet(facts: words, steps: []))
+      }
+      return Report(
+        title: title, made: now, sheet: StatusSheet(facts: facts(status, current, now), steps: steps(status, current)),
+        sections: [
+          .conflicts(current.damage.isEmpty ? try workspace.conflicts([.open, .held]) : [], now: now),
+          .refused(status.quarantined), .bundles(try workspace.log(limit: 100)),
+        ])
+    }
   }
 }

@@ -29,7 +29,7 @@ extension HubTool {
       let hub = try open(command, context)
       try command.checkDelivery(context)
       if let folder = command.value("to"), folder != Streams.word, try !context.platform.isFolder(command.path(folder)) {
-        throw WorkspaceError("no-folder", "There is no folder \(folder).", hint: "Is the stick mounted?")
+        throw Stick.noFolder(folder)
       }
       var reports: [(report: EmitReport, delivered: Volumes.Delivered)] = []
       var names = try chosen(command, hub)

@@ -57,7 +57,8 @@ extension HubTool {
       + (history.row.map { $0.map { "  \(visible("\($0.name): \(Words.value($0.value))"))\n" }.joined() } ?? "  gone\n")
   }
 
-  private static func lines(_ entry: RowHistory.Entry) -> [String] {
+  /// What a change did to each column.
+  static func lines(_ entry: RowHistory.Entry) -> [String] {
     switch entry.operation {
     case .insert: (entry.set ?? []).map { "+ \($0.name): \(Words.value($0.value))" }
     case .delete: (entry.was ?? []).map { "- \($0.name): \(Words.value($0.value))" }

@@ -27,7 +27,7 @@ extension HubTool {
   }
 
   /// Imports bundles. - Parameter open: gives the path of what was named.
-  private static func take(
+  static func take(
     _ names: [String], into hub: HubWorkspace, _ command: ParsedCommand,
     open: (_ name: String, _ body: (String) throws -> HubImportReport) throws -> HubImportReport
   ) throws -> Answer {
@@ -43,14 +43,14 @@ extension HubTool {
     return answer
   }
 
-  static var sync: Command {
-    Syncing.command(tool: name) { command, context in
-      let hub = try open(command, context)
-      return try Syncing.run(
-        command, context, name: hub.configuration.name, waiting: hub.dueByNow(),
-        take: { try take($0, into: hub, command) { try $1($0) } },
-        make: { try due(hub, command) })
-    }
+  static var syncing: SyncCommands {
+    SyncCommands(
+      tool: name, check: { _ = try open($0, $1) },
+      sync: { stick, command, context in
+        let hub = try open(command, context)
+        return try Syncing(tool: name, command, context, stick: stick, name: hub.configuration.name).run(
+          waiting: hub.dueByNow(), take: { try take($0, into: hub, command) { try $1($0) } }, make: { try due(hub, command) })
+      })
   }
 
   /// For each device the emission that it is not known to have. That one cannot be made is no reason to leave the others without.

@@ -11,58 +11,75 @@ extension HubTool {
       examples: [Example("satchel-hub status", "How does it stand?")]
     ) { command, context in
       let status = try open(command, context).status()
-      return Answer(text(status, context.platform.clock.milliseconds()), members(status))
+      let now = context.platform.clock.milliseconds()
+      var sheet = StatusSheet(facts: facts(status, now), steps: steps(status))
+      if !status.devices.isEmpty { sheet.table = devices(status, now) }
+      return Answer(sheet.text, members(status))
     }
   }
 
-  private static func text(_ status: HubStatus, _ now: Int64) -> String {
-    var table = TextTable(["", ""])
-    table.add(["Hub", "\(status.configuration.name) of the dataset \(status.configuration.dataset), version \(status.version)"])
-    table.add(["Fingerprint", status.fingerprint])
-    table.add(["Rows", status.tables.map { "\($0.table) \($0.rows)" }.joined(separator: ", ")])
-    table.add(["Changes", "\(status.cursor) since the beginning"])
-    table.add(["Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held"])
-    if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
+  static func facts(_ status: HubStatus, _ now: Int64) -> [StatusSheet.Fact] {
+    var facts = StatusSheet.Facts()
+    facts.add("Hub", "\(status.configuration.name) of the dataset \(status.configuration.dataset), version \(status.version)")
+    facts.add("Fingerprint", status.fingerprint)
+    facts.add("Rows", status.tables.map { "\($0.table) \($0.rows)" }.joined(separator: ", "))
+    facts.add("Changes", "\(status.cursor) since the beginning")
+    facts.add("Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held")
+    facts.add(quarantined: status.quarantined)
     for bundle in status.waiting {
       let next = bundle.version > status.version ? "satchel-hub dataset apply brings that" : "the next import or sync takes it"
-      table.add(["Waits", "\(bundle.file): it is of version \(bundle.version) of the dataset; \(next)"])
+      facts.add("Waits", "\(bundle.file): it is of version \(bundle.version) of the dataset; \(next)")
     }
-    Volumes.add(status.volumes, to: &table)
-    table.add(["Backup", status.backedUp.map { Words.age(of: $0, now: now) } ?? "none yet: satchel-hub backup FILE"])
+    facts.add(volumes: status.volumes)
+    facts.add("Backup", status.backedUp.map { Words.age(of: $0, now: now) } ?? "none yet: satchel-hub backup FILE")
     if !status.unaware.isEmpty {
-      table.add(["Restored", "from a backup; not known to have heard of it: \(status.unaware.joined(separator: ", "))"])
+      facts.add("Restored", "from a backup; not known to have heard of it: \(status.unaware.joined(separator: ", "))")
     }
-    for damage in status.damage { table.add(["Warning", "\(damage.words): writes may have gone by unseen"]) }
+    for damage in status.damage { facts.add("Warning", "\(damage.words): writes may have gone by unseen") }
     for device in status.devices.map(\.device) where device.state != .revoked {
       guard let skew = Words.skew(device.skew) else { continue }
-      table.add(["Warning", "the clock of \(device.name) was \(skew) when it reported last: set it right there"])
+      facts.add("Warning", "the clock of \(device.name) was \(skew) when it reported last: set it right there")
     }
-    var text = table.text(width: nil)
-    if !status.devices.isEmpty {
-      var devices = TextTable(["DEVICE", "USER", "STATE", "HEARD", .right("MERGED"), .right("MADE FOR IT"), .right("IT HAS")])
-      for entry in status.devices {
-        let device = entry.device
-        devices.add([
-          device.name, device.user, device.state.rawValue, Words.age(of: device.heard, now: now), "\(device.merged)",
-          "\(entry.emitted)",
-          "\(device.proved)",
-        ])
-      }
-      text += "\n" + devices.text(width: nil)
+    let silent = status.devices.map(\.device).filter {
+      $0.state == .active && now - ($0.heard ?? $0.enrolled) > Words.usualSilence
     }
-    return text + "Next: \(next(status))\n"
+    if !silent.isEmpty {
+      facts.add(
+        "Warning",
+        "nothing was heard for \(Words.span(Words.usualSilence)) or more of \(silent.map(\.name).joined(separator: ", "))")
+    }
+    return facts.all
   }
 
-  private static func next(_ status: HubStatus) -> String {
-    if let hint = status.damage.compactMap(\.hint).first { return hint }
-    if !status.damage.isEmpty { return "satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair" }
-    if status.users == 0 { return "satchel-hub user add NAME" }
-    if status.devices.isEmpty { return "satchel-hub device provision NAME --user USER --into DIR" }
+  /// Who has reported, and what is on its way.
+  static func devices(_ status: HubStatus, _ now: Int64) -> StatusSheet.Table {
+    StatusSheet.Table(
+      titles: ["Device", "User", "State", "Heard", "Merged", "Made for it", "It has", "Never came"],
+      numbers: [4, 5, 6],
+      rows: status.devices.map { entry in
+        let device = entry.device
+        return [
+          device.name, device.user, device.state.rawValue, Words.age(of: device.heard, now: now), "\(device.merged)",
+          "\(entry.emitted)", "\(device.proved)", Words.ranges(entry.missing),
+        ]
+      })
+  }
+
+  /// What to do, the most urgent first.
+  static func steps(_ status: HubStatus) -> [String] {
+    // Until that is mended nothing else can be done.
+    if let hint = status.damage.compactMap(\.hint).first { return [hint] }
+    if !status.damage.isEmpty { return ["satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"] }
+    if status.users == 0 { return ["satchel-hub user add NAME"] }
+    if status.devices.isEmpty { return ["satchel-hub device provision NAME --user USER --into DIR"] }
+    var steps: [String] = []
     if let flagged = status.devices.first(where: { $0.device.state == .flagged }) {
-      return "find out which copies of \(flagged.device.name) are at work, then: satchel-hub device unflag \(flagged.device.name)"
+      steps.append(
+        "find out which copies of \(flagged.device.name) are at work, then: satchel-hub device unflag \(flagged.device.name)")
     }
-    if status.openConflicts > 0 { return "satchel-hub conflicts" }
-    return "satchel-hub import what the devices bring, satchel-hub emit --all for the way back."
+    if status.openConflicts > 0 { steps.append("satchel-hub conflicts") }
+    if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine) }
+    return steps + ["satchel-hub import what the devices bring, satchel-hub emit --all for the way back."]
   }
 
   private static func members(_ status: HubStatus) -> KeyValuePairs<String, JSONValue> {
@@ -73,13 +90,35 @@ extension HubTool {
       "tables": .tables(status.tables.map { (table: $0.table, count: Int($0.rows)) }), "users": .integer(Int64(status.users)),
       "devices": .array(
         status.devices.map { entry in
-          .object((json(entry.device).objectValue ?? []) + [.init(name: "emitted", value: .integer(entry.emitted.rawValue))])
+          .object(
+            (json(entry.device).objectValue ?? []) + [
+              .init(name: "emitted", value: .integer(entry.emitted.rawValue)),
+              .init(
+                name: "missing", value: .array(entry.missing.map { [.integer($0.lowerBound), .integer($0.upperBound)] })),
+            ])
         }), "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
-      "quarantined": .integer(Int64(status.quarantined)),
+      "quarantined": .integer(Int64(status.quarantined.count)), "refused": StatusSheet.json(status.quarantined),
+      "next": .strings(steps(status)),
       "waiting": .array(status.waiting.map { ["file": .string($0.file), "version": .integer($0.version)] }),
       "volumes": Volumes.json(status.volumes), "outbox": .strings(status.outbox),
       "backed_up": .time(status.backedUp), "restored_unaware": .strings(status.unaware),
       "missing_triggers": .strings(status.missingTriggers.map(\.text)), "damage": .strings(status.damage.map(\.words)),
     ]
+  }
+
+  static var report: Command {
+    ReportCommand.report(tool: name) { command, context in
+      let hub = try open(command, context)
+      let status = try hub.status()
+      let now = context.platform.clock.milliseconds()
+      return Report(
+        title: "Hub \(status.configuration.name) of the dataset \(status.configuration.dataset)", made: now,
+        sheet: StatusSheet(facts: facts(status, now), steps: steps(status)),
+        sections: [
+          .init(heading: "Devices", table: devices(status, now), ifEmpty: "There is no device yet."),
+          .conflicts(status.damage.isEmpty ? try hub.conflicts([.open, .held]) : [], now: now), .refused(status.quarantined),
+          .bundles(try hub.log(limit: 100)),
+        ])
+    }
   }
 }

@@ -9,7 +9,9 @@ enum HubTool {
   static var spec: ToolSpec<CommandContext> {
     ToolSpec(
       name: name, summary: "merge what devices bring, and give each user's device its rows", version: satchelVersion,
-      commands: [initialize, status] + datasets + users + devices + keys + [sync, importBundles, emit] + conflicts.all + history
+      commands: [initialize, status, report, console] + datasets + users + devices + keys + syncing.all + [importBundles, emit]
+        + conflicts.all
+        + history
         + scopes + upkeep + [
           LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
           DoctorCommand.doctor(tool: name) { command, context in

@@ -1,4 +1,4 @@
-/// Comma-separated values (RFC 4180), as spreadsheets write them.
+/// Comma-separated values (RFC 4180), as spreadsheets write and read them.
 enum CSV {
   /// The fields of each line; lines without any are passed over. nil: a quote is not closed.
   static func rows(_ text: String) -> [[String]]? {
@@ -32,5 +32,18 @@ enum CSV {
     if isQuoted { return nil }
     if !field.isEmpty || !row.isEmpty { endLine() }
     return rows
+  }
+
+  /// Lines of fields as spreadsheets read them.
+  static func text(_ rows: [[String]]) -> String {
+    rows.map { $0.map(quoted).joined(separator: ",") + "\r\n" }.joined()
+  }
+
+  /// A spreadsheet takes what begins so for a formula, and would run it.
+  private static func quoted(_ text: String) -> String {
+    let isFormula = text.utf8.first.map { Array("=+-@\t\r".utf8).contains($0) } ?? false
+    let safe = isFormula && Double(text) == nil ? "'\(text)" : text
+    guard safe.utf8.contains(where: { [0x22, 0x2c, 0x0a, 0x0d].contains($0) }) else { return safe }
+    return "\"" + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 }

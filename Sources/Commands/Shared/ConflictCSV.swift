@@ -10,7 +10,7 @@ enum ConflictCSV {
   ]
 
   static func text(_ conflicts: [StoredConflict]) -> String {
-    ([names] + conflicts.flatMap(lines)).map { $0.map(quoted).joined(separator: ",") + "\r\n" }.joined()
+    CSV.text([names] + conflicts.flatMap(lines))
   }
 
   private static func lines(_ conflict: StoredConflict) -> [[String]] {
@@ -27,13 +27,5 @@ enum ConflictCSV {
         conflict.decision?.made.rawValue ?? "", conflict.decision?.by ?? "", record.note ?? "",
       ]
     }
-  }
-
-  /// A spreadsheet takes what begins so for a formula, and would run it.
-  private static func quoted(_ text: String) -> String {
-    let isFormula = text.utf8.first.map { Array("=+-@\t\r".utf8).contains($0) } ?? false
-    let safe = isFormula && Double(text) == nil ? "'\(text)" : text
-    guard safe.utf8.contains(where: { [0x22, 0x2c, 0x0a, 0x0d].contains($0) }) else { return safe }
-    return "\"" + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 }

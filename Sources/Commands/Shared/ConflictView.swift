@@ -35,8 +35,8 @@ struct ConflictView {
     var table = TextTable(["COLUMN", "BEFORE", "HUB", "DEVICE", "STANDS", "ROW NOW"])
     for name in columns(row) {
       table.add(
-        [name.text] + [record.baseValues, record.hubValues, record.deviceValues].map { cell(name, $0) } + [
-          stands(name), cell(name, row),
+        [name.text] + [record.baseValues, record.hubValues, record.deviceValues].map { Self.cell(name, $0) } + [
+          stands(name), Self.cell(name, row),
         ])
     }
     text += "\n" + table.text(width: width)
@@ -46,9 +46,16 @@ struct ConflictView {
     return text
   }
 
-  private func columns(_ row: [Field]?) -> [Name] { record.columns.isEmpty ? (row ?? []).map(\.name) : record.columns }
+  /// `stars: 4 before, 3 at the hub, 5 on the device`.
+  static func sides(of name: Name, in record: ConflictRecord) -> String {
+    "\(name): \(cell(name, record.baseValues)) before, \(cell(name, record.hubValues)) at the hub, \(cell(name, record.deviceValues)) on the device"
+  }
 
-  private func cell(_ name: Name, _ fields: [Field]?) -> String {
+  /// The columns that are to be shown.
+  func columns(_ row: [Field]?) -> [Name] { record.columns.isEmpty ? (row ?? []).map(\.name) : record.columns }
+
+  /// What a side has in a column.
+  static func cell(_ name: Name, _ fields: [Field]?) -> String {
     guard let fields else { return "-" }
     return fields.first { $0.name == name }.map { Words.value($0.value) } ?? ""
   }

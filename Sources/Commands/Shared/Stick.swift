@@ -3,6 +3,8 @@ import SatchelWorkspace
 
 /// A stick, or any folder that is carried: bundles lie in `SATCHEL/<to>/<from>/`, so that it serves many and each takes only its own.
 struct Stick {
+  static let folderName = "SATCHEL"
+
   let root: String
   let platform: Platform
 
@@ -10,11 +12,13 @@ struct Stick {
 
   /// - Parameter folder: where the stick is mounted.
   init(_ folder: String, _ platform: Platform) throws {
-    guard try platform.isFolder(folder) else {
-      throw WorkspaceError("no-folder", "There is no folder \(folder).", hint: "Is the stick mounted?")
-    }
-    root = Paths.join(folder, "SATCHEL")
+    guard try platform.isFolder(folder) else { throw Self.noFolder(folder) }
+    root = Paths.join(folder, Self.folderName)
     self.platform = platform
+  }
+
+  static func noFolder(_ folder: String) -> WorkspaceError {
+    WorkspaceError("no-folder", "There is no folder \(folder).", hint: "Is the stick mounted?")
   }
 
   private func place(to: String, from: String) -> String { Paths.join(Paths.join(root, to), from) }
@@ -33,13 +37,14 @@ struct Stick {
       .sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map { Paths.join(folder, $0) }
   }
 
-  /// How many bundles there are that are for others.
-  func count(notFor name: String) throws -> Int {
+  /// How many bundles there are that somebody else put here for others.
+  func countOfOthers(than name: String) throws -> Int {
     guard try files.kind(root) == .directory else { return 0 }
     return try files.list(root).filter { $0 != name }.reduce(0) { count, other in
       let folder = Paths.join(root, other)
       guard try files.kind(folder) == .directory else { return count }
-      return try count + files.list(folder).reduce(0) { try $0 + bundles(in: Paths.join(folder, $1)).count }
+      return try count
+        + files.list(folder).filter { $0 != name }.reduce(0) { try $0 + bundles(in: Paths.join(folder, $1)).count }
     }
   }
 
@@ -53,7 +58,7 @@ struct Stick {
     for earlier in before { try put(earlier, in: folder) }
     let isNew = try put(bundle, in: folder)
     let kept = (before + [bundle]).map { Paths.join(folder, Paths.name(of: $0)) }
-    for older in try bundles(in: folder) where !kept.contains(older) { try files.remove(older) }
+    try take(bundles(in: folder).filter { !kept.contains($0) })
     return isNew
   }
 
@@ -63,26 +68,34 @@ struct Stick {
     let target = Paths.join(folder, Paths.name(of: bundle))
     let isNew = try files.kind(target) != .file || files.size(target) != files.size(bundle)
     if isNew {
-      let (needed, free) = (try files.size(bundle), try files.freeBytes(Paths.parent(of: root)))
-      guard needed + 1 << 20 <= free else {
-        throw WorkspaceError(
-          "stick-full", "The bundle has \(needed >> 10) KiB, and the stick has \(free >> 10) KiB free.",
-          hint: "Take what is not needed off the stick; or: export --volume-size, onto several.")
-      }
+      try checkRoom(for: bundle)
       try files.makeDirectory(folder, mode: 0o755)
       try files.copy(bundle, to: target, mode: 0o644)
     }
     return isNew
   }
 
-  /// Takes a bundle off the stick that has come where it was to go.
-  func take(_ path: String) throws { try files.remove(path) }
+  /// Throws where the stick has no room for a file.
+  func checkRoom(for file: String) throws {
+    let (needed, free) = (try files.size(file), try files.freeBytes(Paths.parent(of: root)))
+    guard needed + 1 << 20 <= free else {
+      throw WorkspaceError(
+        "stick-full", "The bundle has \(needed >> 10) KiB, and the stick has \(free >> 10) KiB free.",
+        hint: "Take what is not needed off the stick; or: export --volume-size, onto several.")
+    }
+  }
+
+  /// Takes bundles off the stick that have come where they were to go.
+  func take(_ paths: [String]) throws {
+    for path in paths { try files.remove(path) }
+    for folder in Set(paths.map { Paths.parent(of: $0) }).sorted() { try files.syncDirectory(folder) }
+  }
 
   /// Takes away what was put here for somebody who has it.
   func clear(to: String, from: String) throws {
     let folder = place(to: to, from: from)
     try sweep(folder)
-    for path in try bundles(in: folder) { try files.remove(path) }
+    try take(bundles(in: folder))
   }
 
   /// Takes away what a stick that was pulled out has left of a file: nobody but this replica writes here.

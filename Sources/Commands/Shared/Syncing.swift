@@ -3,7 +3,7 @@ import SatchelPlatform
 import SatchelWorkspace
 
 /// `sync`, which both tools have: a stick is plugged in, and one command does both directions.
-enum Syncing {
+struct Syncing {
   /// What goes onto the stick: a bundle, or a reason why there is none.
   struct Outgoing {
     let to: String
@@ -15,74 +15,119 @@ enum Syncing {
     var before: [String] = []
   }
 
+  let tool: String
+  let isRehearsal: Bool
+  /// Of this replica.
+  let name: String
+  let stick: Stick
+
   /// - Parameters:
+  ///   - folder: where the stick is.
   ///   - name: of this replica.
+  init(tool: String, _ command: ParsedCommand, _ context: CommandContext, stick folder: String, name: String) throws {
+    self.tool = tool
+    self.name = name
+    isRehearsal = command.dryRun
+    stick = try Stick(folder, context.platform)
+  }
+
+  /// From what is imported on, one thing that fails holds up no other, and what was done is told.
+  /// - Parameters:
   ///   - waiting: files of the workspace that can be imported by now.
   ///   - take: imports the bundles that are for us.
   ///   - make: makes what is due. In a rehearsal, what would be.
-  static func run(
-    _ command: ParsedCommand, _ context: CommandContext, name: String, waiting: [String] = [],
-    take: (_ files: [String]) throws -> Answer,
-    make: () throws -> [Outgoing]
+  func run(
+    waiting: [String] = [], take: (_ files: [String]) throws -> Answer, make: () throws -> [Outgoing]
   ) throws -> Answer {
-    let stick = try Stick(command.path(command.argument("DIR")), context.platform)
     let incoming = try stick.bundles(for: name)
     let files = waiting + incoming
-    var answer = files.isEmpty ? Answer("Nothing for \(name) on the stick.\n", [:]) : try take(files)
-    if files.isEmpty { answer.members = [.init(name: "bundles", value: .array([]))] }
-    if !command.dryRun { try removeTaken(incoming, answer, stick) }
-    var documents: [JSONValue] = []
-    for outgoing in try make() {
-      let put = try outgoing.file.map { file in
-        try command.dryRun ? true : stick.put(file, behind: outgoing.before, to: outgoing.to, from: name)
-      }
-      if outgoing.file == nil, outgoing.failure == nil, !command.dryRun { try stick.clear(to: outgoing.to, from: name) }
-      answer.text += "For \(outgoing.to): \(outgoing.words)\(put == false ? " It is on the stick already." : "")\n"
-      if let failure = outgoing.failure {
-        answer.warnings += "\(outgoing.to): \(failure.text)"
-        if answer.code == .done { answer.code = .failed }
-      }
-      documents.append(["to": .string(outgoing.to), "file": .optional(outgoing.file), "put": put.map { .bool($0) } ?? .null])
-    }
-    let others = try stick.count(notFor: name) - documents.count { $0["file"]?.stringValue != nil }
-    if others > 0 { answer.text += "\(Words.count(others, "bundle")) for others stay as they are.\n" }
-    if !command.dryRun {
-      try stick.explain()
-      try stick.sync()
-      answer.text += "Done: the stick is safe to remove.\n"
-    }
-    answer.members.append(.init(name: "outgoing", value: .array(documents)))
+    var answer = files.isEmpty ? Answer("Nothing for \(name) on the stick.\n", ["bundles": .array([])]) : try take(files)
+    if !isRehearsal { answer.text = brief(answer.text) }
+    attempt(&answer) { try removeTaken(incoming, $0) }
+    var outgoing: [Outgoing] = []
+    do { outgoing = try make() } catch  where !files.isEmpty { tell("", Failure(error), &answer) }
+    put(outgoing, &answer)
+    attempt(&answer) { try finish(&$0) }
     return answer
   }
 
-  /// What was imported, or had been before, needs no carrying any more. What was refused or waits stays.
-  private static func removeTaken(_ incoming: [String], _ answer: Answer, _ stick: Stick) throws {
-    let bundles = answer.members.first { $0.name == "bundles" }?.value.arrayValue ?? []
-    let taken: Set<String> = ["imported", "repeated", "stale", "part"]
-    for bundle in bundles {
-      guard let file = bundle["file"]?.stringValue, incoming.contains(file), let verdict = bundle["verdict"]?.stringValue,
-        taken.contains(verdict)
-      else { continue }
-      try stick.take(file)
+  private func put(_ outgoing: [Outgoing], _ answer: inout Answer) {
+    var text = ""
+    let idle = outgoing.count { $0.file == nil && $0.failure == nil }
+    var documents: [JSONValue] = []
+    for outgoing in outgoing {
+      var (put, words) = (nil as Bool?, outgoing.words)
+      var failure = outgoing.failure
+      do { put = try self.put(outgoing) } catch {
+        failure = Failure(error)
+        words += " It could not be put on the stick."
+      }
+      if put == false { words += " It is on the stick already." }
+      if idle <= 3 || outgoing.file != nil || failure != nil { text += "For \(outgoing.to): \(words)\n" }
+      if let failure { tell("\(outgoing.to): ", failure, &answer) }
+      documents.append(["to": .string(outgoing.to), "file": .optional(outgoing.file), "put": put.map { .bool($0) } ?? .null])
     }
+    answer.text += brief(text)
+    if idle > 3 { answer.text += "Nothing for \(idle) others: they have everything.\n" }
+    answer.members.append(.init(name: "outgoing", value: .array(documents)))
   }
 
-  static func command(
-    tool: String,
-    _ answer: @escaping @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> Answer
-  ) -> Command {
-    Command(
-      ["sync"], summary: "take from a stick what is for us, and put on it what is due",
-      discussion: """
-        Imports every bundle on the stick that is for this workspace, in the right order; then makes what is due and puts it there, in \
-        SATCHEL/TO/FROM/, in the place of older bundles; and takes off what has arrived. What is for others stays. At the end the stick is safe to \
-        remove.
-        """,
-      arguments: [ArgumentSpec("DIR", help: "where the stick is")],
-      options: [
-        OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key; for a device's first bundle only"),
-        Encrypting.option,
-      ],
-      examples: [Example("\(tool) sync /media/stick", "Both directions.")], changesData: true, answer: answer)
+  /// Whether a bundle was put on the stick, or would be; nil: there is none.
+  private func put(_ outgoing: Outgoing) throws -> Bool? {
+    guard let file = outgoing.file else {
+      if outgoing.failure == nil, !isRehearsal { try stick.clear(to: outgoing.to, from: name) }
+      return nil
+    }
+    if isRehearsal {
+      // What is made only when it is not a rehearsal has no file yet.
+      if try stick.platform.files.kind(file) == .file { try stick.checkRoom(for: file) }
+      return true
+    }
+    return try stick.put(file, behind: outgoing.before, to: outgoing.to, from: name)
   }
+
+  private func finish(_ answer: inout Answer) throws {
+    let others = try stick.countOfOthers(than: name)
+    if others > 0 {
+      answer.text += "\(Words.count(others, "bundle")) for others \(others == 1 ? "stays as it is" : "stay as they are").\n"
+    }
+    if isRehearsal { return }
+    try stick.explain()
+    try stick.sync()
+    answer.text += "Done: the stick is safe to remove.\n"
+  }
+
+  /// What was imported, or had been before, needs no carrying any more. What was refused or waits stays.
+  private func removeTaken(_ incoming: [String], _ answer: Answer) throws {
+    if isRehearsal { return }
+    let bundles = answer.members.first { $0.name == "bundles" }?.value.arrayValue ?? []
+    let taken: Set<String> = ["imported", "repeated", "stale", "part"]
+    try stick.take(
+      bundles.compactMap { bundle in
+        guard let file = bundle["file"]?.stringValue, incoming.contains(file), let verdict = bundle["verdict"]?.stringValue,
+          taken.contains(verdict)
+        else { return nil }
+        return file
+      })
+  }
+
+  private func attempt(_ answer: inout Answer, _ body: (inout Answer) throws -> Void) {
+    do { try body(&answer) } catch { tell("", Failure(error), &answer) }
+  }
+
+  private func tell(_ before: String, _ failure: Failure, _ answer: inout Answer) {
+    answer.warnings += before + failure.text
+    if answer.code == .done { answer.code = .failed }
+  }
+
+  /// As many lines as leave room on a screen for the others: of more, the first ones and the last.
+  private func brief(_ text: String) -> String {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    guard lines.count > Self.mostLines else { return text }
+    let (first, last) = (lines.prefix(Self.mostLines - 2), lines.suffix(1))
+    let more = "... and \(lines.count - first.count - 1) lines more; \(tool) log has them all."
+    return (first + [Substring(more)] + last).joined(separator: "\n") + "\n"
+  }
+
+  private static let mostLines = 10
 }

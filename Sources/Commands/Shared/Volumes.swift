@@ -45,13 +45,6 @@ enum Volumes {
         ["name": .string($0.whole), "parts": .integer($0.parts), "missing": .array($0.missing.map { .integer($0) })]
       })
   }
-
-  /// Rows of a status table.
-  static func add(_ waiting: [BundleParts.Waiting], to table: inout TextTable) {
-    for bundle in waiting {
-      table.add(["Volumes", "\(bundle.whole): \(missing(bundle.missing, of: bundle.parts))"])
-    }
-  }
 }
 
 extension ParsedCommand {

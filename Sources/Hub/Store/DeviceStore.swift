@@ -114,3 +114,23 @@ extension HubStore {
     }
   }
 }
+
+extension HubStore {
+  /// The numbers between those of a device's bundles that came, the newest ranges first.
+  func missing(of name: String) throws -> [ClosedRange<Int64>] {
+    try database.all(
+      """
+      SELECT previous + 1, number - 1
+      FROM (
+        SELECT number, lag(number, 1, 0) OVER (ORDER BY number) AS previous
+        FROM (
+          SELECT DISTINCT number
+          FROM satchel_ledger
+          WHERE peer = :peer AND kind = 'changes' AND direction = 'in' AND verdict IN ('imported', 'stale')))
+      WHERE number > previous + 1
+      ORDER BY number DESC
+      LIMIT 20
+      """, ["peer": .string(name)]
+    ) { $0.integer(0)...$0.integer(1) }
+  }
+}

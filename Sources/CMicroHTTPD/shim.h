@@ -1,0 +1,24 @@
+#ifndef SATCHEL_CMICROHTTPD_SHIM_H
+#define SATCHEL_CMICROHTTPD_SHIM_H
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+
+/* MHD_start_daemon is variadic, which Swift cannot call. It listens to this machine alone, with one thread that answers one request after another.
+   Port 0: any that is free. */
+static inline struct MHD_Daemon *satchel_http_start(
+    uint16_t port, MHD_AccessHandlerCallback handler, void *handled, MHD_RequestCompletedCallback completed) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+  return MHD_start_daemon(
+      MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, handler, handled, MHD_OPTION_SOCK_ADDR, &address,
+      MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_CONNECTION_LIMIT, 32u, MHD_OPTION_CONNECTION_TIMEOUT, 60u,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536, MHD_OPTION_END);
+}
+
+static inline uint16_t satchel_http_port(struct MHD_Daemon *daemon) {
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+  return info ? info->port : 0;
+}
+
+#endif

@@ -1,0 +1,119 @@
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+extension ConsoleSite {
+  /// One conflict side by side, and the decision.
+  func conflict(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    let (conflict, row, device) = try hub.conflict(request.needed("id"))
+    let view = ConflictView(conflict: conflict)
+    let record = conflict.record
+    let columns = view.columns(row)
+    let isOpen = record.state != .resolved
+    let key = String(decoding: canonicalKey(record.key), as: UTF8.self)
+    let address = "/history?table=\(percentEncoded(record.table.text))&key=\(percentEncoded(key))"
+    let decided: Markup =
+      conflict.decision.map {
+        "<p class=\"notice\">\($0.made.rawValue) by \($0.by), \(UTCTime.text(milliseconds: $0.at)).</p>" as Markup
+      } ?? ""
+    return frame(
+      "Conflict \(record.id.text.prefix(8))",
+      """
+      <p>\(record.table.text) [\(Words.key(record.key))]: \(ConflictView.explain(record.kind)). Change by \(record.user) on \(device), \
+      \(UTCTime.text(milliseconds: record.stamp.milliseconds)). State: \(record.state.rawValue). <a href="\(address)">The row's history</a></p>
+      \(decided)\(record.note.map { "<p>Note: \($0)</p>" as Markup } ?? "")
+      \(isOpen ? Self.form(record, columns, row) : Self.sides(record, columns, row, choices: false))
+      """)
+  }
+
+  /// The first button is the one that Enter in a field presses: where nothing was chosen it does nothing.
+  private static func form(_ record: ConflictRecord, _ columns: [Name], _ row: [Field]?) -> Markup {
+    """
+    <form method="post" action="/conflict">
+    <input type="hidden" name="id" value="\(record.id.text)">
+    <input type="hidden" name="row" value="\(rowMark(row))">
+    <p><label for="note">Why, for those who look at it later</label> <input id="note" name="note" maxlength="500"></p>
+    \(sides(record, columns, row, choices: true))
+    <p><button name="keep" value="columns">Take what is chosen for each column</button>
+    <button name="keep" value="hub">Keep the hub's values</button>
+    <button name="keep" value="device">Take the device's values</button></p>
+    </form>
+    """
+  }
+
+  private static func sides(_ record: ConflictRecord, _ columns: [Name], _ row: [Field]?, choices: Bool) -> Markup {
+    let lines = columns.enumerated().map { place, name -> Markup in
+      let before = ConflictView.cell(name, record.baseValues)
+      func side(_ fields: [Field]?) -> Markup {
+        let words = ConflictView.cell(name, fields)
+        let shown = Words.clipped(words)
+        return words == before ? "<td>\(shown)</td>" : "<td class=\"differs\">\(shown)</td>"
+      }
+      return """
+        <tr><th scope="row">\(name.text)</th><td>\(Words.clipped(before))</td>\(side(record.hubValues))\(side(record.deviceValues))\
+        <td>\(Words.clipped(ConflictView.cell(name, row)))</td>\(choices ? choice(place, name, record) : "")</tr>
+
+        """
+    }
+    let gone: Markup =
+      record.deviceValues == nil ? "<p>The device deleted the row.</p>" : row == nil ? "<p>The row is gone here.</p>" : ""
+    return """
+      \(gone)
+      <div class="wide" tabindex="0"><table>
+      <caption>Side by side; what differs from before is marked</caption>
+      <thead><tr><th scope="col">Column</th><th scope="col">Before</th><th scope="col">Hub</th><th scope="col">Device</th>\
+      <th scope="col">Row now</th>\(choices ? "<th scope=\"col\">To stand</th>" as Markup : "")</tr></thead>
+      <tbody>
+      \(lines)</tbody></table></div>
+      """
+  }
+
+  /// Which value of a column is to stand. Columns are told by their places: a name may have anything in it.
+  private static func choice(_ place: Int, _ name: Name, _ record: ConflictRecord) -> Markup {
+    func has(_ fields: [Field]?) -> Bool { fields?.contains { $0.name == name } == true }
+    func option(_ value: String, _ words: String, isChosen: Bool = false) -> Markup {
+      """
+      <label><input type="radio" name="pick\(place)" value="\(value)"\(isChosen ? " checked" as Markup : "")> \(words)</label>
+      """
+    }
+    return """
+      <td><fieldset><legend>\(name.text)</legend>\(option("now", "as now", isChosen: true))\
+      \(has(record.hubValues) ? option("hub", "hub") : "")\(has(record.deviceValues) ? option("device", "device") : "")\
+      \(option("null", "nothing"))\(option("own", "this:"))\
+      <input name="own\(place)" aria-label="Another value for \(name.text)"></fieldset></td>
+      """
+  }
+
+  /// Decides one conflict. The row's mark is that of the page: whoever decides has seen the row as it is.
+  func decide(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    let id = try request.needed("id")
+    let (conflict, row, _) = try hub.conflict(id)
+    let decision: ConflictDecision
+    switch try request.needed("keep") {
+    case "hub": decision = .hub
+    case "device": decision = .device
+    default: decision = .set(try Self.chosen(request, conflict.record, ConflictView(conflict: conflict).columns(row)))
+    }
+    _ = try hub.resolve(id, decision, note: request.filled("note"), seen: .mark(try request.needed("row")))
+    return .seeOther("/conflict?id=\(percentEncoded(id))")
+  }
+
+  private static func chosen(_ request: WebRequest, _ record: ConflictRecord, _ columns: [Name]) throws -> [Field] {
+    let fields = columns.enumerated().compactMap { place, name -> Field? in
+      func value(_ fields: [Field]?) -> Field? { fields?.first { $0.name == name } }
+      switch request.value("pick\(place)") {
+      case "hub": return value(record.hubValues)
+      case "device": return value(record.deviceValues)
+      case "null": return Field(name, .null)
+      case "own": return Field(name, .string(request.value("own\(place)") ?? ""))
+      default: return nil
+      }
+    }
+    if fields.isEmpty {
+      throw UsageError("nothing was chosen: choose a value for at least one column, or keep one side as a whole")
+    }
+    return fields
+  }
+}

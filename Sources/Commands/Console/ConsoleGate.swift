@@ -1,0 +1,100 @@
+import SatchelPlatform
+import SatchelValues
+import Synchronization
+
+/// Lets in the browser of the person who started the console, and nobody else: other users of the machine do not know the token, and pages of
+/// other sites can neither read an answer nor have anything done.
+final class ConsoleGate: Sendable {
+  private struct State {
+    var port: UInt16 = 0
+    /// nil: it was used.
+    var token: String?
+  }
+
+  private let state: Mutex<State>
+  private let session: String
+  /// What stands in the address that is shown.
+  let token: String
+
+  init(random: any RandomSource) {
+    token = Hexadecimal.text(of: random.bytes(24))
+    session = Hexadecimal.text(of: random.bytes(24))
+    state = Mutex(State(token: token))
+  }
+
+  /// From now on the console is known under this port.
+  func open(port: UInt16) { state.withLock { $0.port = port } }
+
+  private var names: [String] {
+    let port = state.withLock { $0.port }
+    return ["127.0.0.1:\(port)", "localhost:\(port)"]
+  }
+
+  /// Cookies know no ports: a second console on this machine has another name for its own.
+  private var cookie: String { "satchel-\(state.withLock { $0.port })" }
+
+  /// nil: the request may be answered. Else the answer to it: a refusal, or the way in.
+  func stop(_ request: WebRequest) -> WebResponse? {
+    // A site elsewhere whose name leads here still sends its own name.
+    guard let host = request.header("host"), names.contains(host) else {
+      return .refusal(403, "This console is only known under its address on this machine.")
+    }
+    guard ["GET", "HEAD", "POST"].contains(request.method) else { return .refusal(405, "The console does not know this method.") }
+    if request.method == "POST" {
+      // Every browser says where a form comes from.
+      guard let origin = request.header("origin"), names.contains(where: { origin == "http://\($0)" }) else {
+        return .refusal(403, "This form does not come from the console's own pages.")
+      }
+    }
+    if request.method == "GET", request.path == "/", let token = request.value("token") { return enter(token) }
+    guard let given = request.cookie(cookie), isEqual(given, session) else {
+      return .refusal(
+        403, "Open the address that satchel-hub console shows. It works once; for another browser start the console anew.")
+    }
+    return nil
+  }
+
+  private func enter(_ given: String) -> WebResponse {
+    let isRight = state.withLock { state in
+      guard let token = state.token, isEqual(token, given) else { return false }
+      state.token = nil
+      return true
+    }
+    guard isRight else {
+      return .refusal(403, "This address was used, or is of another console. Start satchel-hub console anew.")
+    }
+    var response = WebResponse.seeOther("/")
+    response.headers.append(("Set-Cookie", "\(cookie)=\(session); HttpOnly; SameSite=Strict; Path=/"))
+    return response
+  }
+}
+
+/// In a time that does not tell how much of it is right.
+private func isEqual(_ a: String, _ b: String) -> Bool {
+  let (a, b) = (Array(a.utf8), Array(b.utf8))
+  return a.count == b.count && zip(a, b).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+}
+
+extension WebRequest {
+  fileprivate func cookie(_ name: String) -> String? {
+    for pair in (header("cookie") ?? "").split(separator: ";") {
+      let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+      if parts.count == 2, parts[0] == name { return String(parts[1]) }
+    }
+    return nil
+  }
+}
+
+extension WebResponse {
+  static func page(_ page: Page, status: Int = 200) -> WebResponse {
+    WebResponse(
+      status: status, headers: [("Content-Type", "text/html; charset=utf-8")], body: Array(page.markup.text.utf8))
+  }
+
+  /// What was done is done: the browser goes on with a page that can be loaded again.
+  static func seeOther(_ address: String) -> WebResponse { WebResponse(status: 303, headers: [("Location", address)], body: []) }
+
+  static func refusal(_ status: Int, _ words: String) -> WebResponse {
+    page(Page(title: "Refused", content: "<p class=\"warning\">\(words)</p>"), status: status)
+  }
+}

@@ -1,0 +1,91 @@
+import SatchelHub
+import SatchelPlatform
+
+/// The console's pages. Each opens the hub anew, as a command does, and does what it does by the functions that commands use.
+struct ConsoleSite: Sendable {
+  let command: ParsedCommand
+  let context: CommandContext
+  let gate: ConsoleGate
+
+  /// The largest request: a bundle that is larger is imported on the command line.
+  static let mostBytes = 64 << 20
+
+  func answer(_ request: WebRequest) -> WebResponse {
+    var response = gate.stop(request) ?? served(request)
+    response.headers += [
+      ("Content-Security-Policy", Page.policy + "; frame-ancestors 'none'"), ("X-Frame-Options", "DENY"),
+      ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"), ("Cache-Control", "no-store"),
+    ]
+    return response
+  }
+
+  private func served(_ request: WebRequest) -> WebResponse {
+    do {
+      let hub = try HubTool.open(command, context)
+      return try request.method == "POST" ? done(request, hub) : shown(request, hub)
+    } catch {
+      let failure = Failure(error)
+      return frame(
+        "That did not work",
+        "<p class=\"warning\">\(failure.message)</p>\n\(failure.hint.map { "<p>\($0)</p>" as Markup } ?? "")\n",
+        status: failure.code == .usage ? 400 : 409)
+    }
+  }
+
+  private func shown(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    switch request.path {
+    case "/": try overview(hub)
+    case "/conflicts": try conflicts(request, hub)
+    case "/conflict": try conflict(request, hub)
+    case "/history": try history(request, hub)
+    case "/scopes": try scopes(request, hub)
+    case "/bundles": try bundles(hub)
+    default: frame("There is no such page", "<p><a href=\"/\">To the overview</a></p>", status: 404)
+    }
+  }
+
+  private func done(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    switch request.path {
+    case "/conflict": try decide(request, hub)
+    case "/conflicts": try decideAll(request, hub)
+    case "/import": try take(request, hub)
+    default: frame("There is no such page", "<p><a href=\"/\">To the overview</a></p>", status: 404)
+    }
+  }
+
+  /// A page with the way to all others.
+  func frame(_ title: String, _ content: Markup, status: Int = 200) -> WebResponse {
+    let places = [
+      ("/", "Overview"), ("/conflicts", "Conflicts"), ("/bundles", "Bundles"), ("/scopes", "Who sees what"),
+      ("/history", "A row's history"),
+    ]
+    let header: Markup = """
+      <a class="skip" href="#main">To the content</a>
+      <nav aria-label="Pages"><ul>
+      \(places.map { "<li><a href=\"\($0.0)\">\($0.1)</a></li>\n" as Markup })</ul></nav>
+      """
+    return .page(Page(title: title, header: header, content: content), status: status)
+  }
+
+  var now: Int64 { context.platform.clock.milliseconds() }
+}
+
+extension WebRequest {
+  /// What a form or an address must say. Throws a `UsageError` where it does not.
+  func needed(_ name: String) throws -> String {
+    guard let value = value(name), !value.isEmpty else { throw UsageError("the field \(name) is empty") }
+    return value
+  }
+
+  /// As `value`, with nothing for an empty field.
+  func filled(_ name: String) -> String? { value(name).flatMap { $0.isEmpty ? nil : $0 } }
+}
+
+/// Text as a part of an address.
+func percentEncoded(_ text: String) -> String {
+  let plain = Array("-._~".utf8)
+  return text.utf8.map { byte in
+    let isPlain = (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || plain.contains(byte)
+    return isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+  }.joined()
+}

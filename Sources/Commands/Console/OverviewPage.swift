@@ -1,0 +1,76 @@
+import SatchelHub
+import SatchelPlatform
+import SatchelWorkspace
+
+extension ConsoleSite {
+  func overview(_ hub: HubWorkspace) throws -> WebResponse {
+    let status = try hub.status()
+    let facts = StatusSheet.Table(titles: ["What", "How"], rows: HubTool.facts(status, now).map { [$0.name, $0.words] })
+    let steps = HubTool.steps(status).map { "<li>\($0)</li>\n" as Markup }
+    let devices: Markup =
+      status.devices.isEmpty
+      ? "<p>There is no device yet.</p>"
+      : HubTool.devices(status, now).markup(caption: "Who has reported, and what is on its way")
+    return frame(
+      "Hub \(status.configuration.name) of the dataset \(status.configuration.dataset)",
+      """
+      <h2>What to do next</h2>
+      <ol>\(steps)</ol>
+      \(Self.upload)
+      <h2>Devices</h2>
+      \(devices)
+      <h2>How it stands</h2>
+      \(facts.markup(caption: "The hub"))
+      """)
+  }
+
+  private static let upload: Markup = """
+    <h2>Bring a bundle in</h2>
+    <form method="post" action="/import" enctype="multipart/form-data">
+    <label for="files">Files from devices, chosen or dropped here (up to \(mostBytes >> 20) MiB; larger ones: satchel-hub import)</label><br>
+    <input type="file" id="files" name="files" accept=".satchel" multiple required>
+    <button>Import</button>
+    </form>
+    """
+
+  /// Imports what was sent, as the command does. Files come with names that anybody may have given them.
+  func take(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    let sent = request.form.filter { $0.file != nil && !$0.bytes.isEmpty }
+    if sent.isEmpty { throw UsageError("no file was chosen") }
+    let names = sent.enumerated().map { "\($0.offset + 1)-\(Self.safeName($0.element.file ?? ""))" }
+    let answer = try HubTool.take(names, into: hub, command) { name, body in
+      let file = try ArrivingFile(named: name, in: hub.folder, platform: context.platform)
+      var rest = names.firstIndex(of: name).map { sent[$0].bytes } ?? []
+      try file.take {
+        defer { rest = [] }
+        return rest
+      }
+      return try body(file.path)
+    }
+    let warnings: Markup = answer.warnings.isEmpty ? "" : "<pre class=\"warning\">\(answer.warnings)</pre>"
+    let text: Markup = answer.text.isEmpty ? "" : "<pre class=\"notice\">\(answer.text)</pre>"
+    return frame("What came of it", "\(text)\(warnings)<p><a href=\"/\">To the overview</a></p>")
+  }
+
+  /// The last part of a name, with nothing in it that a file system could take for something else.
+  private static func safeName(_ name: String) -> String {
+    let safe = Paths.name(of: name).unicodeScalars.filter { scalar in
+      scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-_.".unicodeScalars.contains(scalar))
+    }
+    let text = String(String.UnicodeScalarView(safe.suffix(150)))
+    return text.hasSuffix(".satchel") ? text : text + ".satchel"
+  }
+
+  func bundles(_ hub: HubWorkspace) throws -> WebResponse {
+    let refused = Report.Section.refused(try hub.status().quarantined)
+    let bundles = Report.Section.bundles(try hub.log(limit: 200))
+    return frame(
+      "Bundles",
+      [refused, bundles].map { section in
+        """
+        <h2>\(section.heading)</h2>
+        \(section.table.rows.isEmpty ? "<p>\(section.ifEmpty)</p>" : section.table.markup(caption: section.heading))
+        """ as Markup
+      }.reduce("") { $0 + $1 })
+  }
+}

@@ -1,0 +1,95 @@
+import SatchelPlatform
+import SatchelWorkspace
+
+/// What `report` writes: how it stands, what is to be done, and what that rests on.
+struct Report {
+  /// One table of it, or words where there is nothing to show.
+  struct Section {
+    let heading: String
+    let table: StatusSheet.Table
+    /// What an empty table means.
+    let ifEmpty: String
+  }
+
+  let title: String
+  /// Milliseconds since 1970.
+  let made: Int64
+  let sheet: StatusSheet
+  var sections: [Section] = []
+
+  /// How many conflicts and bundles a report has at most.
+  static let mostRows = 500
+
+  private var all: [Section] {
+    let facts = StatusSheet.Table(titles: ["What", "How"], rows: sheet.facts.map { [$0.name, $0.words] })
+    let steps = StatusSheet.Table(
+      titles: ["Order", "What to do"], rows: sheet.steps.enumerated().map { [String($0.offset + 1), $0.element] })
+    return [
+      Section(heading: "How it stands", table: facts, ifEmpty: ""),
+      Section(heading: "What to do next", table: steps, ifEmpty: "Nothing."),
+    ] + sections
+  }
+
+  /// One file without scripts, and with nothing from elsewhere.
+  var html: String {
+    let content: [Markup] = all.map { section in
+      section.table.rows.isEmpty
+        ? "<h2>\(section.heading)</h2>\n<p>\(section.ifEmpty)</p>\n"
+        : "<h2>\(section.heading)</h2>\n\(section.table.markup(caption: section.heading))"
+    }
+    let time = UTCTime.text(milliseconds: made)
+    return Page(title: title, content: "<p>Made on <time datetime=\"\(time)\">\(time)</time>.</p>\n\(content)").markup.text
+  }
+
+  /// A line for each cell: the section, the row's first cell, the column, what it says.
+  var csv: String {
+    CSV.text(
+      [["section", "row", "column", "value"]]
+        + all.flatMap { section in
+          section.table.rows.flatMap { row in
+            zip(section.table.titles, row).dropFirst().map { [section.heading, row[0], $0, $1] }
+          }
+        })
+  }
+}
+
+extension Report.Section {
+  /// Conflicts that wait, with what each side has.
+  static func conflicts(_ conflicts: [StoredConflict], now: Int64) -> Report.Section {
+    let rows = conflicts.prefix(Report.mostRows).map { conflict in
+      let record = conflict.record
+      return [
+        String(record.id.text.prefix(8)), record.state.rawValue, "\(record.table) [\(Words.key(record.key))]",
+        ConflictView.explain(record.kind), record.user, Words.age(of: conflict.noted, now: now),
+        record.columns.map { ConflictView.sides(of: $0, in: record) }.joined(separator: "\n"),
+      ]
+    }
+    let more = conflicts.count > rows.count ? ", the first \(rows.count) of \(conflicts.count)" : ""
+    return Report.Section(
+      heading: "Conflicts that wait" + more,
+      table: .init(titles: ["Conflict", "State", "Row", "What happened", "User", "Noted", "Values"], rows: Array(rows)),
+      ifEmpty: "No conflict waits for anybody.")
+  }
+
+  static func refused(_ refused: [Quarantine.Refused]) -> Report.Section {
+    Report.Section(
+      heading: "Refused files",
+      table: .init(titles: ["File", "Reason", "What it means"], rows: refused.map { [$0.file, $0.reason, $0.words] }),
+      ifEmpty: "No file was refused.")
+  }
+
+  /// - Parameter entries: of the ledger, the newest first.
+  static func bundles(_ entries: [LedgerEntry]) -> Report.Section {
+    Report.Section(
+      heading: "The newest bundles",
+      table: .init(
+        titles: ["Time", "Way", "Kind", "Peer", "Number", "Verdict", "Changes", "Conflicts", "Detail"], numbers: [4, 6, 7],
+        rows: entries.map { entry in
+          [
+            UTCTime.text(milliseconds: entry.at), entry.direction.rawValue, entry.kind, entry.peer ?? "",
+            entry.number.map { String($0) } ?? "", entry.verdict.rawValue, String(entry.changes), String(entry.conflicts),
+            entry.detail ?? "",
+          ]
+        }), ifEmpty: "No bundle was made or seen here yet.")
+  }
+}

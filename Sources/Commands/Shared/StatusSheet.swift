@@ -1,0 +1,72 @@
+import SatchelJSON
+import SatchelWorkspace
+
+/// What `status` tells, on both sides, as it is printed and reported.
+struct StatusSheet {
+  /// One thing that is to be known: `Backup`, and when it was made.
+  struct Fact {
+    let name: String
+    let words: String
+  }
+
+  /// Cells under titles.
+  struct Table {
+    let titles: [String]
+    /// The places of columns that hold numbers.
+    var numbers: Set<Int> = []
+    let rows: [[String]]
+  }
+
+  let facts: [Fact]
+  /// What to do next, the most urgent first.
+  let steps: [String]
+  var table: Table?
+
+  /// How many steps are told; who has done those asks again.
+  private static let mostSteps = 3
+
+  var text: String {
+    var sheet = TextTable(["", ""])
+    for fact in facts { sheet.add([fact.name, fact.words]) }
+    var text = sheet.text(width: nil)
+    if let table {
+      var sheet = TextTable(
+        table.titles.enumerated().map { place, title in
+          let title = title.uppercased()
+          return table.numbers.contains(place) ? .right(title) : .left(title)
+        })
+      for row in table.rows { sheet.add(row) }
+      text += "\n" + sheet.text(width: nil)
+    }
+    if steps.isEmpty { return text + "Next: nothing.\n" }
+    for (place, step) in steps.prefix(Self.mostSteps).enumerated() { text += "\(place == 0 ? "Next" : "Then"): \(step)\n" }
+    return text
+  }
+}
+
+extension StatusSheet {
+  static let stepOfQuarantine =
+    "look at bundles/quarantine: beside each file is why it was refused; what you have seen to, delete."
+
+  static func json(_ refused: [Quarantine.Refused]) -> JSONValue {
+    .array(refused.map { ["file": .string($0.file), "reason": .string($0.reason), "words": .string($0.words)] })
+  }
+
+  /// Facts that are put together one by one.
+  struct Facts {
+    private(set) var all: [Fact] = []
+
+    mutating func add(_ name: String, _ words: String) { all.append(Fact(name: name, words: words)) }
+
+    mutating func add(volumes: [BundleParts.Waiting]) {
+      for bundle in volumes {
+        add("Volumes", "\(bundle.whole): \(Volumes.missing(bundle.missing, of: bundle.parts))")
+      }
+    }
+
+    mutating func add(quarantined: [Quarantine.Refused]) {
+      guard let newest = quarantined.first else { return }
+      add("Quarantine", "\(Words.count(quarantined.count, "refused file")); the newest, \(newest.file): \(newest.words)")
+    }
+  }
+}

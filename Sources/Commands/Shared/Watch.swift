@@ -1,0 +1,110 @@
+import SatchelJSON
+import SatchelPlatform
+import SatchelWorkspace
+
+/// `watch`: waits for sticks, and syncs with each.
+struct Watch {
+  /// How many of the last visits the JSON document has.
+  private static let mostKept = 100
+
+  private let command: ParsedCommand
+  private let context: CommandContext
+  private let sync: SyncCommands.Sync
+  private let folder: String
+  private let pause: Int64
+  private var sticks: AppearingSticks
+  /// The last visits, for programs.
+  private var visits: [JSONValue] = []
+  private var count: Int64 = 0
+  private var failures: Int64 = 0
+  /// What was said last of what stands in the way, to say it once.
+  private var lastTrouble: [String: String] = [:]
+
+  init(_ command: ParsedCommand, _ context: CommandContext, sync: @escaping SyncCommands.Sync) throws {
+    guard let seconds = Int64(command.value("every") ?? "2"), (1...3600).contains(seconds) else {
+      throw UsageError("--every takes a number of seconds, from 1 to 3600")
+    }
+    (self.command, self.context, self.sync) = (command, context, sync)
+    folder = command.path(command.argument("DIR"))
+    pause = seconds * 1000
+    sticks = AppearingSticks(in: folder, context.platform)
+  }
+
+  /// Every stick that is there now, once.
+  mutating func once() throws -> Answer {
+    guard try context.platform.isFolder(folder) else { throw Stick.noFolder(folder) }
+    var code = ExitCode.done
+    for stick in try sticks.appeared() {
+      let visited = visit(stick)
+      if code == .done { code = visited }
+    }
+    return answer(count == 0 ? "There is no stick in \(folder).\n" : "", code)
+  }
+
+  /// Goes on until somebody wants it to end.
+  mutating func run() throws -> Answer {
+    let isThere = try context.platform.isFolder(folder)
+    say("Watching \(folder) for sticks\(isThere ? "" : ", which is not there yet"). Ctrl-C ends it.\n")
+    var isAsked = try context.endRequest.comes(within: 0)
+    while !isAsked {
+      for stick in appeared() where !isAsked {
+        if visit(stick) == .busy { sticks.forget(stick) }
+        isAsked = try context.endRequest.comes(within: 0)
+      }
+      if !isAsked { isAsked = try context.endRequest.comes(within: pause) }
+    }
+    let trouble = failures > 0 ? ", \(failures) of them with trouble" : ""
+    return answer("Ended after \(Words.count(count, "visit"))\(trouble).\n", .done)
+  }
+
+  private func answer(_ text: String, _ code: ExitCode) -> Answer {
+    Answer(text, ["visits": .integer(count), "failures": .integer(failures), "sticks": .array(visits)], code: code)
+  }
+
+  /// A folder that cannot be looked into now may be one that can be at the next look.
+  private mutating func appeared() -> [String] {
+    do {
+      let found = try sticks.appeared()
+      lastTrouble[folder] = nil
+      return found
+    } catch {
+      complain(Failure(error), about: folder)
+      return []
+    }
+  }
+
+  private mutating func visit(_ stick: String) -> ExitCode {
+    say("\n\(UTCTime.text(milliseconds: context.platform.clock.milliseconds())) \(visible(stick))\n")
+    count += 1
+    let head = JSONValue.Member(name: "stick", value: .string(stick))
+    do {
+      let answer = try sync(stick, command, context)
+      say(answer.text)
+      if !answer.warnings.isEmpty { context.console.error(answer.warnings) }
+      keep([head, .init(name: "ok", value: .bool(answer.code == .done))] + answer.members, answer.code)
+      lastTrouble[stick] = nil
+      return answer.code
+    } catch {
+      let failure = Failure(error)
+      complain(failure, about: stick)
+      keep([head, .init(name: "ok", value: false), .init(name: "error", value: failure.json)], failure.code)
+      return failure.code
+    }
+  }
+
+  private mutating func keep(_ document: [JSONValue.Member], _ code: ExitCode) {
+    if code != .done { failures += 1 }
+    visits.append(.object(document))
+    if visits.count > Self.mostKept { visits.removeFirst() }
+  }
+
+  /// Says once what goes wrong, also where it goes wrong at every look.
+  private mutating func complain(_ failure: Failure, about path: String) {
+    if lastTrouble[path] != failure.text { context.console.error("\(visible(path)): \(failure.text)") }
+    lastTrouble[path] = failure.text
+  }
+
+  private func say(_ text: String) {
+    if !command.json, !command.quiet { context.console.out(text) }
+  }
+}

@@ -1,0 +1,43 @@
+/// A place where a file system is mounted.
+public struct Mount: Hashable, Sendable {
+  /// No two mounts that are there at once have one; what is mounted anew at a place has another one.
+  public let id: String
+  /// Where it is, absolute.
+  public let path: String
+}
+
+extension FileSystem {
+  /// What is mounted, in the order in which it came; nothing where the kernel does not tell.
+  public func mounts() throws(PlatformError) -> [Mount] {
+    let path = "/proc/self/mountinfo"
+    return try kind(path) == .file ? Mount.list(try read(path, limit: 1 << 20)) : []
+  }
+}
+
+extension Mount {
+  /// Reads what the kernel tells, as proc_pid_mountinfo(5) has it.
+  package static func list(_ text: [UInt8]) -> [Mount] {
+    text.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      let fields = line.split(separator: UInt8(ascii: " "))
+      guard fields.count > 4 else { return nil }
+      let (number, device) = (String(decoding: fields[0], as: UTF8.self), String(decoding: fields[2], as: UTF8.self))
+      return Mount(id: "\(number) \(device)", path: String(decoding: unescaped(fields[4]), as: UTF8.self))
+    }
+  }
+}
+
+/// The kernel writes spaces, line feeds and backslashes in a path as `\040`.
+private func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
+  var bytes: [UInt8] = []
+  var rest = field
+  while let byte = rest.popFirst() {
+    let digits = rest.prefix(3)
+    guard byte == UInt8(ascii: "\\"), digits.count == 3, digits.allSatisfy({ (48...55).contains($0) }) else {
+      bytes.append(byte)
+      continue
+    }
+    bytes.append(digits.reduce(0) { $0 &* 8 &+ ($1 - 48) })
+    rest = rest.dropFirst(3)
+  }
+  return bytes
+}

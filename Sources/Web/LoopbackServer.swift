@@ -1,0 +1,97 @@
+import CMicroHTTPD
+import Glibc
+import SatchelPlatform
+
+/// A web server for browsers on this machine alone, by libmicrohttpd.
+public struct LoopbackServer: WebServer {
+  public init() {}
+
+  public func serve(
+    port: UInt16, mostBytes: Int, until end: any EndRequest, ready: (_ port: UInt16) -> Void,
+    answer: @escaping @Sendable (WebRequest) -> WebResponse
+  ) throws(PlatformError) {
+    // Before the server has a thread: signals are for who asks for them, and not for that one.
+    if try end.comes(within: 0) { return }
+    let answering = Answering(mostBytes: mostBytes, answer: answer)
+    let address = "127.0.0.1:\(port)"
+    guard
+      let daemon = satchel_http_start(
+        port,
+        { answering, connection, url, method, _, bytes, count, exchange in
+          guard let answering, let connection, let url, let method, let count, let exchange else { return .NO }
+          return Unmanaged<Answering>.fromOpaque(answering).takeUnretainedValue()
+            .handle(connection, String(cString: url), String(cString: method), bytes, count, exchange)
+        }, Unmanaged.passUnretained(answering).toOpaque(),
+        { _, _, exchange, _ in
+          guard let exchange, let object = exchange.pointee else { return }
+          Unmanaged<Exchange>.fromOpaque(object).release()
+          exchange.pointee = nil
+        })
+    else { throw PlatformError.other(operation: "listen at", path: address, errno: errno == 0 ? EADDRINUSE : errno) }
+    // Ends the thread, after the answer that it is giving.
+    defer { withExtendedLifetime(answering) { MHD_stop_daemon(daemon) } }
+    ready(satchel_http_port(daemon))
+    while try !end.comes(within: 60_000) {}
+  }
+}
+
+/// What the server's thread works with.
+private final class Answering: Sendable {
+  private let mostBytes: Int
+  private let answer: @Sendable (WebRequest) -> WebResponse
+
+  init(mostBytes: Int, answer: @escaping @Sendable (WebRequest) -> WebResponse) {
+    self.mostBytes = mostBytes
+    self.answer = answer
+  }
+
+  /// Is called first when the headers are there, then for each piece of the body, and at last with no bytes.
+  func handle(
+    _ connection: OpaquePointer, _ path: String, _ method: String, _ bytes: UnsafePointer<CChar>?,
+    _ count: UnsafeMutablePointer<Int>, _ place: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+  ) -> MHD_Result {
+    guard let known = place.pointee else {
+      place.pointee = Unmanaged.passRetained(Exchange(connection, mostBytes: mostBytes)).toOpaque()
+      return .YES
+    }
+    let exchange = Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
+    if count.pointee > 0 {
+      if let bytes { exchange.take(bytes, count.pointee) }
+      count.pointee = 0
+      return .YES
+    }
+    let request = WebRequest(
+      method: method, path: path, query: values(of: connection, .GET_ARGUMENT_KIND),
+      headers: values(of: connection, .HEADER_KIND), form: exchange.form)
+    let response = exchange.isTooLarge ? Self.tooLarge : answer(request)
+    return send(response, connection)
+  }
+
+  private static let tooLarge = WebResponse(
+    status: 413, headers: [("Content-Type", "text/plain; charset=utf-8"), ("Connection", "close")],
+    body: Array("This is too large to be sent by a browser. On the command line: satchel-hub import FILE\n".utf8))
+
+  private func send(_ answer: WebResponse, _ connection: OpaquePointer) -> MHD_Result {
+    var body = answer.body
+    guard let response = MHD_create_response_from_buffer(body.count, &body, .RESPMEM_MUST_COPY) else { return .NO }
+    defer { MHD_destroy_response(response) }
+    for header in answer.headers { MHD_add_response_header(response, header.name, header.value) }
+    return MHD_queue_response(connection, UInt32(answer.status), response)
+  }
+}
+
+/// All values of a kind, such as the headers.
+private func values(of connection: OpaquePointer, _ kind: MHD_ValueKind) -> [(name: String, value: String)] {
+  var found: [(name: String, value: String)] = []
+  withUnsafeMutablePointer(to: &found) { found in
+    _ = MHD_get_connection_values(
+      connection, kind,
+      { found, _, name, value in
+        guard let found, let name else { return .NO }
+        found.assumingMemoryBound(to: [(name: String, value: String)].self).pointee
+          .append((String(cString: name), value.map { String(cString: $0) } ?? ""))
+        return .YES
+      }, found)
+  }
+  return found
+}

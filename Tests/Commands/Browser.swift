@@ -1,0 +1,121 @@
+import Foundation
+import SatchelPlatform
+import Synchronization
+
+/// A server that runs until a test is over.
+final class EndOfTest: EndRequest {
+  private let asked = DispatchSemaphore(value: 0)
+  private let ending = DispatchSemaphore(value: 0)
+
+  /// The first question comes before the server begins, the second when it serves.
+  func comes(within milliseconds: Int64) -> Bool {
+    if milliseconds == 0 { return false }
+    asked.signal()
+    ending.wait()
+    return true
+  }
+
+  func waitUntilAsked() { asked.wait() }
+  func come() { ending.signal() }
+}
+
+/// What a browser does for a console: keeps its cookie, sends forms, and says where they come from. It speaks to the socket itself, so that it
+/// can lie as a browser would not.
+final class Browser {
+  struct Answer {
+    let status: Int
+    let headers: String
+    let text: String
+  }
+
+  let port: Int
+  private let way: String
+  private var cookie: String?
+
+  /// - Parameter address: as the console shows it.
+  init(_ address: String) throws {
+    let parts = address.components(separatedBy: ":")[2].components(separatedBy: "/")
+    port = Int(parts[0]) ?? 0
+    way = "/" + parts[1]
+    let answer = open()
+    cookie =
+      answer.headers.components(separatedBy: "\r\n").first { $0.hasPrefix("Set-Cookie: ") }?
+      .dropFirst("Set-Cookie: ".count).components(separatedBy: ";")[0]
+  }
+
+  func open() -> Answer { send("GET", way, cookie: nil) }
+
+  func get(_ path: String) -> Answer { send("GET", path, cookie: cookie) }
+  func get(_ path: String, cookie: String?) -> Answer { send("GET", path, cookie: cookie) }
+  func get(_ path: String, host: String) -> Answer { send("GET", path, cookie: cookie, host: host) }
+
+  func post(_ path: String, _ fields: [String: String]) -> Answer { post(path, fields, origin: "http://127.0.0.1:\(port)") }
+
+  func post(_ path: String, _ fields: [String: String], origin: String?) -> Answer {
+    let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+    let body = fields.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: plain) ?? "")" }.joined(separator: "&")
+    return send(
+      "POST", path, cookie: cookie, more: ["Content-Type: application/x-www-form-urlencoded"] + Self.origin(origin),
+      body: Array(body.utf8))
+  }
+
+  func upload(_ files: [(name: String, bytes: [UInt8])]) -> Answer {
+    var body: [UInt8] = []
+    for file in files {
+      body += Array(
+        "--part\r\nContent-Disposition: form-data; name=\"files\"; filename=\"\(file.name)\"\r\nContent-Type: application/octet-stream\r\n\r\n"
+          .utf8)
+      body += file.bytes + Array("\r\n".utf8)
+    }
+    body += Array("--part--\r\n".utf8)
+    return send(
+      "POST", "/import", cookie: cookie,
+      more: ["Content-Type: multipart/form-data; boundary=part"] + Self.origin("http://127.0.0.1:\(port)"), body: body)
+  }
+
+  private static func origin(_ origin: String?) -> [String] { origin.map { ["Origin: \($0)"] } ?? [] }
+
+  func send(_ method: String, _ path: String) -> Answer { send(method, path, cookie: cookie) }
+
+  private func send(
+    _ method: String, _ path: String, cookie: String?, host: String? = nil, more: [String] = [], body: [UInt8] = []
+  ) -> Answer {
+    let head =
+      ["\(method) \(path) HTTP/1.1", "Host: \(host ?? "127.0.0.1:\(port)")", "Connection: close"]
+      + (cookie.map { ["Cookie: \($0)"] } ?? []) + more + (body.isEmpty ? [] : ["Content-Length: \(body.count)"])
+    let bytes = exchange(Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body)
+    let text = String(decoding: bytes, as: UTF8.self)
+    let parts = text.components(separatedBy: "\r\n\r\n")
+    let status = Int(parts[0].split(separator: " ").dropFirst().first ?? "") ?? 0
+    return Answer(status: status, headers: parts[0], text: parts.dropFirst().joined(separator: "\r\n\r\n"))
+  }
+
+  private func exchange(_ request: [UInt8]) -> [UInt8] {
+    let fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(fd) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+    let connected = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(fd, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+    }
+    guard connected == 0 else { return [] }
+    var sent = 0
+    while sent < request.count {
+      // The other side may have hung up, because it has heard enough.
+      let count = request.withUnsafeBytes {
+        Glibc.send(fd, $0.baseAddress! + sent, request.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      if count <= 0 { break }
+      sent += count
+    }
+    var answer: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = read(fd, &buffer, buffer.count)
+      if count <= 0 { return answer }
+      answer += buffer[..<count]
+    }
+  }
+}

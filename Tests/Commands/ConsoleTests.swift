@@ -1,0 +1,203 @@
+import Foundation
+import SatchelCommands
+import SatchelPlatform
+import SatchelWeb
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("The console in a browser", .serialized)
+struct ConsoleTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+  }
+
+  /// Both rename the same thing, and the hub hears of it.
+  private func quarrel(_ words: String = "mine") throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = '\(words)', stars = 2 WHERE id = 'r1'")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'loud' WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+  }
+
+  /// Runs `body` with a browser that the console has let in.
+  private func inBrowser(_ body: (Browser) throws -> Void) throws {
+    let (folder, end) = (camp.path("hub"), EndOfTest())
+    let console = CollectingConsole()
+    let done = DispatchGroup()
+    done.enter()
+    Thread.detachNewThread {
+      let code = runHubTool(
+        ["-C", folder, "console", "--json"], console: console, endRequest: end, webServer: LoopbackServer())
+      #expect(code == 0)
+      done.leave()
+    }
+    defer {
+      end.come()
+      done.wait()
+    }
+    end.waitUntilAsked()
+    let address = try #require(try Camp.Outcome(code: 0, out: console.outText, error: "").json["address"]?.stringValue)
+    try body(try Browser(address))
+  }
+
+  @Test("the address lets one browser in, once; nobody else gets an answer")
+  func token() throws {
+    try inBrowser { browser throws in
+      #expect(browser.get("/").text.contains("Hub hub of the dataset camp"))
+      #expect(browser.open().status == 403)
+      #expect(browser.get("/", cookie: nil).status == 403)
+      #expect(browser.get("/", cookie: "satchel-\(browser.port)=0000").status == 403)
+      #expect(browser.get("/?token=0000", cookie: nil).status == 403)
+    }
+  }
+
+  @Test("another name for this machine, and forms of other sites, are refused")
+  func strangers() throws {
+    try quarrel()
+    try inBrowser { browser throws in
+      for host in ["evil.example", "evil.example:\(browser.port)", "127.0.0.1", "127.0.0.1:1"] {
+        #expect(browser.get("/", host: host).status == 403, "\(host)")
+      }
+      #expect(browser.get("/", host: "localhost:\(browser.port)").status == 200)
+      for origin in [nil, "null", "http://evil.example", "https://127.0.0.1:\(browser.port)"] {
+        #expect(browser.post("/conflicts", ["policy": "hub"], origin: origin).status == 403)
+      }
+      #expect(browser.send("DELETE", "/").status == 405)
+      #expect(camp.hub("conflicts").out.contains("update/update"))
+    }
+  }
+
+  @Test("every page has its content, forbids scripts and frames, and keeps nothing")
+  func pages() throws {
+    try quarrel("<b>mine</b>")
+    try camp.write("broken.satchel", "no bundle")
+    camp.hub("import", camp.path("broken.satchel"))
+    try inBrowser { browser throws in
+      let id = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+      for (path, words) in [
+        ("/", ["Who has reported", "scope=\"row\">tablet", "type=\"file\"", "satchel-hub conflicts"]),
+        ("/conflicts", ["reviews [r1]", "1 in all, page 1 of 1", "Decide many by a rule"]),
+        ("/conflict?id=\(id)", ["&lt;b&gt;mine&lt;/b&gt;", "class=\"differs\">loud", "<legend>words</legend>", "To stand"]),
+        ("/history?table=reviews&key=r1", ["words: quiet -&gt; loud", "The row now"]),
+        ("/history", ["<select id=\"table\""]), ("/scopes", ["ann", "tier=1", "tablet: just now", "phone: never"]),
+        ("/scopes?user=ann", ["Rows to be seen", "Why does ann see a row"]),
+        ("/scopes?user=ann&table=sites&key=cave", ["not to be seen by ann", "tier &lt;= :tier"]),
+        ("/bundles", ["Refused files", "broken.satchel", "The newest bundles"]),
+      ] {
+        let page = browser.get(path)
+        #expect(page.status == 200)
+        for words in words { #expect(page.text.contains(words), "\(path): \(words) in \(page.text)") }
+        #expect(page.headers.contains("frame-ancestors 'none'") && page.headers.lowercased().contains("cache-control: no-store"))
+        #expect(!page.text.contains("<script") && !page.text.contains("&lt;td") && !page.text.contains("Markup("))
+      }
+      #expect(browser.get("/nowhere").status == 404)
+      #expect(browser.get("/conflict?id=zz").text.contains("There is no conflict"))
+      #expect(browser.get("/scopes?user=nobody").status == 409)
+    }
+  }
+
+  @Test("a conflict is decided column by column; who has not seen the row as it is is told so")
+  func deciding() throws {
+    try quarrel()
+    try inBrowser { browser throws in
+      let id = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+      let mark = try #require(
+        browser.get("/conflict?id=\(id)").text.components(separatedBy: "name=\"row\" value=\"").last?.prefix { $0 != "\"" })
+      let fields = ["id": id, "row": String(mark), "keep": "columns", "note": "asked them"]
+      #expect(browser.post("/conflict", fields).text.contains("nothing was chosen"))
+      let words = (0..<3).first { place in
+        browser.get("/conflict?id=\(id)").text.contains(
+          "<legend>words</legend><label><input type=\"radio\" name=\"pick\(place)\"")
+      }
+      let place = try #require(words)
+      let chosen = fields.merging(["pick\(place)": "own", "own\(place)": "so & so, ä=1"]) { $1 }
+      try camp.sql("office.sqlite", "UPDATE reviews SET words = 'again' WHERE id = 'r1'")
+      #expect(browser.post("/conflict", chosen).status == 409)
+      #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "again")
+      let now = browser.get("/conflict?id=\(id)").text.components(separatedBy: "name=\"row\" value=\"").last?.prefix {
+        $0 != "\""
+      }
+      #expect(browser.post("/conflict", chosen.merging(["row": String(try #require(now))]) { $1 }).status == 303)
+      #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "so & so, ä=1")
+      #expect(browser.get("/conflict?id=\(id)").text.contains("asked them"))
+      #expect(browser.post("/conflict", chosen).text.contains("was decided already"))
+    }
+  }
+
+  @Test("a value of a megabyte and a row that was changed a thousand times make no page that nobody can load")
+  func large() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'a' || printf('%.*c', 1000000, 'x') WHERE id = 'r1'")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'b' || printf('%.*c', 1000000, 'x') WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    for stars in 1...510 {
+      try camp.sql("office.sqlite", "UPDATE reviews SET stars = \(stars) WHERE id = 'r2'")
+      camp.hub("scope", "show", "ben")
+    }
+    try inBrowser { browser throws in
+      let id = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+      let page = browser.get("/conflict?id=\(id)")
+      #expect(page.text.contains("(1000001 bytes in all)") && page.text.utf8.count < 50_000)
+      let history = browser.get("/history?table=reviews&key=r2")
+      #expect(history.text.contains("The newest 500 of 510 changes") && history.text.utf8.count < 300_000)
+    }
+  }
+
+  @Test("ten thousand conflicts are shown in pages, and decided by a rule")
+  func many() throws {
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+      INSERT INTO reviews SELECT 'm' || i, 'lake', 'ann', 1, 'mine' FROM n
+      """)
+    camp.deliver("tablet", 1)
+    camp.answer("tablet", 2)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'tablet' WHERE id LIKE 'm%'")
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'office' WHERE id LIKE 'm%'")
+    camp.deliver("tablet", 2)
+    try inBrowser { browser throws in
+      let first = browser.get("/conflicts")
+      #expect(first.text.contains("10000 in all, page 1 of 200") && first.text.utf8.count < 100_000)
+      #expect(first.text.contains("rel=\"next\"") && !first.text.contains("rel=\"prev\""))
+      let last = browser.get("/conflicts?page=200")
+      #expect(last.text.contains("rel=\"prev\"") && !last.text.contains("rel=\"next\""))
+      #expect(browser.get("/conflicts?page=99999999999999999999").status == 200)
+      #expect(browser.get("/conflicts?page=-1&table=sites").text.contains("No conflict waits"))
+      let done = browser.post("/conflicts", ["policy": "device", "table": "reviews", "note": "all theirs"])
+      #expect(done.text.contains("10000 conflicts decided by the rule device"))
+      #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews WHERE words = 'tablet'") == "10000")
+    }
+  }
+
+  @Test("bundles are brought in by a browser; what is none is refused, and what is too large is not taken")
+  func upload() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    let bundle = try camp.read("tablet/bundles/outbox/camp-tablet-hub-1.satchel")
+    try inBrowser { browser throws in
+      let done = browser.upload([("camp-tablet-hub-1.satchel", bundle), ("../../evil name", Array("no bundle".utf8))])
+      #expect(done.text.contains("Bundle 1 of tablet: 1 change taken") && done.text.contains("2-evilname.satchel"))
+      #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
+      #expect(browser.upload([]).text.contains("no file was chosen"))
+      #expect(browser.upload([("large.satchel", [UInt8](repeating: 0, count: (64 << 20) + 1))]).status == 413)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/inbox")) == [])
+    }
+  }
+
+  @Test("no hub, a wrong port and one that is taken are said; a tool without a server says so")
+  func refusals() throws {
+    #expect(camp.hub("console", "--port", "x").code == 2)
+    #expect(camp.hub("console").error.contains("without the console"))
+    try inBrowser { browser throws in
+      let console = CollectingConsole()
+      let code = runHubTool(
+        ["-C", camp.path("hub"), "console", "--port", "\(browser.port)"], console: console, endRequest: EndOfTest(),
+        webServer: LoopbackServer())
+      #expect(code == 1 && console.errorText.contains("127.0.0.1:\(browser.port)"))
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import SatchelCommands
+import SatchelJSON
+import SatchelPlatform
+import Testing
+
+@Suite("What programs read")
+struct JSONDocumentTests {
+  /// A season, told to a program: what each command printed, by the command's name with its tool's.
+  private final class Season {
+    let camp: Camp
+    private(set) var documents: [String: [JSONValue]] = [:]
+
+    init() throws { camp = try Camp() }
+
+    @discardableResult
+    func device(_ name: String, _ words: String...) throws -> JSONValue {
+      try note("satchel", camp.deviceAnywhere(["-C", camp.path(name)] + words + ["--json"]))
+    }
+
+    @discardableResult
+    func hub(_ words: String...) throws -> JSONValue {
+      try note("satchel-hub", camp.hubAnywhere(["-C", camp.path("hub")] + words + ["--json"]))
+    }
+
+    @discardableResult
+    func note(_ tool: String, _ outcome: Camp.Outcome) throws -> JSONValue {
+      let document = try outcome.json
+      let command = try #require(document["command"]?.stringValue)
+      #expect(document["ok"]?.boolValue == (outcome.code == 0))
+      documents["\(tool) \(command)", default: []].append(document)
+      return document
+    }
+
+    func path(_ name: String) -> String { camp.path(name) }
+    func outbox(_ name: String, _ file: String) -> String { camp.path("\(name)/bundles/outbox/\(file).satchel") }
+  }
+
+  /// A server that nobody asks anything.
+  private struct QuietServer: WebServer {
+    func serve(
+      port: UInt16, mostBytes: Int, until end: any EndRequest, ready: (UInt16) -> Void,
+      answer: @escaping @Sendable (WebRequest) -> WebResponse
+    ) { ready(1) }
+  }
+
+  @Test("docs/JSON.md lists the fields of every command's document, and each of them is printed")
+  func documents() throws {
+    let season = try Season()
+    try begin(season)
+    try exchange(season)
+    try disagree(season)
+    try look(season)
+    try manage(season)
+    let reference = try JSONReference()
+    #expect(reference.commands == Set(season.documents.keys))
+    var differences: [String] = []
+    for (command, documents) in season.documents.sorted(by: { $0.key < $1.key }) {
+      differences += reference.differences(command, documents)
+    }
+    #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
+  }
+
+  private func begin(_ season: Season) throws {
+    let camp = season.camp
+    try camp.makeOffice()
+    try camp.write("camp.json", Camp.definition)
+    let words = [
+      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"), "--json",
+    ]
+    try season.note("satchel-hub", camp.hubAnywhere(words + ["--dry-run"]))
+    try season.note("satchel-hub", camp.hubAnywhere(words))
+    try camp.write("users.csv", "user,tier\nben,2\n")
+    try season.hub("user", "add", "ann", "tier=1")
+    try season.hub("user", "set", "ann", "tier=1")
+    try season.hub("user", "import", camp.path("users.csv"))
+    try season.hub("user", "list")
+    try season.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
+    try season.hub("device", "provision", "phone", "--user", "ben", "--into", camp.path("phone"))
+    let request = camp.path("radio.satchel")
+    let radio = ["init", camp.path("radio"), "--dataset", "camp", "--name", "radio", "--request", request, "--json"]
+    try season.note("satchel", camp.deviceAnywhere(radio + ["--dry-run"]))
+    let made = try season.note("satchel", camp.deviceAnywhere(radio))
+    try season.device("radio", "status")
+    let print = try #require(made["fingerprint"]?.stringValue)
+    for more in [["--dry-run"], []] {
+      let words = ["-C", camp.path("hub"), "device", "enrol", request, "--user", "ben", "--fingerprint", print, "--json"]
+      try season.note("satchel-hub", camp.hubAnywhere(words + more))
+    }
+  }
+
+  private func exchange(_ season: Season) throws {
+    let camp = season.camp
+    try camp.makeFolder("stick")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try season.device("tablet", "export", "--dry-run")
+    try season.device("tablet", "export", "--volume-size", "64K")
+    let file = season.outbox("tablet", "camp-tablet-hub-1")
+    try season.hub("verify", file)
+    try season.hub("inspect", "--rows", file)
+    try season.hub("import", "--dry-run", file)
+    try season.hub("import", file)
+    try camp.write("broken.satchel", "no bundle")
+    try season.hub("import", camp.path("broken.satchel"), file)
+    try season.hub("emit", "--all")
+    let answer = season.outbox("hub", "camp-hub-tablet-2")
+    try season.device("tablet", "verify", answer)
+    try season.device("tablet", "inspect", "--rows", answer)
+    try season.device("tablet", "import", "--stage", answer)
+    try season.device("tablet", "import", camp.path("broken.satchel"), answer)
+    try season.device("tablet", "apply")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
+    try camp.sql("phone/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r2'")
+    try season.device("phone", "sync", camp.path("stick"))
+    try season.hub("sync", camp.path("stick"))
+    try season.device("phone", "sync", camp.path("stick"))
+    try season.hub("emit", "--device", "tablet")
+    let news = season.outbox("hub", "camp-hub-tablet-3")
+    try season.device("tablet", "inspect", "--rows", news)
+    try season.device("tablet", "import", "--stage", news)
+    try season.device("tablet", "apply")
+    try camp.sql("phone/data.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'r2'")
+    try season.device("phone", "watch", "--once", camp.path("stick"))
+    try season.hub("watch", "--once", camp.path("stick"))
+    try season.device("phone", "watch", "--once", camp.path("stick"))
+  }
+
+  /// The same words are changed on both sides, four times.
+  private func disagree(_ season: Season) throws {
+    let camp = season.camp
+    for round in 1...4 {
+      try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine \(round)' WHERE id = 'r1'")
+      try camp.sql("office.sqlite", "UPDATE reviews SET words = 'ours \(round)' WHERE id = 'r1'")
+      try season.device("tablet", "sync", camp.path("stick"))
+      try season.hub("sync", camp.path("stick"), "--dry-run")
+      try season.hub("sync", camp.path("stick"))
+      try season.device("tablet", "sync", camp.path("stick"))
+      try season.hub("status")
+      try season.device("tablet", "status")
+      let list = try season.hub("conflicts", "list")
+      let id = list["conflicts"]?.arrayValue?.first?["id"]?.stringValue ?? ""
+      try season.hub("conflicts")
+      try season.hub("conflicts", "show", id)
+      try season.device("tablet", "conflicts")
+      try season.device("tablet", "conflicts", "list")
+      try season.device("tablet", "conflicts", "show", id)
+      switch round {
+      case 1: try season.hub("conflicts", "resolve", id, "--keep", "hub", "--note", "asked")
+      case 2: try season.device("tablet", "conflicts", "resolve", id, "--keep", "device")
+      case 3: try season.device("tablet", "conflicts", "resolve", "--all", "--policy", "hub")
+      default: try season.hub("conflicts", "resolve", "--all", "--policy", "device")
+      }
+    }
+    try season.hub("conflicts", "export")
+    try season.device("tablet", "conflicts", "export")
+  }
+
+  private func look(_ season: Season) throws {
+    let camp = season.camp
+    for tool in ["satchel", "satchel-hub"] {
+      for words in [["completion", "bash", "--json"], ["man", "--json"]] {
+        try season.note(tool, tool == "satchel" ? camp.deviceAnywhere(words) : camp.hubAnywhere(words))
+      }
+    }
+    try season.hub("report", camp.path("r.html"))
+    try season.device("tablet", "report", camp.path("t.csv"))
+    try season.hub("log")
+    try season.device("tablet", "log")
+    try season.hub("history", "reviews", "r1")
+    try season.hub("scope", "show", "ann")
+    try season.hub("scope", "explain", "ann", "sites", "cave")
+    try season.hub("dataset", "show")
+    try season.hub("audit")
+    try season.hub("keys", "show")
+    try season.device("tablet", "keys", "show")
+    let console = CollectingConsole()
+    let code = runHubTool(["-C", camp.path("hub"), "console", "--json"], console: console, webServer: QuietServer())
+    try season.note("satchel-hub", Camp.Outcome(code: code, out: console.outText, error: console.errorText))
+  }
+
+  private func manage(_ season: Season) throws {
+    let camp = season.camp
+    try camp.sql("office.sqlite", "DROP TRIGGER \"satchel_before_update:sites\"")
+    try camp.sql(
+      "phone/data.sqlite", "DROP TRIGGER \"satchel_before_update:sites\"; UPDATE sites SET name = 'x' WHERE id = 'lake'")
+    for more in [[], ["--repair"]] {
+      try season.note("satchel-hub", camp.hubAnywhere(["-C", camp.path("hub"), "doctor", "--json"] + more))
+      try season.note("satchel", camp.deviceAnywhere(["-C", camp.path("phone"), "doctor", "--json"] + more))
+    }
+    try camp.write("camp-2.json", Camp.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
+    try camp.write("camp-2.sql", "ALTER TABLE reviews ADD COLUMN photo TEXT; UPDATE reviews SET photo = 'none';")
+    try season.hub("dataset", "apply", camp.path("camp-2.json"), "--migration", camp.path("camp-2.sql"))
+    try season.hub("revert", "tablet/1")
+    try season.hub("device", "list")
+    try season.hub("device", "set", "phone", "--edits", "no")
+    // As if two copies of it had been at work.
+    try camp.sql("office.sqlite", "UPDATE satchel_devices SET state = 'flagged' WHERE name = 'tablet'")
+    try season.hub("device", "unflag", "tablet")
+    try season.hub("device", "revoke", "radio")
+    try season.hub("keys", "rotate")
+    try season.device("phone", "keys", "rotate")
+    try camp.write("password", "correct horse\n")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: camp.path("password"))
+    for (words, option) in [(["keys", "protect"], "--new-password-file"), (["keys", "unprotect"], "--password-file")] {
+      let more = [option, camp.path("password"), "--json"]
+      try season.note("satchel-hub", camp.hubAnywhere(["-C", camp.path("hub")] + words + more))
+      try season.note("satchel", camp.deviceAnywhere(["-C", camp.path("phone")] + words + more))
+    }
+    try season.hub("keys", "revoke", "phone")
+    try season.hub("backup", camp.path("monday.satchel"))
+    try season.hub("compact")
+    let words = ["restore", camp.path("monday.satchel"), camp.path("hub-2"), "--keys", camp.path("hub/keys"), "--json"]
+    try season.note("satchel-hub", camp.hubAnywhere(words))
+    try season.hub("user", "remove", "ben")
+  }
+}

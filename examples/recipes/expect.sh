@@ -1,0 +1,12 @@
+# For recipes: says what is to be so, and ends the recipe where it is not.
+#
+#   expect 'the office has both visits' office.sqlite 'SELECT count(*) FROM visits' 2
+expect() {
+  local found
+  found=$(sqlite3 "$2" "$3")
+  if [ "$found" != "$4" ]; then
+    printf 'NOT SO: %s\n  found:    %s\n  expected: %s\n' "$1" "$found" "$4" >&2
+    exit 1
+  fi
+  printf 'So it is: %s\n' "$1"
+}
