@@ -188,28 +188,6 @@ extension DeviceSession {
     )
   }
 
-  /// The exports from the last acknowledged one on, by which the hub can tell that they all come from one history.
-  private func chain(before sequence: SequenceNumber) throws -> [Manifest.Changes.Link] {
-    try database.all(
-      """
-      SELECT sequence, digest
-      FROM satchel_exports
-      WHERE sequence >= :acknowledged AND sequence < :sequence
-      ORDER BY sequence DESC
-      LIMIT :longest
-      """,
-      [
-        "acknowledged": .integer(state.acknowledged.rawValue), "sequence": .integer(sequence.rawValue),
-        "longest": .integer(Int64(Manifest.Changes.longestChain)),
-      ]
-    ) { row -> Manifest.Changes.Link in
-      guard let digest = Digest(hexadecimal: row.text(1)) else {
-        throw WorkspaceError("bad-export", "The row \(row.integer(0)) of satchel_exports holds no digest.")
-      }
-      return .init(sequence: SequenceNumber(row.integer(0)), digest: digest)
-    }.reversed()
-  }
-
   private func record(_ sealed: SealedBundle, sequence: SequenceNumber, at now: Int64) throws {
     try database.run(
       """

@@ -50,7 +50,9 @@ extension HubWorkspace {
 extension HubStore {
   /// What the ledger, the chain or the log says otherwise than a bundle of the archive; nil: nothing.
   fileprivate func contradiction(to manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> String? {
-    if let fork = try fork(manifest, changes, digest) { return fork }
+    if let found = try contradiction(manifest, changes, digest), try partedHistory(of: manifest.from.id, with: found) == nil {
+      return found.words(of: manifest.from.name)
+    }
     let noted = try database.all(
       "SELECT digest FROM satchel_ledger WHERE direction = 'in' AND bundle = :bundle AND verdict IN ('imported', 'stale')",
       ["bundle": .string(manifest.bundle.text)]

@@ -131,7 +131,8 @@ struct BundleMerge {
     var resolved = 0
     var late: [LateRow] = []
     try bundle.eachResolution { resolution in
-      guard let known = try? ConflictTable.find(resolution.conflict.text, in: store.database), known.record.device == device.id
+      guard let known = try? ConflictTable.find(resolution.conflict.text, in: store.database),
+        [device.id, device.continues].contains(known.record.device)
       else {
         return
       }

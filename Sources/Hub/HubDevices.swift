@@ -20,8 +20,11 @@ extension HubWorkspace {
   }
 
   /// Makes a device known whose key is beyond doubt, because the hub made it or a person compared its fingerprint.
+  ///
+  /// - Parameter continuation: what it tells of the device that it was before.
   public func enrol(
-    _ id: ReplicaID, name: String, user: String, key: PublicKey, recipient: AgeRecipient?, incarnation: Incarnation
+    _ id: ReplicaID, name: String, user: String, key: PublicKey, recipient: AgeRecipient?, incarnation: Incarnation,
+    continuing continuation: Manifest.Continuation? = nil
   ) throws -> EnrolledDevice {
     try changing { store in
       guard try store.user(user) != nil else { throw Self.noUser(user) }
@@ -46,11 +49,12 @@ extension HubWorkspace {
             "Choose another name, for a device that was set up anew too: what \(name) has not delivered yet is then still taken when it comes."
         )
       }
-      let device = EnrolledDevice(
+      var device = EnrolledDevice(
         id: id, name: name, user: user, key: key, recipient: recipient, incarnation: incarnation, state: .active, merged: .zero,
         proved: .zero,
         enrolled: platform.clock.milliseconds(), heard: nil, skew: 0)
       try store.save(device)
+      if let continuation { try store.goOn(&device, with: continuation) }
       if ending == .keep { try keys.trust(key, as: name) }
       return device
     }
@@ -141,9 +145,11 @@ extension HubWorkspace {
   public func withdraw(_ device: EnrolledDevice) throws {
     try changing { store in
       guard let known = try store.device(device.id), known.merged == .zero, known.proved == .zero else { return }
+      // One that goes on with a history of another's has taken that over: the next emission brings all that it lacks.
+      if known.continues != nil { return }
       try store.remove(device.id)
+      try keys.distrust(device.name)
     }
-    try keys.distrust(device.name)
   }
 
   /// Notes that a device stands on an emission because it was imported right here. Its file needs no carrying any more.

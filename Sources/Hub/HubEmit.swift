@@ -35,7 +35,7 @@ extension HubWorkspace {
       guard device.state == .active else {
         throw WorkspaceError(
           device.state.rawValue, "The device \(name) is \(device.state.rawValue): nothing is made for it.",
-          hint: device.state == .flagged ? "When only one copy of it works: satchel-hub device unflag \(name)" : nil)
+          hint: device.state == .flagged ? "Settle which copy of it keeps the name: satchel-hub device fork \(name)" : nil)
       }
       guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
       try Self.refuseExpired(device, user, now: platform.clock.milliseconds())
@@ -104,7 +104,8 @@ extension HubWorkspace {
       body: .scope(
         .init(
           epoch: store.identity.epoch, number: plan.number, after: plan.extent == .full ? .zero : plan.device.proved,
-          extent: plan.extent, acknowledged: plan.device.merged)))
+          extent: plan.extent, acknowledged: plan.device.merged,
+          acknowledgedDigest: try store.digest(of: plan.device.merged, in: plan.device.id))))
     manifest.recipient = try keys.recipient()
     manifest.rotation = rotation
     manifest.revoked = try store.revocations()

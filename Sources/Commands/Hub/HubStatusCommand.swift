@@ -59,7 +59,7 @@ extension HubTool {
     if status.users == 0 { return "satchel-hub user add NAME" }
     if status.devices.isEmpty { return "satchel-hub device provision NAME --user USER --into DIR" }
     if let flagged = status.devices.first(where: { $0.device.state == .flagged }) {
-      return "find out which copies of \(flagged.device.name) are at work, then: satchel-hub device unflag \(flagged.device.name)"
+      return "settle which copy of \(flagged.device.name) keeps the name: satchel-hub device fork \(flagged.device.name)"
     }
     if status.openConflicts > 0 { return "satchel-hub conflicts" }
     return "satchel-hub import what the devices bring, satchel-hub emit --all for the way back."
