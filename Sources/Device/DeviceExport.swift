@@ -99,7 +99,11 @@ extension DeviceSession {
 
   /// Whether the last export says already all that this one would say.
   fileprivate func isNothingNew(since last: ExportRecord) throws -> Bool {
-    guard last.isWritten, try !hasHeardAnything(since: last.received) else { return false }
+    // A file that somebody moved away, and of which nobody has heard since, is like a stick that was lost.
+    let isKept = try platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
+    guard last.isWritten, isKept || last.sequence <= state.acknowledged, try !hasHeardAnything(since: last.received) else {
+      return false
+    }
     if try workspace.keys.nextKey() != nil, state.toldKey == nil { return false }
     guard try ConflictTable.countUntold(of: state.id, in: database) == 0 else { return false }
     let generation = Generation(last.sequence.rawValue)

@@ -141,6 +141,11 @@ final class DeviceSession {
         "The database \(workspace.databasePath) belongs to the device \(state.name), this workspace to \(workspace.configuration.name).",
         hint: "Put each database back into its own workspace.")
     }
+    try OwnTables(madeBy: DeviceSchema.all).check(
+      in: database, at: workspace.databasePath,
+      hint:
+        "Put the right file back. If there is none, keep this one aside and import a full bundle: satchel-hub emit --device \(state.name) --full. What was exported lies in bundles/."
+    )
     dataset = try DatasetDefinition(json: state.definition)
     tables = try TrackedTable.findIntact(dataset, in: database)
     damage = try Capture.damage(in: database, tables: tables, dataset: dataset)

@@ -50,6 +50,8 @@ extension HubWorkspace {
         // What somebody wrote at the hub may be what a device's row waits for.
         _ = try HeldRows(store, now: now).release()
         let plan = try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: rotation != nil) {
+          try platform.files.kind(folder.place(ofOutgoing: $0, platform.files)) == .file
+        } saidAnything: {
           try saidAnything(device, after: $0, store)
         }
         return try (plan: plan, sealed: plan.isNothingNew ? nil : write(plan, into: &draft, store, key, rotation))

@@ -60,7 +60,7 @@ public struct BundleArchive: Sendable {
   }
 
   /// The number in a file's name that is `prefix`, a number and `.satchel`; nil where the name is another.
-  static func number(in name: String, _ prefix: String) -> Int64? {
+  public static func number(in name: String, _ prefix: String) -> Int64? {
     let bytes = Array(name.utf8)
     let (start, end) = (Array(prefix.utf8), Array(".satchel".utf8))
     guard bytes.count > start.count + end.count, bytes.starts(with: start), bytes.suffix(end.count).elementsEqual(end) else {
