@@ -3,7 +3,7 @@
 #   HISTORIES  how many random histories of hub and devices, and of scopes, `make soak` tries (1000)
 #   ROWS       how many rows each side brings in `make soak` while other processes write (100000)
 #   PROGRAMS   how many random programs of writers in captured databases `make soak` tries (20000)
-#   ONLY       a part of `make bench`: capture, cycle, scope
+#   ONLY       a part of `make bench`: capture, cycle, scope, memory
 #   QUICK      1: `make bench` measures less, in two minutes
 #   SECONDS    for how long `make fuzz` goes on (300)
 #   SEED       the first seed of `make soak`; give the one that a failure printed to see that failure again

@@ -243,7 +243,11 @@ extension DeviceSession {
       // What a restored hub lacks is on its way to it.
       ["sequence": .integer(sequence.rawValue), "kept": .integer(state.restored?.rawValue ?? Int64.max)]
     ) { $0.text(0) }
-    for name in try platform.files.list(folder.outbox) where older.contains(where: { Name($0) == Name(name) }) {
+    // A database that was made anew does not know what was exported before; what the hub has goes all the same.
+    let delivered = min(state.acknowledged, state.restored ?? state.acknowledged)
+    for name in try platform.files.list(folder.outbox) {
+      let isDelivered = BundleArchive.number(in: name, outgoingPrefix).map { $0 <= delivered.rawValue } ?? false
+      guard isDelivered || older.contains(where: { Name($0) == Name(name) }) else { continue }
       try platform.files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))
     }
     try BundleVolumes.remove(outgoingPrefix, below: sequence.rawValue, folder: folder, files: platform.files)

@@ -21,7 +21,7 @@ extension HubWorkspace {
     }
     try check(signer, of: device, sequence, store)
     switch device.state {
-    case .active: break
+    case .active, .preparing: break
     case .revoked:
       // What it delivered before it was stolen may still be on its way.
       if let from = device.revokedFrom, sequence < from { break }

@@ -35,6 +35,7 @@ struct BundleMerge {
         device.proved = max(device.proved, changes.received)
       }
       device.heard = now
+      if device.state == .preparing { device.state = .active }
       if verdict == .imported {
         device.skew = try skew(at: now)
         try workspace.noteKeys(of: manifest, signer: bundle.signer, &device, store)

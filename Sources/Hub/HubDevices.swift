@@ -21,10 +21,12 @@ extension HubWorkspace {
 
   /// Makes a device known whose key is beyond doubt, because the hub made it or a person compared its fingerprint.
   ///
-  /// - Parameter continuation: what it tells of the device that it was before.
+  /// - Parameters:
+  ///   - state: `preparing` where its folder is being made.
+  ///   - continuation: what it tells of the device that it was before.
   public func enrol(
     _ id: ReplicaID, name: String, user: String, key: PublicKey, recipient: AgeRecipient?, incarnation: Incarnation,
-    continuing continuation: Manifest.Continuation? = nil
+    state: EnrolledDevice.State = .active, continuing continuation: Manifest.Continuation? = nil
   ) throws -> EnrolledDevice {
     try changing { store in
       guard try store.user(user) != nil else { throw Self.noUser(user) }
@@ -41,7 +43,10 @@ extension HubWorkspace {
       if let known = try store.device(id) {
         throw WorkspaceError("exists", "This device is enrolled already, as \(known.name).")
       }
-      if let other = try store.device(named: name) {
+      if let other = try store.device(named: name), other.state == .preparing {
+        // The command that was to make its folder was killed.
+        try store.remove(other.id)
+      } else if let other = try store.device(named: name) {
         throw WorkspaceError(
           "exists",
           "There is a device \(name) already, \(other.state == .revoked ? "a revoked one" : "of the user \(other.user)").",
@@ -50,7 +55,7 @@ extension HubWorkspace {
         )
       }
       var device = EnrolledDevice(
-        id: id, name: name, user: user, key: key, recipient: recipient, incarnation: incarnation, state: .active, merged: .zero,
+        id: id, name: name, user: user, key: key, recipient: recipient, incarnation: incarnation, state: state, merged: .zero,
         proved: .zero,
         enrolled: platform.clock.milliseconds(), heard: nil, skew: 0)
       try store.save(device)
@@ -157,6 +162,7 @@ extension HubWorkspace {
     try changing { store in
       guard var device = try store.device(named: emission.device) else { throw Self.noDevice(emission.device) }
       device.proved = emission.number
+      device.state = .active
       try store.save(device)
       try store.prove(device.proved, by: device.id)
     }

@@ -32,7 +32,7 @@ extension HubWorkspace {
     try locked {
       let store = try storeForLongWork()
       guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
-      guard device.state == .active else {
+      guard [.active, .preparing].contains(device.state) else {
         throw WorkspaceError(
           device.state.rawValue, "The device \(name) is \(device.state.rawValue): nothing is made for it.",
           hint: device.state == .flagged ? "Settle which copy of it keeps the name: satchel-hub device fork \(name)" : nil)

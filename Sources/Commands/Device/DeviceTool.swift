@@ -10,7 +10,7 @@ enum DeviceTool {
   static var spec: ToolSpec<CommandContext> {
     ToolSpec(
       name: name, summary: "keep this device's database in step with its hub, without a network", version: satchelVersion,
-      commands: [initialize, status, sync, export, importBundles, apply, renew] + conflicts.all + keys + [
+      commands: [initialize, status, sync, export, importBundles, apply, renew, compact] + conflicts.all + keys + [
         LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
         DoctorCommand.doctor(
           tool: name,

@@ -7,6 +7,8 @@ import SatchelWorkspace
 public struct EnrolledDevice: Sendable {
   public enum State: String, Sendable {
     case active
+    /// Its folder is being made here. It is as an active one, but that the same name can be given once more, if that never came to an end.
+    case preparing
     /// Two different histories came in its name: an operator has to decide.
     case flagged
     case revoked

@@ -53,7 +53,7 @@ enum HubSchema {
       expires INTEGER,               -- milliseconds since 1970, from when on it is no device of ours; NULL: never
       read_only INTEGER NOT NULL DEFAULT 0, -- 1: it may change nothing
       incarnation TEXT NOT NULL,
-      state TEXT NOT NULL,           -- active, flagged, revoked
+      state TEXT NOT NULL,           -- active, preparing, flagged, revoked
       merged INTEGER NOT NULL,       -- the highest sequence merged
       proved INTEGER NOT NULL,       -- the emission on which its last bundle stood
       emitted INTEGER NOT NULL DEFAULT 0, -- the last emission that was made for it
