@@ -238,19 +238,21 @@ extension DeviceSession {
 
   /// Moves exports below `sequence` from the outbox to where they are kept for re-delivery.
   func moveToSent(below sequence: SequenceNumber) throws {
-    let older = try database.all(
-      "SELECT file FROM satchel_exports WHERE sequence < :sequence AND sequence <= :kept",
-      // What a restored hub lacks is on its way to it.
-      ["sequence": .integer(sequence.rawValue), "kept": .integer(state.restored?.rawValue ?? Int64.max)]
-    ) { $0.text(0) }
-    // A database that was made anew does not know what was exported before; what the hub has goes all the same.
-    let delivered = min(state.acknowledged, state.restored ?? state.acknowledged)
+    // What a restored hub lacks is on its way to it.
+    let kept = state.restored?.rawValue ?? Int64.max
     for name in try platform.files.list(folder.outbox) {
-      let isDelivered = BundleArchive.number(in: name, outgoingPrefix).map { $0 <= delivered.rawValue } ?? false
-      guard isDelivered || older.contains(where: { Name($0) == Name(name) }) else { continue }
+      guard let number = BundleArchive.number(in: name, outgoingPrefix), number <= kept, number < sequence.rawValue,
+        // A database that was made anew does not know what was exported before: that goes when the hub has it.
+        try number <= state.acknowledged.rawValue || isKnown(export: number)
+      else { continue }
       try platform.files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))
     }
     try BundleVolumes.remove(outgoingPrefix, below: sequence.rawValue, folder: folder, files: platform.files)
+  }
+
+  private func isKnown(export number: Int64) throws -> Bool {
+    try database.first("SELECT 1 FROM satchel_exports WHERE sequence = :number", ["number": .integer(number)]) { _ in true }
+      ?? false
   }
 
   fileprivate func report(_ record: ExportRecord, _ counts: [(table: Name, count: Int)]) throws -> ExportReport {
