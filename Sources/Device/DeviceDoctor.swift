@@ -123,6 +123,16 @@ extension DeviceSession {
         ))
     }
     if damage.contains(where: { !$0.isRepairable }) { return }
+    if workspace.configuration.continues != nil {
+      report.add(
+        Finding(
+          "renewed",
+          "This device goes on under a new name, and the hub has not answered it yet: what it knew last cannot be told.",
+          hint:
+            "Carry its request to the hub, and import the bundle that comes back. The request once more: satchel renew --request FILE"
+        ))
+      return
+    }
     do {
       // Capture is made anew where it has to be, what was written is sorted in, all is looked at, and taken back.
       let changes = try database.writeTransaction(.takeBack) { try reinstallAndCompare() }

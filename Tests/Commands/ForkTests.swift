@@ -207,6 +207,10 @@ struct ForkTests {
     let again = camp.device("tablet", "renew", "--request", request, "--json")
     #expect(again.code == 0, "\(again.error)")
     #expect(try camp.device("tablet", "status", "--json").json["device"] == "second")
+    let status = try camp.device("tablet", "status", "--json").json
+    #expect(status["not_exported"]?.integerValue == 1, "what went off under the old name is not on its way any more")
+    #expect(camp.device("tablet", "status").out.contains("Next: carry the request to the hub"))
+    #expect(try camp.device("tablet", "doctor", "--json").json["findings"]?.arrayValue?.map { $0["reason"] } == ["renewed"])
     let fingerprint = try #require(try again.json["fingerprint"]?.stringValue)
     #expect(camp.hub("device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint).code == 0)
     // Before the hub's bundle came, an export is made and taken as well.

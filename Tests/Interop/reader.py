@@ -669,8 +669,8 @@ def enrolment_members(manifest):
 
 
 def continuation(item):
-    return " ".join([take(object_of(item), "device", identifier), take(item, "acknowledged", count),
-                     take(item, "received", count), take(item, "chain", chain)])
+    counts = [take(item, "acknowledged", count), take(item, "received", count)]
+    return " ".join([take(object_of(item), "device", identifier), *map(str, counts), take(item, "chain", chain)])
 
 
 def volume_members(manifest):

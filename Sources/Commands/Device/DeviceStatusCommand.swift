@@ -51,6 +51,9 @@ extension DeviceTool {
     }
     if status.quarantined > 0 { table.add(["Quarantine", Words.count(status.quarantined, "refused file")]) }
     if !status.staged.isEmpty { table.add(["Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied"]) }
+    if configuration.continues != nil {
+      table.add(["Waits", "the hub has not answered it under its new name yet; work may go on"])
+    }
     for obstacle in status.obstacles { table.add(["Waits", "\(obstacle.file): \(obstacle.words)"]) }
     Volumes.add(status.volumes, to: &table)
     if let skew = Words.skew(now - current.newestStamp), now < current.newestStamp {
@@ -91,6 +94,9 @@ extension DeviceTool {
     }
     if status.staged.count > status.obstacles.count { return "satchel apply" }
     if !status.obstacles.isEmpty { return "bring the app to the version that the bundle expects, then: satchel apply" }
+    if status.configuration.continues != nil {
+      return "carry the request to the hub (satchel renew --request FILE writes it once more), and import what comes back."
+    }
     if current.notExported > 0 { return "satchel export" }
     if current.openConflicts > 0 { return "satchel conflicts" }
     if !current.redelivery.isEmpty { return "carry all of bundles/outbox to the hub." }
