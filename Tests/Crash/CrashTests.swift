@@ -161,7 +161,7 @@ struct CrashTests {
   func failing(at crash: CrashCase) throws {
     let world = try crash.world()
     let rehearsal = try CrashWorld(copyOf: world)
-    let faults = try rehearsal.faults(crash.tool, crash.words(in: rehearsal, crash.words))
+    let faults = try rehearsal.faults(crash.tool, crash.words(in: rehearsal, crash.words), atEachCall: share > 100)
     #expect(faults.count >= 6)
     for fault in faults {
       let copy = try CrashWorld(copyOf: world)

@@ -12,9 +12,10 @@ struct Fault: CustomStringConvertible {
 }
 
 extension CrashWorld {
-  /// Ways in which a command may fail, a few of each, evenly spread over its calls: a full disk and a failing one, a medium that cannot be written, rights
+  /// Ways in which a command may fail, a few of each, evenly spread over its calls, or each of its calls in one of the ways that it has: a full disk and a failing one, a medium that cannot be written, rights
   /// that are missing, too many open files, and a stick that is pulled out while it is read.
-  func faults(_ tool: String, _ words: [String]) throws -> [Fault] {
+  func faults(_ tool: String, _ words: [String], atEachCall: Bool) throws -> [Fault] {
+    let spread = atEachCall ? Self.each : Self.spread
     let calls = try calls(["write", "pwrite64", "fsync", "rename", "mkdir", "openat", "read"], of: tool, words)
     let writes = calls.filter { !["openat", "read"].contains($0.name) }
     let opens = calls.filter { $0.name == "openat" && $0.isHere }
@@ -22,8 +23,12 @@ extension CrashWorld {
     let onStick = calls.filter {
       ["openat", "read"].contains($0.name) && $0.line.contains("/stick/") && !$0.line.contains("O_CREAT")
     }
-    return Self.spread(writes, ["ENOSPC", "EIO", "ENOSPC", "EIO"]) + Self.spread(openedToWrite, ["EROFS"])
-      + Self.spread(opens, ["EACCES", "EMFILE"]) + Self.spread(onStick, ["EIO", "ENODEV"])
+    return spread(writes, ["ENOSPC", "EIO", "ENOSPC", "EIO"]) + spread(openedToWrite, ["EROFS"])
+      + spread(opens, ["EACCES", "EMFILE"]) + spread(onStick, ["EIO", "ENODEV"])
+  }
+
+  private static func each(_ calls: [Call], _ errors: [String]) -> [Fault] {
+    calls.enumerated().map { Fault(call: $1.name, number: $1.number, error: errors[$0 % errors.count]) }
   }
 
   private static func spread(_ calls: [Call], _ errors: [String]) -> [Fault] {
