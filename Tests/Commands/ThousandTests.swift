@@ -28,7 +28,9 @@ struct ThousandTests {
     _ = try device.importBundle(world.emit(to: device))
     for number in 1...Self.bundles {
       try world.write("UPDATE camps SET name = 'Oak \(number)' WHERE id = 1", in: device.folder)
-      _ = try world.hub.importBundle(world.export(device))
+      let file = try world.export(device)
+      // Of five sticks four get lost: the fifth carries what was on them too.
+      if number.isMultiple(of: 5) { _ = try world.hub.importBundle(file) }
       if number.isMultiple(of: 10) { _ = try device.importBundle(world.emit(to: device)) }
     }
     let files = world.platform.files
@@ -42,7 +44,7 @@ struct ThousandTests {
     // The hub knows sets for the emission that is proved and for those after it.
     #expect(try rows(world, "hub", "SELECT count(*) FROM satchel_emissions") == 2)
     #expect(try rows(world, "hub", "SELECT count(*) FROM satchel_log") == Int64(Self.bundles))
-    #expect(try count(world.hub.folder.archive, files) == Self.bundles + 1)
+    #expect(try count(world.hub.folder.archive, files) == Self.bundles / 5 + 1)
 
     #expect(try device.compact().exports == 0, "they are young")
     world.clock.advance(by: 400 * 86_400_000)
@@ -60,7 +62,7 @@ struct ThousandTests {
     _ = try world.hub.importBundle(world.export(device))
     let report = try world.hub.compact(olderThan: 365, shrinking: true)
     #expect(report.logEntries >= Int64(Self.bundles))
-    #expect(report.bundles == Self.bundles)
+    #expect(report.bundles == Self.bundles / 5)
     #expect(report.sent >= Self.bundles / 10)
     #expect(report.database.after < report.database.before)
 
