@@ -132,7 +132,7 @@ public struct BundleDraft: ~Copyable {
   /// the bundle while it is locked, and the file be compressed when it is not.
   public mutating func seal(_ manifest: Manifest, with key: borrowing SigningKey) throws -> SealedBundle {
     var manifest = manifest
-    manifest.critical = critical
+    manifest.critical = critical + (manifest.body.continuation == nil ? [] : [.continues])
     entries.sort { $0.name < $1.name }
     let promised = entries.map { Manifest.Entry(name: $0.name, bytes: $0.bytes) }
     try manifest.check(promised)

@@ -30,6 +30,8 @@ public struct Manifest: Hashable, Sendable {
   public enum Critical: String, Sendable, CaseIterable {
     /// Lines that tell of keys: `rekey` and `block`.
     case keys
+    /// A request of a device that was another one before: what that delivered is not to be taken once more.
+    case continues
   }
 
   public enum Body: Hashable, Sendable {
@@ -142,13 +144,19 @@ public struct Manifest: Hashable, Sendable {
     public let extent: Extent
     /// The device's highest merged sequence.
     public let acknowledged: SequenceNumber
+    /// Of that export's B2SUMS, by which the device can tell that it was its own and not a copy's; nil: the hub does not say.
+    public let acknowledgedDigest: Digest?
 
-    public init(epoch: Epoch, number: EmissionNumber, after: EmissionNumber, extent: Extent, acknowledged: SequenceNumber) {
+    public init(
+      epoch: Epoch, number: EmissionNumber, after: EmissionNumber, extent: Extent, acknowledged: SequenceNumber,
+      acknowledgedDigest: Digest? = nil
+    ) {
       self.epoch = epoch
       self.number = number
       self.after = after
       self.extent = extent
       self.acknowledged = acknowledged
+      self.acknowledgedDigest = acknowledgedDigest
     }
   }
 
@@ -169,10 +177,13 @@ public struct Manifest: Hashable, Sendable {
     public let incarnation: Incarnation
     /// The key that signs this request and everything that the device will send.
     public let key: PublicKey
+    /// The device that this one was before; nil: it is a new one.
+    public let continues: Continuation?
 
-    public init(incarnation: Incarnation, key: PublicKey) {
+    public init(incarnation: Incarnation, key: PublicKey, continues: Continuation? = nil) {
       self.incarnation = incarnation
       self.key = key
+      self.continues = continues
     }
   }
 

@@ -56,15 +56,7 @@ extension Manifest {
         .init(name: "incarnation", value: .string(changes.incarnation.text)),
         .init(name: "received", value: .integer(changes.received.rawValue)),
         .init(name: "sequence", value: .integer(changes.sequence.rawValue)),
-        .init(
-          name: "chain",
-          value: .array(
-            changes.chain.map {
-              .object([
-                .init(name: "sequence", value: .integer($0.sequence.rawValue)),
-                .init(name: "digest", value: .string($0.digest.hexadecimal)),
-              ])
-            })),
+        .init(name: "chain", value: changes.chain.json),
       ]
     case .scope(let scope):
       [
@@ -74,11 +66,12 @@ extension Manifest {
         .init(name: "extent", value: .string(scope.extent.rawValue)),
         .init(name: "acknowledged", value: .integer(scope.acknowledged.rawValue)),
       ]
+        + (scope.acknowledgedDigest.map { [.init(name: "acknowledged_digest", value: .string($0.hexadecimal))] } ?? [])
     case .enrolment(let enrolment):
       [
         .init(name: "incarnation", value: .string(enrolment.incarnation.text)),
         .init(name: "key", value: .string(enrolment.key.line)),
-      ]
+      ] + (enrolment.continues.map { [.init(name: "continues", value: $0.json)] } ?? [])
     case .volume(let volume):
       [
         .init(name: "of", value: .string(volume.of.text)), .init(name: "whole", value: .string(volume.whole.rawValue)),
@@ -149,10 +142,12 @@ extension Manifest.Body {
         .init(
           epoch: try fields.identifier("epoch"), number: EmissionNumber(try fields.natural("number", from: 1)),
           after: EmissionNumber(try fields.natural("after")), extent: extent,
-          acknowledged: SequenceNumber(try fields.natural("acknowledged"))))
+          acknowledged: SequenceNumber(try fields.natural("acknowledged")),
+          acknowledgedDigest: try fields.digest("acknowledged_digest")))
     case .enrolment:
       guard let key = PublicKey(line: try fields.string("key")) else { throw .manifest("key is no minisign public key") }
-      self = .enrolment(.init(incarnation: try fields.identifier("incarnation"), key: key))
+      self = .enrolment(
+        .init(incarnation: try fields.identifier("incarnation"), key: key, continues: try fields.continuation()))
     case .volume:
       guard let whole = BundleKind(rawValue: try fields.string("whole")),
         let digest = Digest(hexadecimal: try fields.string("digest"))
@@ -231,6 +226,21 @@ private struct ManifestFields {
   func stamp(_ name: String) throws(BundleError) -> Stamp {
     guard let stamp = Stamp(hexadecimal: try string(name)) else { throw .manifest("\(name) is no stamp") }
     return stamp
+  }
+
+  /// nil: there is no such member.
+  func digest(_ name: String) throws(BundleError) -> Digest? {
+    if object[name] == nil { return nil }
+    guard let digest = Digest(hexadecimal: try string(name)) else { throw .manifest("\(name) is no digest") }
+    return digest
+  }
+
+  func continuation() throws(BundleError) -> Manifest.Continuation? {
+    guard let value = object["continues"] else { return nil }
+    let fields = ManifestFields(value)
+    return .init(
+      device: try fields.identifier("device"), acknowledged: SequenceNumber(try fields.natural("acknowledged")),
+      received: EmissionNumber(try fields.natural("received")), chain: try fields.chain())
   }
 
   func recipient(_ name: String) throws(BundleError) -> AgeRecipient? {

@@ -16,8 +16,7 @@ extension Manifest {
       throw .manifest("it changes tables, and has no dataset.json that says which there are then")
     }
     if case .changes(let changes) = body {
-      let sequences = changes.chain.map(\.sequence) + [changes.sequence]
-      guard sequences.count <= Changes.longestChain + 1, zip(sequences, sequences.dropFirst()).allSatisfy({ $0 < $1 }) else {
+      guard changes.chain.isInOrder, changes.chain.last.map({ $0.sequence < changes.sequence }) ?? true else {
         throw .manifest("chain is too long, out of order, or names exports that are not before this one")
       }
     }
@@ -32,11 +31,15 @@ extension Manifest {
         throw .manifest("its piece has not the size that it should have")
       }
     }
-    guard critical.isEmpty || changes > 0 else {
+    guard !critical.contains(.keys) || changes > 0 else {
       throw .manifest("critical names keys, and there are no lines that tell of them")
+    }
+    guard critical.contains(.continues) == (body.continuation != nil) else {
+      throw .manifest("what continues and what critical says of it do not go together")
     }
     if case .enrolment = body {
       guard version == 1, user.isEmpty, to == .unknownHub else { throw .manifest("an enrolment cannot say for whom it is") }
+      guard body.continuation?.chain.isInOrder ?? true else { throw .manifest("chain is too long or out of order") }
     }
     guard rotation == nil || kind == .changes || kind == .scope, revoked == nil || kind == .scope else {
       throw .manifest("it tells of keys that have no place in a bundle of its kind")
@@ -51,6 +54,12 @@ extension Manifest {
 }
 
 extension Manifest.Body {
+  /// The device that the one which asks to be let in was before; nil where there is none.
+  var continuation: Manifest.Continuation? {
+    if case .enrolment(let enrolment) = self { return enrolment.continues }
+    return nil
+  }
+
   /// What a bundle of this kind must carry behind its manifest, and what it may carry besides.
   fileprivate func entries(_ critical: [Manifest.Critical]) -> (required: [EntryName], allowed: [EntryName]) {
     switch self {

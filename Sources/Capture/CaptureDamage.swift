@@ -50,10 +50,10 @@ extension Capture {
   }
 
   private static func damage(to table: TrackedTable, in database: borrowing Database) throws -> CaptureDamage? {
-    guard let before = try database.tableShape(table.names.before) else {
+    guard let before = try table.saved(in: database) else {
       return CaptureDamage(
-        kind: .saved, table: table.name, words: "the table \(table.names.before), in which its changes are captured, is gone",
-        hint: nil)
+        kind: .saved, table: table.name,
+        words: "the table \(table.names.before), in which its changes are captured, is gone or not as Satchel made it", hint: nil)
     }
     guard let writes = try database.tableShape(table.names.writes), table.savedWrites(writes) == table.savedColumns(before) else {
       return CaptureDamage(
@@ -105,6 +105,15 @@ extension Capture {
 }
 
 extension TrackedTable {
+  /// The table of pre-images; nil where it is gone, or lacks what tells to which generation each belongs.
+  func saved(in database: borrowing Database) throws -> TableShape? {
+    guard let before = try database.tableShape(names.before) else { return nil }
+    let isMade =
+      [names.generation, names.existed, names.stamp].allSatisfy(before.columns.contains)
+      && before.key.contains { before.columns[$0] == names.generation }
+    return isMade ? before : nil
+  }
+
   /// The columns of the app's table as they were when capture was made, in their order.
   func savedColumns(_ before: TableShape) -> [Name] {
     before.columns.filter { ![names.generation, names.existed, names.stamp].contains($0) }

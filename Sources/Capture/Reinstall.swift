@@ -41,7 +41,7 @@ extension Capture {
   /// Puts an empty table of writes in place. What was in the old one goes to the pre-images, as long as both have the same columns.
   private static func renewWrites(of table: TrackedTable, in database: borrowing Database) throws {
     if let writes = try database.tableShape(table.names.writes) {
-      if let before = try database.tableShape(table.names.before), table.savedWrites(writes) == table.savedColumns(before) {
+      if let before = try table.saved(in: database), table.savedWrites(writes) == table.savedColumns(before) {
         let key = before.key.map { before.columns[$0] }.filter { $0 != table.names.generation }
         let sql = CaptureTables.settle(
           table.names, columns: table.savedColumns(before), key: key, alias: table.info.rowidAlias == nil ? nil : key[0])
@@ -56,7 +56,9 @@ extension Capture {
   private static func renewSaved(
     of table: TrackedTable, _ known: ColumnMapping?, in database: borrowing Database
   ) throws -> ColumnMapping? {
-    guard let before = try database.tableShape(table.names.before) else {
+    guard let before = try table.saved(in: database) else {
+      // What it held is found again as changes that went by unseen.
+      try database.execute("DROP TABLE IF EXISTS main.\(quoted(table.names.before))")
       try database.execute(table.captureSQL.tables.makeBefore)
       return nil
     }

@@ -21,9 +21,7 @@ extension DeviceWorkspace {
       }
     }
     guard try isInitial() else {
-      throw WorkspaceError(
-        "no-hub-key", "The hub's public key \(folder.key(Self.hubKeyName, "pub")) is missing.",
-        hint: "Bring it back from a backup, or from another device of this hub.")
+      throw WorkspaceError.noHubKey(self)
     }
     return try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, signer in
       try check(manifest)
@@ -87,5 +85,13 @@ extension DeviceWorkspace {
     throw Refusal(
       "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a device imports those of kind scope.",
       hint: "Carry it to the hub \(manifest.to.name).")
+  }
+}
+
+extension WorkspaceError {
+  static func noHubKey(_ workspace: DeviceWorkspace) -> WorkspaceError {
+    WorkspaceError(
+      "no-hub-key", "The hub's public key \(workspace.folder.key(DeviceWorkspace.hubKeyName, "pub")) is missing.",
+      hint: "Bring it back from a backup, or from another device of this hub.")
   }
 }

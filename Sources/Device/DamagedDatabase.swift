@@ -43,7 +43,9 @@ struct DamagedDatabase {
     do {
       let made = try workspace.exportHere(snapshot: .never, encryption: .asTheDatasetSays)
       if made.isNew { export = made }
-    } catch let error as SQLiteError { unread = error.message } catch let error as WorkspaceError { unread = error.message }
+    } catch let error as SQLiteError where !error.isOfTheMachine || error.kind == .inputOutput {
+      unread = error.message
+    } catch let error as WorkspaceError { unread = error.message }
     let kept = try putAside()
     var report = try workspace.makeDatabase(from: bundle, scope, at: file)
     report.saved = SavedDatabase(fault: fault, kept: kept, export: export, unread: unread)

@@ -105,13 +105,7 @@ extension DeviceWorkspace {
   /// Adds capture and the device's tables, which are empty.
   func install(_ tables: [TrackedTable], in database: borrowing Database) throws {
     try Capture.install(in: database, tables: tables)
-    for sql in [
-      DeviceSchema.state, DeviceSchema.revoked, DeviceSchema.exports, DeviceSchema.resolutions, DeviceSchema.rekeyed,
-      BlockTable.schema,
-      ConflictTable.schema, Ledger.schema, VersionTable.schema,
-    ] {
-      try database.execute(sql)
-    }
+    for sql in DeviceSchema.all { try database.execute(sql) }
   }
 
   /// What a device knows that has neither exported nor imported anything.

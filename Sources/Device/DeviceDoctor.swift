@@ -35,6 +35,7 @@ extension DeviceWorkspace {
     try locked {
       var report = DoctorReport()
       try report.check(folder, keys, platform: platform)
+      if ending == .keep { try folder.create(platform.files, role: .device) }
       if try isMissing() { return report }
       if let replaced = try ReplacedFile.find(self) {
         try replaced.takeUp(missing: missing, ending, &report)
@@ -98,6 +99,7 @@ extension WorkspaceError {
 
 extension DeviceSession {
   fileprivate func examine(_ report: inout DoctorReport) throws {
+    if try workspace.hubKey() == nil { report.add(Finding(WorkspaceError.noHubKey(workspace))) }
     if let highest = try unknownExport() {
       report.add(oldCopy(highest, hint: nil))
       if damage.isEmpty { return }
@@ -107,6 +109,12 @@ extension DeviceSession {
       return
     }
     for name in try staleFiles() { report.add(Finding("stale-file", "bundles/outbox/\(name) needs no carrying any more.")) }
+    for name in try orphans() {
+      report.add(
+        Finding(
+          "orphan", "bundles/outbox/\(name) is an export of which the database does not know any more.",
+          hint: "Somebody has written into satchel_exports. Carry the file to the hub as any other; it is taken."))
+    }
     for number in try archive.numbers(incomingPrefix) where number > state.received.rawValue {
       let file = archive.path(incomingPrefix, number)
       report.add(
@@ -115,6 +123,16 @@ extension DeviceSession {
         ))
     }
     if damage.contains(where: { !$0.isRepairable }) { return }
+    if workspace.configuration.continues != nil {
+      report.add(
+        Finding(
+          "renewed",
+          "This device goes on under a new name, and the hub has not answered it yet: what it knew last cannot be told.",
+          hint:
+            "Carry its request to the hub, and import the bundle that comes back. The request once more: satchel renew --request FILE"
+        ))
+      return
+    }
     do {
       // Capture is made anew where it has to be, what was written is sorted in, all is looked at, and taken back.
       let changes = try database.writeTransaction(.takeBack) { try reinstallAndCompare() }
@@ -203,7 +221,21 @@ extension DeviceSession {
       "SELECT file FROM satchel_exports WHERE sequence <= :acknowledged",
       ["acknowledged": .integer(min(state.acknowledged, state.restored ?? state.acknowledged).rawValue)]
     ) { Name($0.text(0)) }
-    return try platform.files.list(folder.outbox).filter { delivered.contains(Name($0)) }
+    return try outbox().filter { delivered.contains(Name($0)) }
+  }
+
+  private func outbox() throws -> [String] {
+    try platform.files.kind(folder.outbox) == .directory ? platform.files.list(folder.outbox) : []
+  }
+
+  /// Exports that lie in the outbox and are not among those that were made, though earlier ones are: a database that was made anew knows of none.
+  private func orphans() throws -> [String] {
+    let made = try database.all("SELECT sequence FROM satchel_exports") { $0.integer(0) }
+    return try outbox().filter { name in
+      BundleArchive.number(in: name, outgoingPrefix).map { number in
+        !made.contains(number) && made.contains { $0 < number }
+      } ?? false
+    }
   }
 }
 

@@ -99,7 +99,11 @@ extension DeviceSession {
 
   /// Whether the last export says already all that this one would say.
   fileprivate func isNothingNew(since last: ExportRecord) throws -> Bool {
-    guard last.isWritten, try !hasHeardAnything(since: last.received) else { return false }
+    // A file that somebody moved away, and of which nobody has heard since, is like a stick that was lost.
+    let isKept = try platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
+    guard last.isWritten, isKept || last.sequence <= state.acknowledged, try !hasHeardAnything(since: last.received) else {
+      return false
+    }
     if try workspace.keys.nextKey() != nil, state.toldKey == nil { return false }
     guard try ConflictTable.countUntold(of: state.id, in: database) == 0 else { return false }
     let generation = Generation(last.sequence.rawValue)
@@ -188,28 +192,6 @@ extension DeviceSession {
     )
   }
 
-  /// The exports from the last acknowledged one on, by which the hub can tell that they all come from one history.
-  private func chain(before sequence: SequenceNumber) throws -> [Manifest.Changes.Link] {
-    try database.all(
-      """
-      SELECT sequence, digest
-      FROM satchel_exports
-      WHERE sequence >= :acknowledged AND sequence < :sequence
-      ORDER BY sequence DESC
-      LIMIT :longest
-      """,
-      [
-        "acknowledged": .integer(state.acknowledged.rawValue), "sequence": .integer(sequence.rawValue),
-        "longest": .integer(Int64(Manifest.Changes.longestChain)),
-      ]
-    ) { row -> Manifest.Changes.Link in
-      guard let digest = Digest(hexadecimal: row.text(1)) else {
-        throw WorkspaceError("bad-export", "The row \(row.integer(0)) of satchel_exports holds no digest.")
-      }
-      return .init(sequence: SequenceNumber(row.integer(0)), digest: digest)
-    }.reversed()
-  }
-
   private func record(_ sealed: SealedBundle, sequence: SequenceNumber, at now: Int64) throws {
     try database.run(
       """
@@ -256,15 +238,21 @@ extension DeviceSession {
 
   /// Moves exports below `sequence` from the outbox to where they are kept for re-delivery.
   func moveToSent(below sequence: SequenceNumber) throws {
-    let older = try database.all(
-      "SELECT file FROM satchel_exports WHERE sequence < :sequence AND sequence <= :kept",
-      // What a restored hub lacks is on its way to it.
-      ["sequence": .integer(sequence.rawValue), "kept": .integer(state.restored?.rawValue ?? Int64.max)]
-    ) { $0.text(0) }
-    for name in try platform.files.list(folder.outbox) where older.contains(where: { Name($0) == Name(name) }) {
+    // What a restored hub lacks is on its way to it.
+    let kept = state.restored?.rawValue ?? Int64.max
+    for name in try platform.files.list(folder.outbox) {
+      guard let number = BundleArchive.number(in: name, outgoingPrefix), number <= kept, number < sequence.rawValue,
+        // A database that was made anew does not know what was exported before: that goes when the hub has it.
+        try number <= state.acknowledged.rawValue || isKnown(export: number)
+      else { continue }
       try platform.files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))
     }
     try BundleVolumes.remove(outgoingPrefix, below: sequence.rawValue, folder: folder, files: platform.files)
+  }
+
+  private func isKnown(export number: Int64) throws -> Bool {
+    try database.first("SELECT 1 FROM satchel_exports WHERE sequence = :number", ["number": .integer(number)]) { _ in true }
+      ?? false
   }
 
   fileprivate func report(_ record: ExportRecord, _ counts: [(table: Name, count: Int)]) throws -> ExportReport {

@@ -1,5 +1,11 @@
+import SatchelWorkspace
+
 /// Satchel's own tables in a device's database, beside those of capture.
 enum DeviceSchema {
+  static let all = [
+    state, revoked, exports, resolutions, rekeyed, BlockTable.schema, ConflictTable.schema, Ledger.schema, VersionTable.schema,
+  ]
+
   static let state = """
     CREATE TABLE satchel_device (
       one INTEGER PRIMARY KEY CHECK (one = 1),

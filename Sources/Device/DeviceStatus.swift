@@ -72,6 +72,15 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
+  /// Writes of this generation and later are in no export that could be carried. What was exported under a former name cannot.
+  private func unsentGeneration() throws -> Generation {
+    let (any, carried) =
+      try database.first("SELECT count(*), max(sequence) FILTER (WHERE written = 1) FROM satchel_exports") {
+        ($0.integer(0) > 0, $0.optionalInteger(1))
+      } ?? (false, nil)
+    return any ? Generation(max(carried ?? 0, state.acknowledged.rawValue)) : Generation(state.sequence.rawValue)
+  }
+
   fileprivate func status() throws -> DeviceStatus.Current {
     // What was captured of a table that has other columns by now cannot be read before it is repaired.
     let readable = tables.filter { table in !damage.contains { $0.table == table.name && $0.kind != .triggers } }
@@ -79,7 +88,7 @@ extension DeviceSession {
     let steps = try database.writeTransaction(.takeBack) {
       try Capture.settle(readable, in: database)
       return try PreImageStore.countSteps(
-        readable, since: acknowledgedGeneration, unsent: Generation(state.sequence.rawValue), in: database)
+        readable, since: acknowledgedGeneration, unsent: unsentGeneration(), in: database)
     }
     let nameless = try tables.map { table in (table: table.name, count: try table.namelessRows(in: database)) }
     return DeviceStatus.Current(

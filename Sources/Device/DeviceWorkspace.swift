@@ -68,7 +68,7 @@ public struct DeviceWorkspace: Sendable {
       from: .init(id: configuration.id, name: configuration.name),
       to: .unknownHub, user: "",
       created: UTCTime.text(milliseconds: now), stamp: Stamp(milliseconds: now),
-      body: .enrolment(.init(incarnation: incarnation, key: key.publicKey)))
+      body: .enrolment(.init(incarnation: incarnation, key: key.publicKey, continues: try continuation())))
     manifest.recipient = try keys.recipient()
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     let sealed = try draft.seal(manifest, with: key)
@@ -97,7 +97,10 @@ public struct DeviceWorkspace: Sendable {
   /// Runs `body` while no other command of ours works on this workspace.
   func locked<T>(_ body: () throws -> T) throws -> T {
     try folder.locked(platform, ending) {
-      if ending == .keep { try keys.completeRotation() }
+      if ending == .keep {
+        try keys.completeRotation()
+        try completeRenewal()
+      }
       return try body()
     }
   }
@@ -131,12 +134,18 @@ final class DeviceSession {
         "The database \(workspace.databasePath) is not the one that Satchel set up: its satchel_ tables are missing.",
         hint: "Put the right file back; or, if this is the one to go on with, see what satchel doctor says of it.")
     }
+    if state.id == workspace.configuration.continues { throw WorkspaceError.renewing }
     guard state.id == workspace.configuration.id else {
       throw WorkspaceError(
         "other-device",
         "The database \(workspace.databasePath) belongs to the device \(state.name), this workspace to \(workspace.configuration.name).",
         hint: "Put each database back into its own workspace.")
     }
+    try OwnTables(madeBy: DeviceSchema.all).check(
+      in: database, at: workspace.databasePath,
+      hint:
+        "Put the right file back. If there is none, keep this one aside and import a full bundle: satchel-hub emit --device \(state.name) --full. What was exported lies in bundles/."
+    )
     dataset = try DatasetDefinition(json: state.definition)
     tables = try TrackedTable.findIntact(dataset, in: database)
     damage = try Capture.damage(in: database, tables: tables, dataset: dataset)

@@ -21,11 +21,14 @@ extension DeviceSession {
     let manifest = bundle.manifest
     if scope.number <= state.received { return ImportReport(manifest, .repeated) }
     try refuseDelta(of: scope)
+    try refuseAnswerToCopy(scope)
     if scope.acknowledged > state.sequence {
       throw Refusal(
         "older-database",
         "The hub has \(scope.acknowledged) exports of this device, and this database has made \(state.sequence): it is an old copy of itself.",
-        hint: "Put the newer database back if there is one. If not, keep this one aside and have the device provisioned anew.")
+        hint:
+          "Put the newer database back if there is one. If it is at work elsewhere, or lost, this one goes on under a new name: satchel renew --name NEW-NAME --request FILE"
+      )
     }
     let lacks = scope.epoch != state.epoch && scope.acknowledged < state.acknowledged
     if lacks, lost == .deliveredAgain, let report = try redeliver(to: scope, manifest) { return report }
@@ -79,6 +82,7 @@ extension DeviceSession {
       try BundleParts(folder, platform: platform).forget(incomingPrefix, upTo: state.received.rawValue)
       if scope.extent == .full { try forgetBefore(scope, isNewHistory) }
       try workspace.unstage(upTo: state.received)
+      try workspace.noteAnswer()
     }
     return report
   }

@@ -53,6 +53,7 @@ final class Snapshot {
     guard let path = bundle.path(of: .snapshot) else { throw BundleError.manifest("it is full and has no snapshot.sqlite") }
     let database: Database
     do { database = try Database.untrusted(path: path) } catch {
+      if error.isOfTheMachine { throw error }
       throw BundleError.entry("snapshot.sqlite", "is no sound database (\(error.message))")
     }
     let known = tables + [Name(SnapshotBuilder.stampTable)]

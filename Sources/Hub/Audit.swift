@@ -17,40 +17,43 @@ extension HubWorkspace {
   /// Verifies every bundle of the archive anew: its signature and digests, that it is of the history that is known of its device, and that ledger
   /// and log agree with it. Changes nothing.
   public func audit() throws -> AuditReport {
-    try folder.locked(platform, .takeBack) {
-      let store = try examined()
-      var report = AuditReport()
-      var seen: Set<BundleID> = []
-      var devices: Set<ReplicaID> = []
-      for name in try platform.files.list(folder.archive) where name.hasSuffix(".satchel") {
-        do {
-          let bundle = try reader.read(
-            Paths.join(folder.archive, name), trust: .keys(trustedKeys(store)), staging: folder.inbox)
-          try bundle.eachChange { _ in }
-          guard case .changes(let changes) = bundle.manifest.body else { continue }
-          seen.insert(bundle.manifest.bundle)
-          devices.insert(bundle.manifest.from.id)
-          if let problem = try store.contradiction(to: bundle.manifest, changes, bundle.digest) {
-            report.findings.append(Finding("audit", "\(name): \(problem)", hint: "Keep the file, and look into it."))
-          } else {
-            report.verified += 1
-          }
-        } catch let error as BundleError {
-          report.findings.append(
-            Finding("audit", "\(name): \(error.message)", hint: "Bring it back from a copy: the device has it in bundles/sent."))
+    try folder.locked(platform, .takeBack) { try audit(examined()) }
+  }
+
+  /// The same, for who holds the workspace's lock.
+  func audit(_ store: HubStore) throws -> AuditReport {
+    var report = AuditReport()
+    var seen: Set<BundleID> = []
+    var devices: Set<ReplicaID> = []
+    for name in try platform.files.list(folder.archive) where name.hasSuffix(".satchel") {
+      do {
+        let bundle = try reader.read(Paths.join(folder.archive, name), trust: .keys(trustedKeys(store)), staging: folder.inbox)
+        try bundle.eachChange { _ in }
+        guard case .changes(let changes) = bundle.manifest.body else { continue }
+        seen.insert(bundle.manifest.bundle)
+        devices.insert(bundle.manifest.from.id)
+        if let problem = try store.contradiction(to: bundle.manifest, changes, bundle.digest) {
+          report.findings.append(Finding("audit", "\(name): \(problem)", hint: "Keep the file, and look into it."))
+        } else {
+          report.verified += 1
         }
+      } catch let error as BundleError {
+        report.findings.append(
+          Finding("audit", "\(name): \(error.message)", hint: "Bring it back from a copy: the device has it in bundles/sent."))
       }
-      report.devices = devices.count
-      report.findings += try store.unarchived(seen)
-      return report
     }
+    report.devices = devices.count
+    report.findings += try store.unarchived(seen)
+    return report
   }
 }
 
 extension HubStore {
   /// What the ledger, the chain or the log says otherwise than a bundle of the archive; nil: nothing.
   fileprivate func contradiction(to manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> String? {
-    if let fork = try fork(manifest, changes, digest) { return fork }
+    if let found = try contradiction(manifest, changes, digest), try partedHistory(of: manifest.from.id, with: found) == nil {
+      return found.words(of: manifest.from.name)
+    }
     let noted = try database.all(
       "SELECT digest FROM satchel_ledger WHERE direction = 'in' AND bundle = :bundle AND verdict IN ('imported', 'stale')",
       ["bundle": .string(manifest.bundle.text)]

@@ -21,7 +21,7 @@ extension HubWorkspace {
     }
     try check(signer, of: device, sequence, store)
     switch device.state {
-    case .active: break
+    case .active, .preparing: break
     case .revoked:
       // What it delivered before it was stolen may still be on its way.
       if let from = device.revokedFrom, sequence < from { break }
@@ -33,7 +33,7 @@ extension HubWorkspace {
       throw Refusal(
         "flagged", "Two different histories came from the device \(device.name), so nothing of it is taken.",
         hint:
-          "Let the copy go on whose bundles the hub has taken: satchel-hub device unflag \(device.name). Provision the other one anew.",
+          "See both histories, and settle which copy keeps the name: satchel-hub device fork \(device.name)",
         keeping: .quarantine)
     }
     // What it wrote before it expired may still be on its way.
@@ -66,13 +66,31 @@ extension HubWorkspace {
   /// Refuses a bundle that is not of the one history that is known of its device. Its own digest is part of that, so it must have
   /// been read.
   func refuseFork(_ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest, _ store: HubStore) throws {
-    guard let problem = try store.fork(manifest, changes, digest) else { return }
+    guard let found = try store.contradiction(manifest, changes, digest) else { return }
+    let name = manifest.from.name
+    if let parted = try store.partedHistory(of: manifest.from.id, with: found) { throw Self.parted(parted, from: name) }
     if let device = try store.device(manifest.from.id) { try flag(device, store) }
     throw Refusal(
-      "fork", problem,
+      "fork", found.words(of: name),
       hint:
-        "The device's folder was copied, and both copies work. The one whose bundles the hub has taken can go on after: satchel-hub device unflag \(manifest.from.name). Provision the other anew.",
+        "The device's folder was copied, and both copies work. See both histories, and settle which copy keeps the name: satchel-hub device fork \(name)",
       keeping: .quarantine)
+  }
+
+  /// It is known whose it is, and that its device goes on with another history: nothing has to be settled.
+  private static func parted(_ history: HubStore.PartedHistory, from name: String) -> Refusal {
+    switch history {
+    case .nameless:
+      Refusal(
+        "parted", "It comes from a copy of the device \(name) with which \(name) does not go on.",
+        hint:
+          "What it says comes when that copy has a name of its own. In its folder: satchel renew --name NEW-NAME --request FILE",
+        keeping: .quarantine)
+    case .heir(let heir):
+      Refusal(
+        "parted", "It comes from a copy of the device \(name) that is the device \(heir) by now.",
+        hint: "What it says comes with the bundles of \(heir).", keeping: .quarantine)
+    }
   }
 
   /// The number of the export that a bundle is, or is a piece of.
@@ -92,5 +110,14 @@ extension HubWorkspace {
     var flagged = device
     flagged.state = .flagged
     try store.writeTransaction(ending) { try store.save(flagged) }
+  }
+}
+
+extension ChainContradiction {
+  /// What it shows, for people.
+  func words(of device: String) -> String {
+    isOwn
+      ? "The hub knows of another bundle \(sequence) of the device \(device): two copies of it are at work."
+      : "It follows another bundle \(sequence) of the device \(device) than the one that the hub knows of."
   }
 }

@@ -35,6 +35,7 @@ struct BundleMerge {
         device.proved = max(device.proved, changes.received)
       }
       device.heard = now
+      if device.state == .preparing { device.state = .active }
       if verdict == .imported {
         device.skew = try skew(at: now)
         try workspace.noteKeys(of: manifest, signer: bundle.signer, &device, store)
@@ -131,7 +132,8 @@ struct BundleMerge {
     var resolved = 0
     var late: [LateRow] = []
     try bundle.eachResolution { resolution in
-      guard let known = try? ConflictTable.find(resolution.conflict.text, in: store.database), known.record.device == device.id
+      guard let known = try? ConflictTable.find(resolution.conflict.text, in: store.database),
+        [device.id, device.continues].contains(known.record.device)
       else {
         return
       }

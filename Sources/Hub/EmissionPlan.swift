@@ -30,10 +30,11 @@ struct EmissionPlan {
 
   /// - Parameters:
   ///   - mustTellKey: the hub has a next key of which its devices must hear.
+  ///   - isKept: whether the file of an emission is where it was written.
   ///   - saidAnything: whether what the device delivered after this sequence has to be acknowledged.
   init(
     _ store: HubStore, device: EnrolledDevice, user: User, full: Bool, mustTellKey: Bool,
-    saidAnything: (_ after: SequenceNumber) throws -> Bool
+    isKept: (_ file: String) throws -> Bool, saidAnything: (_ after: SequenceNumber) throws -> Bool
   ) throws {
     self.device = device
     self.user = user
@@ -82,7 +83,8 @@ struct EmissionPlan {
     migrations = try VersionTable.migrations(after: oldest, in: store.database)
     carriesDefinition = proved == nil || emissions.contains { $0.version != store.dataset.version }
 
-    guard !full, let last, last.isWritten else {
+    // A file that somebody moved away, and of which nobody has heard since, is like a stick that was lost.
+    guard !full, let last, last.isWritten, try last.number <= device.proved || isKept(last.file) else {
       isNothingNew = false
       return
     }

@@ -14,6 +14,8 @@ public struct CompactReport: Sendable {
   public var goneRows: Int64 = 0
   /// Files that the archive no longer keeps.
   public var bundles = 0
+  /// Files that `bundles/sent` no longer keeps.
+  public var sent = 0
   /// In bytes.
   public var database: (before: Int64, after: Int64) = (0, 0)
   public var archive: (before: Int64, after: Int64) = (0, 0)
@@ -25,7 +27,7 @@ extension HubWorkspace {
   /// Revoked and expired devices hold nothing back.
   /// - Parameters:
   ///   - days: devices that were not heard of for longer hold nothing back either, and the files of bundles that were imported before
-  ///     that go from the archive; nil: neither.
+  ///     that go from the archive, those that were made before it and have come from `bundles/sent`; nil: neither.
   ///   - isShrinking: whether the database gives its free pages back to the file system.
   public func compact(olderThan days: Int64? = nil, shrinking isShrinking: Bool = false) throws -> CompactReport {
     try locked {
@@ -48,11 +50,15 @@ extension HubWorkspace {
         if try store.devices().allSatisfy({ try $0.state == .revoked || store.knowsWhat($0) }) {
           report.goneRows = try store.forgetGoneRows()
         }
-        files = try forgetBundles(store, before: limit)
+        files = try forgetBundles(store, before: limit).map { Paths.join(folder.archive, $0) }
+        let carried = try limit.map { try store.carried(before: $0) } ?? []
+        let kept = try carried.map { Paths.join(folder.sent, $0) }.filter { try platform.files.kind($0) == .file }
+        report.sent = kept.count
+        files += kept
       }
-      report.bundles = files.count
+      report.bundles = files.count - report.sent
       if ending == .keep {
-        for file in files { try platform.files.removeIfThere(Paths.join(folder.archive, file)) }
+        for file in files { try platform.files.removeIfThere(file) }
         let archive = BundleArchive(folder, platform.files)
         try forgetBases(archive, before: store.dataset.version)
         if isShrinking { try store.shrink() }

@@ -20,8 +20,13 @@ extension HubWorkspace {
   }
 
   /// Makes a device known whose key is beyond doubt, because the hub made it or a person compared its fingerprint.
+  ///
+  /// - Parameters:
+  ///   - state: `preparing` where its folder is being made.
+  ///   - continuation: what it tells of the device that it was before.
   public func enrol(
-    _ id: ReplicaID, name: String, user: String, key: PublicKey, recipient: AgeRecipient?, incarnation: Incarnation
+    _ id: ReplicaID, name: String, user: String, key: PublicKey, recipient: AgeRecipient?, incarnation: Incarnation,
+    state: EnrolledDevice.State = .active, continuing continuation: Manifest.Continuation? = nil
   ) throws -> EnrolledDevice {
     try changing { store in
       guard try store.user(user) != nil else { throw Self.noUser(user) }
@@ -38,7 +43,10 @@ extension HubWorkspace {
       if let known = try store.device(id) {
         throw WorkspaceError("exists", "This device is enrolled already, as \(known.name).")
       }
-      if let other = try store.device(named: name) {
+      if let other = try store.device(named: name), other.state == .preparing {
+        // The command that was to make its folder was killed.
+        try store.remove(other.id)
+      } else if let other = try store.device(named: name) {
         throw WorkspaceError(
           "exists",
           "There is a device \(name) already, \(other.state == .revoked ? "a revoked one" : "of the user \(other.user)").",
@@ -46,11 +54,12 @@ extension HubWorkspace {
             "Choose another name, for a device that was set up anew too: what \(name) has not delivered yet is then still taken when it comes."
         )
       }
-      let device = EnrolledDevice(
-        id: id, name: name, user: user, key: key, recipient: recipient, incarnation: incarnation, state: .active, merged: .zero,
+      var device = EnrolledDevice(
+        id: id, name: name, user: user, key: key, recipient: recipient, incarnation: incarnation, state: state, merged: .zero,
         proved: .zero,
         enrolled: platform.clock.milliseconds(), heard: nil, skew: 0)
       try store.save(device)
+      if let continuation { try store.goOn(&device, with: continuation) }
       if ending == .keep { try keys.trust(key, as: name) }
       return device
     }
@@ -141,9 +150,11 @@ extension HubWorkspace {
   public func withdraw(_ device: EnrolledDevice) throws {
     try changing { store in
       guard let known = try store.device(device.id), known.merged == .zero, known.proved == .zero else { return }
+      // One that goes on with a history of another's has taken that over: the next emission brings all that it lacks.
+      if known.continues != nil { return }
       try store.remove(device.id)
+      try keys.distrust(device.name)
     }
-    try keys.distrust(device.name)
   }
 
   /// Notes that a device stands on an emission because it was imported right here. Its file needs no carrying any more.
@@ -151,6 +162,7 @@ extension HubWorkspace {
     try changing { store in
       guard var device = try store.device(named: emission.device) else { throw Self.noDevice(emission.device) }
       device.proved = emission.number
+      device.state = .active
       try store.save(device)
       try store.prove(device.proved, by: device.id)
     }

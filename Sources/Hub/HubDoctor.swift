@@ -7,7 +7,7 @@ import SatchelWorkspace
 
 /// `doctor` at the hub: what is wrong with its workspace, and which changes went by unseen.
 extension HubWorkspace {
-  /// Looks at everything and changes nothing. Reads every row and the log since the base.
+  /// Looks at everything and changes nothing. Reads every row, the log since the base, and every bundle of the archive.
   public func examine() throws -> DoctorReport {
     try folder.locked(platform, .takeBack) {
       var report = DoctorReport()
@@ -19,6 +19,7 @@ extension HubWorkspace {
         if store.damage.contains(where: { !$0.isRepairable }) { return report }
         let changes = try store.writeTransaction(.takeBack) { try reinstallAndCompare(store) }
         report.add(changes, of: store.tables)
+        for finding in try audit(store).findings { report.add(finding) }
       } catch let error as WorkspaceError { report.add(Finding(error)) } catch let error as SQLiteError
         where error.kind == .corrupt || error.kind == .notADatabase
       { report.add(DoctorReport.broken(databasePath, error.message)) }
@@ -34,6 +35,7 @@ extension HubWorkspace {
     try locked {
       var report = DoctorReport()
       try report.check(folder, keys, platform: platform)
+      if ending == .keep { try folder.create(platform.files, role: .hub) }
       let store = try examined()
       try report.admit(store.database, at: databasePath, store.damage, tool: "satchel-hub")
       let changes = try store.writeTransaction(ending) { try repair(store) }

@@ -32,10 +32,10 @@ extension HubWorkspace {
     try locked {
       let store = try storeForLongWork()
       guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
-      guard device.state == .active else {
+      guard [.active, .preparing].contains(device.state) else {
         throw WorkspaceError(
           device.state.rawValue, "The device \(name) is \(device.state.rawValue): nothing is made for it.",
-          hint: device.state == .flagged ? "When only one copy of it works: satchel-hub device unflag \(name)" : nil)
+          hint: device.state == .flagged ? "Settle which copy of it keeps the name: satchel-hub device fork \(name)" : nil)
       }
       guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
       try Self.refuseExpired(device, user, now: platform.clock.milliseconds())
@@ -50,6 +50,8 @@ extension HubWorkspace {
         // What somebody wrote at the hub may be what a device's row waits for.
         _ = try HeldRows(store, now: now).release()
         let plan = try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: rotation != nil) {
+          try platform.files.kind(folder.place(ofOutgoing: $0, platform.files)) == .file
+        } saidAnything: {
           try saidAnything(device, after: $0, store)
         }
         return try (plan: plan, sealed: plan.isNothingNew ? nil : write(plan, into: &draft, store, key, rotation))
@@ -104,7 +106,8 @@ extension HubWorkspace {
       body: .scope(
         .init(
           epoch: store.identity.epoch, number: plan.number, after: plan.extent == .full ? .zero : plan.device.proved,
-          extent: plan.extent, acknowledged: plan.device.merged)))
+          extent: plan.extent, acknowledged: plan.device.merged,
+          acknowledgedDigest: try store.digest(of: plan.device.merged, in: plan.device.id))))
     manifest.recipient = try keys.recipient()
     manifest.rotation = rotation
     manifest.revoked = try store.revocations()

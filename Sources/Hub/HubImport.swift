@@ -50,7 +50,7 @@ extension HubWorkspace {
   }
 
   /// - Parameter volume: the one that completed the bundle at `path`; nil: it came as it is.
-  private func take(_ path: String, _ store: HubStore, of volume: Manifest?) throws -> HubImportReport {
+  func take(_ path: String, _ store: HubStore, of volume: Manifest?) throws -> HubImportReport {
     let report = try quarantining(path, store) {
       let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox) { manifest, signer in
         try check(manifest, signer: signer, store)

@@ -49,20 +49,14 @@ public struct HubRestore {
     _ path: String, into root: String, keys source: KeysOfRestored, fingerprint: String?, ending: Ending = .keep
   ) throws -> RestoreReport {
     try checkVacant(root)
-    let parent = Paths.parent(of: root)
-    try platform.files.makeDirectory(parent, mode: 0o755)
-    let staging = try StagingFolder(in: parent, platform: platform)
-    let place = staging.file("hub")
-    let folder = WorkspaceFolder(place)
+    let made = try NewFolder(for: root, platform: platform)
+    let folder = WorkspaceFolder(made.path)
     try folder.create(platform.files, role: .hub)
     if case .folder(let keys) = source { try copyKeys(from: keys, to: folder) }
     let keys = WorkspaceKeys(folder, platform: platform, passwords: passwords)
-    let bundle = try read(path, source, keys, fingerprint, staging: staging.path)
+    let bundle = try read(path, source, keys, fingerprint, staging: Paths.parent(of: made.path))
     let report = try build(folder, keys, source, bundle)
-    if ending == .keep {
-      if try platform.files.kind(root) != nil { try platform.files.remove(root) }
-      try platform.files.rename(place, to: root)
-    }
+    if ending == .keep { try made.publish() }
     return report
   }
 

@@ -12,7 +12,8 @@ extension HubStore {
   ) throws -> OthersChanges {
     var others = OthersChanges(newest: past?.stamp ?? .zero)
     switch change {
-    case .insert: others.presence = try hub == nil && past != nil && !isOwn(past, device)
+    // A number without a stamp is one of a row that never was: its key was given away just now, or is owed.
+    case .insert: others.presence = try hub == nil && others.newest != .zero && !isOwn(past, device)
     case .update(let changes):
       guard let hub else { break }
       for change in changes where hub[change.column] != change.was { others.columns[change.column] = others.newest }

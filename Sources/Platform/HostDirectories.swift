@@ -21,6 +21,8 @@ extension HostFileSystem {
       }
       if name != ".", name != ".." { names.append(name) }
     }
+    // Of ASCII the two orders are the same, and this one is many times faster: folders may hold years of bundles.
+    if names.allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } }) { return names.sorted() }
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 

@@ -41,6 +41,7 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
   private static func hint(for errno: Int32) -> String? {
     switch errno {
     case EIO: "The medium or its reader may be failing: try again, then try another one."
+    case ENODEV, ENXIO, ENOTCONN, ESTALE: "Was the stick pulled out? Plug it in, then run the same command again."
     case EFBIG: "The medium takes no file of this size: use another one, or smaller volumes."
     case ENAMETOOLONG: "Use a shorter name."
     case EXDEV: "Both names must be on one file system."

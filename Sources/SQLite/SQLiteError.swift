@@ -46,6 +46,11 @@ public struct SQLiteError: Error, CustomStringConvertible {
   }
 }
 
+extension SQLiteError {
+  /// Whether the machine failed, for lack of room, rights or open files, or because somebody else was at work: it says nothing of the file.
+  public var isOfTheMachine: Bool { [.busy, .full, .readOnly, .cannotOpen, .inputOutput].contains(kind) }
+}
+
 // The importer leaves out macros that are expressions; these are the documented values of SQLITE_CONSTRAINT_UNIQUE and so on.
 private enum ExtendedCode {
   static let unique: Int32 = 19 | 8 << 8

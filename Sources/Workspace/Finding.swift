@@ -60,7 +60,11 @@ public struct DoctorReport: Sendable {
   /// Whether nothing is left for anybody to do.
   public var isWell: Bool { findings.allSatisfy { isRepaired && $0.hint == nil } && (isRepaired || unseen.isEmpty) }
 
-  public mutating func add(_ finding: Finding) { findings.append(finding) }
+  /// What was found in two ways is told once.
+  public mutating func add(_ finding: Finding) {
+    if findings.contains(where: { Name($0.message) == Name(finding.message) }) { return }
+    findings.append(finding)
+  }
 
   public mutating func add(_ changes: [UnseenChange], of tables: [TrackedTable]) {
     unseen += tables.map { Unseen($0.name, changes) }.filter { $0.total > 0 }
@@ -73,6 +77,10 @@ extension DoctorReport {
   public mutating func check(_ folder: WorkspaceFolder, _ keys: WorkspaceKeys, platform: Platform) throws {
     for path in try folder.leftovers(platform.files) {
       add(Finding("leftover", "\(path) was left lying by a command that was killed."))
+    }
+    for path in try folder.missingFolders(platform.files) { add(Finding("no-folder", "The folder \(path) is missing.")) }
+    if try platform.files.kind(folder.keys) == .directory, try platform.files.permissions(folder.keys) & 0o022 != 0 {
+      add(Finding("open-folder", "Others can put keys into \(folder.keys).", hint: "Run: chmod 700 \(folder.keys)"))
     }
     do { try keys.check() } catch let error as WorkspaceError { add(Finding(error)) }
   }

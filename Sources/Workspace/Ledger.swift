@@ -63,6 +63,7 @@ public enum Ledger {
       detail TEXT                -- why it was refused; or that its file is not kept any more
     );
     CREATE INDEX satchel_ledger_by_peer ON satchel_ledger (peer, kind, number);
+    CREATE INDEX satchel_ledger_by_bundle ON satchel_ledger (bundle);
     """
 
   public static func add(

@@ -8,6 +8,7 @@ import SatchelValues
 public enum Quarantine {
   /// The largest file of which a copy is kept.
   private static let maximumBytes: Int64 = 1 << 30
+  private static let reasonEnding = ".reason.txt"
 
   /// Puts a copy of a refused file aside, with a text beside it that says why, and notes it in the ledger.
   ///
@@ -19,14 +20,23 @@ public enum Quarantine {
     let name = "\(UTCTime.fileName(milliseconds: time))-\(Paths.name(of: file))"
     let target = Paths.join(folder.quarantine, name)
     // What is no plain file, or would fill the disk, is noted and left where it is.
-    guard try platform.files.kind(file) == .file, try platform.files.size(file) <= maximumBytes else {
+    // So is what lies there already.
+    guard Paths.parent(of: file) != folder.quarantine, try platform.files.kind(file) == .file,
+      try platform.files.size(file) <= maximumBytes
+    else {
       return try Ledger.addRefusal(file: Paths.name(of: file), reason: error.reason, at: time, in: database)
     }
     try platform.files.copy(file, to: target, mode: 0o600)
     let words = "\(error.message)\n" + (error.hint.map { "\($0)\n" } ?? "")
-    try platform.files.replace(target + reasonSuffix, mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
+    try platform.files.replace(target + reasonEnding, mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
     try Ledger.addRefusal(file: Paths.name(of: file), reason: error.reason, at: time, in: database)
     if folder.isForUs(file) { try platform.files.remove(file) }
+  }
+
+  /// Forgets a file that was taken after all, and the words beside it.
+  public static func release(_ file: String, files: any FileSystem) throws {
+    try files.remove(file)
+    try files.removeIfThere(file + reasonEnding)
   }
 
   /// A refused file, with what was said of it.
@@ -41,7 +51,7 @@ public enum Quarantine {
   /// The refused files, the newest first.
   public static func list(_ folder: WorkspaceFolder, files: any FileSystem) throws -> [Refused] {
     try files.list(folder.quarantine).filter { $0.hasSuffix(".satchel") }.reversed().map { name in
-      let path = Paths.join(folder.quarantine, name) + reasonSuffix
+      let path = Paths.join(folder.quarantine, name) + reasonEnding
       // Somebody may have tidied up.
       let lines =
         try files.kind(path) == .file
@@ -50,6 +60,4 @@ public enum Quarantine {
         file: name, reason: lines.first.map(String.init) ?? "unknown", words: lines.dropFirst().joined(separator: " "))
     }
   }
-
-  private static let reasonSuffix = ".reason.txt"
 }

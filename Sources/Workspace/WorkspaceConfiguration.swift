@@ -12,14 +12,20 @@ public struct WorkspaceConfiguration: Sendable {
   public let database: String
   /// The life of this folder; nil at a hub.
   public let incarnation: Incarnation?
+  /// The device that this one was, until the hub answers it under its new name; nil: it was none, or has its answer.
+  public let continues: ReplicaID?
 
-  public init(role: Role, dataset: String, id: ReplicaID, name: String, database: String, incarnation: Incarnation?) {
+  public init(
+    role: Role, dataset: String, id: ReplicaID, name: String, database: String, incarnation: Incarnation?,
+    continues: ReplicaID? = nil
+  ) {
     self.role = role
     self.dataset = dataset
     self.id = id
     self.name = name
     self.database = database
     self.incarnation = incarnation
+    self.continues = continues
   }
 
   private static let maximumBytes = 64 << 10
@@ -35,6 +41,7 @@ public struct WorkspaceConfiguration: Sendable {
       .init(name: "database", value: .string(database)),
     ]
     if let incarnation { members.append(.init(name: "incarnation", value: .string(incarnation.text))) }
+    if let continues { members.append(.init(name: "continues", value: .string(continues.text))) }
     return JSONValue.object(members).prettyBytes
   }
 
@@ -68,7 +75,9 @@ public struct WorkspaceConfiguration: Sendable {
     else { return nil }
     let incarnation = document["incarnation"]?.stringValue.flatMap { Incarnation($0) }
     if role == .device && incarnation == nil { return nil }
-    self.init(role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation)
+    self.init(
+      role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
+      continues: document["continues"]?.stringValue.flatMap { ReplicaID($0) })
   }
 
   public func databasePath(_ folder: WorkspaceFolder) -> String { folder.path(database) }

@@ -88,8 +88,13 @@ public struct WorkspaceFolder: Sendable {
   public func create(_ files: any FileSystem, role: Role) throws {
     try files.makeDirectory(root, mode: 0o755)
     try files.makeDirectory(keys, mode: 0o700)
-    for folder in [outbox, sent, inbox, quarantine, archive] { try files.makeDirectory(folder, mode: 0o755) }
+    for folder in bundles { try files.makeDirectory(folder, mode: 0o755) }
   }
+
+  /// Those that `create` makes for bundles.
+  private var bundles: [String] { [outbox, sent, inbox, quarantine, archive] }
+
+  func missingFolders(_ files: any FileSystem) throws -> [String] { try bundles.filter { try files.kind($0) == nil } }
 }
 
 /// Which side of the stick a workspace is on.

@@ -48,7 +48,13 @@ public struct WorkspaceKeys: Sendable {
   /// The key that signs. Throws a `WorkspaceError` where it is missing, where others can read it, and where its password is.
   public func signing() throws -> SigningKey { try signing(Self.own) }
 
-  public func ownKey() throws -> PublicKey { try publicKey(at: folder.key(Self.own, "pub")) }
+  public func ownKey() throws -> PublicKey {
+    let path = folder.key(Self.own, "pub")
+    guard try files.kind(path) != nil else {
+      throw WorkspaceError("no-key", "The public key \(path) is missing.", hint: "Bring it back from a backup.")
+    }
+    return try publicKey(at: path)
+  }
 
   /// For whom others encrypt what is for this workspace.
   public func recipient() throws -> AgeRecipient {
@@ -127,7 +133,13 @@ public struct WorkspaceKeys: Sendable {
     }
     for path in [folder.key(Self.own, "key"), folder.key(Self.own, "identity")] { _ = try secret(path, "secret key") }
     _ = try (ownKey(), recipient())
-    if try !isProtected() { _ = try (signing().publicKey, identities()) }
+    if try isProtected() { return }
+    let isPair = try signing().publicKey == ownKey() && identities().contains { try $0.recipient == recipient() }
+    guard isPair else {
+      throw WorkspaceError(
+        "bad-key", "The secret and the public halves of the keys in \(folder.keys) do not belong together.",
+        hint: "Bring the whole folder back from a backup.")
+    }
   }
 
   // MARK: others'

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs every measurement and prints its table. `QUICK` set to 1 measures less, in two minutes; `ONLY` names a part: capture, cycle, scope.
+/// Runs every measurement and prints its table. `QUICK` set to 1 measures less, in two minutes; `ONLY` names a part: capture, cycle, scope, memory.
 func runBench() async throws {
   let isQuick = ProcessInfo.processInfo.environment["QUICK"] == "1"
   print("Times of one machine in one run: compare within a table, do not quote.")
@@ -8,6 +8,7 @@ func runBench() async throws {
   if only.isEmpty || only == "capture" { try measureCaptureCost(isQuick: isQuick) }
   if only.isEmpty || only == "cycle" { try measureCycleCost(isQuick: isQuick) }
   if only.isEmpty || only == "scope" { try measureScopeCost(isQuick: isQuick) }
+  if only.isEmpty || only == "memory" { try measureMemoryCost(isQuick: isQuick) }
 }
 
 /// What one repetition took, in seconds.

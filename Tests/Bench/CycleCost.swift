@@ -84,7 +84,7 @@ final class CycleCost {
   }
 
   /// The most memory of a command, in MiB: of a run of its own, for a rehearsal costs the same.
-  private func memory(_ words: String) throws -> Double {
+  func memory(_ words: String) throws -> Double {
     let result = try runProgram(
       at: "/usr/bin/bash",
       [
@@ -96,7 +96,7 @@ final class CycleCost {
   }
 
   /// Changes a share of the visits on the device, differently each time.
-  private func change(_ count: Int) throws {
+  func change(_ count: Int) throws {
     round += 1
     try bash(
       """

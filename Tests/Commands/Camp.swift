@@ -35,6 +35,16 @@ final class Camp {
     try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
   }
 
+  /// Everything that is in another camp, in a folder of its own.
+  convenience init(copyOf other: Camp) throws {
+    try self.init()
+    try FileManager.default.removeItem(atPath: root)
+    try FileManager.default.copyItem(atPath: other.root, toPath: root)
+    // The hub's workspace names its database by a path that is the other camp's.
+    let text = String(decoding: try read("hub/satchel.json"), as: UTF8.self)
+    try write("hub/satchel.json", text.replacingOccurrences(of: other.root, with: root))
+  }
+
   deinit { try? FileManager.default.removeItem(atPath: root) }
 
   func path(_ name: String) -> String { Paths.join(root, name) }

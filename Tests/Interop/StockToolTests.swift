@@ -189,6 +189,20 @@ struct StockToolTests {
     }
   }
 
+  @Test("a request of a device that was another one before is understood by the other reader too")
+  func renewed() throws {
+    let (device, _) = try world.device("phone", user: "ana", tier: 1)
+    _ = try device.importBundle(world.emit(to: device))
+    try world.write("UPDATE camps SET name = 'Oak of the phone' WHERE id = 1", in: device.folder)
+    _ = try world.export(device)
+    let (renewed, request) = (try device.renew(name: "second"), world.folder("renewed.satchel"))
+    let key = try renewed.writeRequest(to: request)
+    let read = try BundleReader(platform: world.platform).read(request, trust: .keys([key]), staging: world.folder.path)
+    let ours = try canonicalText(of: read)
+    #expect(ours.contains("continues: \(device.configuration.id) 0 1 [1 "))
+    #expect(try StockTool.python3(URLs.reader, request, in: world.folder.path).text == ours)
+  }
+
   @Test("our reader takes a bundle that stock tools made")
   func theirs() throws {
     let bundle = try bundle("changes")

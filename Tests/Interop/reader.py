@@ -590,8 +590,8 @@ def check_version(manifest):
     must(take(manifest, "format", count_from_1) == 1, f"format: {NEWER}")
     critical = take(manifest, "critical", lambda names: names if isinstance(names, list) else refuse("no array"))
     must(all(isinstance(name, str) for name in critical), "critical: no texts")
-    must(set(critical) <= {"keys"}, f"critical: {NEWER}")
-    must(len(critical) <= 1, "critical: a name twice")
+    must(set(critical) <= {"keys", "continues"}, f"critical: {NEWER}")
+    must(len(critical) == len(set(critical)), "critical: a name twice")
     kind = take(manifest, "kind", lambda name: name if isinstance(name, str) else refuse("no text"))
     must(kind in MEMBERS, f"kind: {NEWER}")
 
@@ -649,6 +649,8 @@ def scope_members(manifest):
     shown = [("epoch", take(manifest, "epoch", identifier)), ("number", take(manifest, "number", count_from_1)),
              ("after", take(manifest, "after", count)), ("extent", take(manifest, "extent", word("full", "delta"))),
              ("acknowledged", take(manifest, "acknowledged", count))]
+    if "acknowledged_digest" in manifest:
+        shown.append(("acknowledged digest", take(manifest, "acknowledged_digest", digest)))
     if manifest["extent"] == "full":
         must(manifest["after"] == 0, "after: not 0 in a full scope")
     else:
@@ -659,7 +661,16 @@ def scope_members(manifest):
 def enrolment_members(manifest):
     must(manifest["version"] == 1 and manifest["user"] == "", "version or user of an enrolment")
     must({name: manifest["to"][name] for name in NO_HUB} == NO_HUB, "to: an enrolment does not know its hub")
-    return [("incarnation", take(manifest, "incarnation", identifier)), ("key", take(manifest, "key", key_text))]
+    must(("continues" in manifest["critical"]) == ("continues" in manifest), "critical says otherwise than continues")
+    shown = [("incarnation", take(manifest, "incarnation", identifier)), ("key", take(manifest, "key", key_text))]
+    if "continues" in manifest:
+        shown.append(("continues", take(manifest, "continues", continuation)))
+    return shown
+
+
+def continuation(item):
+    counts = [take(item, "acknowledged", count), take(item, "received", count)]
+    return " ".join([take(object_of(item), "device", identifier), *map(str, counts), take(item, "chain", chain)])
 
 
 def volume_members(manifest):
@@ -707,7 +718,7 @@ def check_places(manifest, present):
         needed, allowed = [], ["changes.jsonl", "conflicts.jsonl", "dataset.json", "migrations.jsonl"]
     must(set(needed) <= set(present) <= set(allowed), f"entries of {manifest['kind']}")
     must("dataset.json" in present or "migrations.jsonl" not in present, "migrations without the definition to which they lead")
-    must("changes.jsonl" in present or not manifest["critical"], "critical: there are no lines that tell of keys")
+    must("changes.jsonl" in present or "keys" not in manifest["critical"], "critical: there are no lines that tell of keys")
 
 
 # Lines (section 6)
@@ -829,7 +840,7 @@ def check_order(ops, manifest):
     """Lines that tell of keys come first, then what is gone, then all others."""
     ranks = [0 if op in ("rekey", "block") else 1 if op == "gone" else 2 for op in ops]
     must(ranks == sorted(ranks), "order of the changes")
-    must((manifest["critical"] == ["keys"]) == (0 in ranks), "critical says otherwise than the lines")
+    must(("keys" in manifest["critical"]) == (0 in ranks), "critical says otherwise than the lines")
     must(manifest.get("extent") != "full" or not any(ranks), "rows outside of the snapshot")
 
 

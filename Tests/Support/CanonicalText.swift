@@ -54,9 +54,13 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
     return common + [
       "epoch: \(scope.epoch)", "number: \(scope.number)", "after: \(scope.after)", "extent: \(scope.extent.rawValue)",
       "acknowledged: \(scope.acknowledged)",
-    ]
+    ] + (scope.acknowledgedDigest.map { ["acknowledged digest: \($0.hexadecimal)"] } ?? [])
   case .enrolment(let enrolment):
-    return common + ["incarnation: \(enrolment.incarnation)", "key: \(enrolment.key.line)"]
+    let continued = enrolment.continues.map { continues in
+      let chain = continues.chain.map { "\($0.sequence) \($0.digest.hexadecimal)" }.joined(separator: ", ")
+      return ["continues: \(continues.device) \(continues.acknowledged) \(continues.received) [\(chain)]"]
+    }
+    return common + ["incarnation: \(enrolment.incarnation)", "key: \(enrolment.key.line)"] + (continued ?? [])
   case .backup(let backup): return common + ["epoch: \(backup.epoch)", "cursor: \(backup.cursor)"]
   case .volume(let volume):
     return common + [

@@ -62,6 +62,23 @@ struct Failure {
         reason: "corrupt", message: "The database is damaged: \(error.message).",
         hint: "Keep the file. What to do next: run doctor.",
         code: .failed)
+    case .readOnly:
+      self.init(
+        reason: "read-only", message: "The database cannot be written.",
+        hint:
+          "Check who owns its file and folder, and that they lie on no medium that is read-only; then run the same command again.",
+        code: .failed)
+    case .cannotOpen:
+      self.init(
+        reason: "cannot-open", message: "The database, or a file that belongs to it, cannot be opened: \(error.message).",
+        hint:
+          "Check the rights on its folder, and that not too many files are open (ulimit -n); then run the same command again.",
+        code: .failed)
+    case .inputOutput:
+      self.init(
+        reason: "system-error", message: "The disk failed under the database: \(error.message).",
+        hint: "The medium may be failing: run the same command again; if it fails again, copy the workspace to another disk.",
+        code: .failed)
     default:
       self.init(reason: "database", message: "The database said: \(error.message).", hint: nil, code: .failed)
     }

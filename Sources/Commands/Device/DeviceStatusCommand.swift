@@ -59,6 +59,9 @@ extension DeviceTool {
     }
     facts.add(quarantined: status.quarantined)
     if !status.staged.isEmpty { facts.add("Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied") }
+    if configuration.continues != nil {
+      facts.add("Waits", "the hub has not answered it under its new name yet; work may go on")
+    }
     for obstacle in status.obstacles { facts.add("Waits", "\(obstacle.file): \(obstacle.words)") }
     facts.add(volumes: status.volumes)
     for words in warnings(current, now) { facts.add("Warning", words) }
@@ -107,6 +110,9 @@ extension DeviceTool {
     var steps: [String] = []
     if status.staged.count > status.obstacles.count { steps.append("satchel apply") }
     if !status.obstacles.isEmpty { steps.append("bring the app to the version that the bundle expects, then: satchel apply") }
+    if status.configuration.continues != nil {
+      steps.append("carry the request to the hub (satchel renew --request FILE writes it once more), and import what comes back.")
+    }
     if current.notExported > 0 { steps.append("satchel export") }
     if current.openConflicts > 0 { steps.append("satchel conflicts") }
     if !current.redelivery.isEmpty {

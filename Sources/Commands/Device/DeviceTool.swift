@@ -10,19 +10,20 @@ enum DeviceTool {
   static var spec: ToolSpec<CommandContext> {
     ToolSpec(
       name: name, summary: "keep this device's database in step with its hub, without a network", version: satchelVersion,
-      commands: [initialize, status, report] + syncing.all + [export, importBundles, apply] + conflicts.all + keys + [
-        LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
-        DoctorCommand.doctor(
-          tool: name,
-          [OptionSpec("deleted", help: "rows that lack in a file which was made anew were deleted, and are not put back")]
-        ) { command, context in
-          let workspace = try open(command, context)
-          guard command.flag("repair") else { return try workspace.examine() }
-          return try workspace.repair(missing: command.flag("deleted") ? .deleted : .putBack)
-        },
-        BundleCommands.verify(tool: name, verify),
-        BundleCommands.inspect(tool: name, verify),
-      ] + ManualCommands.all(tool: name) { Self.spec })
+      commands: [initialize, status, report] + syncing.all + [export, importBundles, apply, renew, compact] + conflicts.all + keys
+        + [
+          LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
+          DoctorCommand.doctor(
+            tool: name,
+            [OptionSpec("deleted", help: "rows that lack in a file which was made anew were deleted, and are not put back")]
+          ) { command, context in
+            let workspace = try open(command, context)
+            guard command.flag("repair") else { return try workspace.examine() }
+            return try workspace.repair(missing: command.flag("deleted") ? .deleted : .putBack)
+          },
+          BundleCommands.verify(tool: name, verify),
+          BundleCommands.inspect(tool: name, verify),
+        ] + ManualCommands.all(tool: name) { Self.spec })
   }
 
   static func open(_ command: ParsedCommand, _ context: CommandContext) throws -> DeviceWorkspace {

@@ -134,7 +134,8 @@ extension HubTool {
         hold nothing back.
 
         With --older-than, devices that were not heard of for so long hold nothing back either: they get everything when they come back, and \
-        what they changed is compared with the rows as they are. The files of bundles that were imported before that go from bundles/archive.
+        what they changed is compared with the rows as they are. The files of bundles that were imported before that go from bundles/archive, and of those that were made before it and have come, \
+        from bundles/sent.
         """,
       options: [
         OptionSpec(
@@ -146,13 +147,7 @@ extension HubTool {
         Example("satchel-hub compact --older-than 365 --shrink", "Once a year."),
       ], changesData: true
     ) { command, context in
-      let days = try command.value("older-than").map { text in
-        guard let days = Int64(text), (1...36_500).contains(days) else {
-          throw UsageError("--older-than takes a number of days, from 1 on")
-        }
-        return days
-      }
-      let report = try open(command, context).compact(olderThan: days, shrinking: command.flag("shrink"))
+      let report = try open(command, context).compact(olderThan: command.days("older-than"), shrinking: command.flag("shrink"))
       return Answer(text(report, command), members(report))
     }
   }
@@ -161,7 +156,7 @@ extension HubTool {
     func size(_ bytes: (before: Int64, after: Int64)) -> String { "\(bytes.before >> 10) KiB, now \(bytes.after >> 10) KiB" }
     var text = """
       \(command.dryRun ? "Would forget" : "Forgot") \(Words.count(Int(report.logEntries), "change")), up to the hub's change \(report.logFrom); \
-      \(Words.count(Int(report.goneRows), "deleted row")); \(Words.count(report.bundles, "file")) of the archive.
+      \(Words.count(Int(report.goneRows), "deleted row")); \(Words.count(report.bundles, "file")) of the archive, \(report.sent) of those that were carried.
 
       """
     if !report.forgotten.isEmpty {
@@ -180,7 +175,8 @@ extension HubTool {
       ["before": .integer(bytes.before), "after": .integer(bytes.after)]
     }
     return [
-      "changes": .integer(report.logEntries), "from": .integer(report.logFrom.rawValue), "rows": .integer(report.goneRows),
+      "sent": .integer(Int64(report.sent)), "changes": .integer(report.logEntries), "from": .integer(report.logFrom.rawValue),
+      "rows": .integer(report.goneRows),
       "files": .integer(Int64(report.bundles)), "devices": .strings(report.forgotten), "database_bytes": size(report.database),
       "archive_bytes": size(report.archive),
     ]

@@ -5,7 +5,7 @@ import SatchelPlatform
 import SatchelWorkspace
 
 extension HubTool {
-  static var devices: [Command] { [provision, enrol, setDevice, revoke(["device", "revoke"]), unflag, listDevices] }
+  static var devices: [Command] { [provision, enrol, setDevice, revoke(["device", "revoke"]), fork, unflag, listDevices] }
 
   private static var setDevice: Command {
     Command(
@@ -106,7 +106,8 @@ extension HubTool {
       try compare(request.fingerprint, command, context)
       let device = try hub.enrol(
         request.manifest.from.id, name: command.value("name") ?? request.manifest.from.name, user: command.value("user") ?? "",
-        key: request.enrolment.key, recipient: request.manifest.recipient, incarnation: request.enrolment.incarnation)
+        key: request.enrolment.key, recipient: request.manifest.recipient, incarnation: request.enrolment.incarnation,
+        continuing: request.enrolment.continues)
       if command.dryRun {
         return Answer("The device \(device.name) would be enrolled for \(device.user).\n", ["device": json(device)])
       }
@@ -159,7 +160,8 @@ extension HubTool {
   private static var unflag: Command {
     Command(
       ["device", "unflag"], summary: "trust a device again of which two copies were seen",
-      discussion: "A device is flagged when two different histories come in its name. Do this when only one copy of it is left.",
+      discussion:
+        "A device is flagged when two different histories come in its name. Do this when the other copy is gone and wrote nothing; else see `device fork`.",
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       examples: [Example("satchel-hub device unflag tablet-1", "The copy was found and deleted.")], changesData: true
     ) { command, context in

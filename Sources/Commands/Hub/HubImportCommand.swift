@@ -70,7 +70,7 @@ extension HubTool {
     }
   }
 
-  private static func text(_ report: HubImportReport) -> String {
+  static func text(_ report: HubImportReport) -> String {
     if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
     let name = "Bundle \(report.manifest.wholeNumber) of \(report.manifest.from.name)"
     switch report.verdict {
@@ -103,7 +103,7 @@ extension HubTool {
     return text
   }
 
-  private static func json(_ report: HubImportReport) -> JSONValue {
+  static func json(_ report: HubImportReport) -> JSONValue {
     if let waiting = report.waiting {
       return [
         "verdict": .string(report.verdict.rawValue), "part": .integer(report.manifest.number), "waiting": Volumes.json([waiting]),

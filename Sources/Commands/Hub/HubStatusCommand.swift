@@ -74,8 +74,7 @@ extension HubTool {
     if status.devices.isEmpty { return ["satchel-hub device provision NAME --user USER --into DIR"] }
     var steps: [String] = []
     if let flagged = status.devices.first(where: { $0.device.state == .flagged }) {
-      steps.append(
-        "find out which copies of \(flagged.device.name) are at work, then: satchel-hub device unflag \(flagged.device.name)")
+      steps.append("settle which copy of \(flagged.device.name) keeps the name: satchel-hub device fork \(flagged.device.name)")
     }
     if status.openConflicts > 0 { steps.append("satchel-hub conflicts") }
     if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine) }

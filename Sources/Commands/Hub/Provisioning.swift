@@ -29,25 +29,44 @@ struct Provisioning {
       throw WorkspaceError(
         "not-empty", "There is something in \(folder) already.", hint: "Choose a folder that is empty, or not there yet.")
     }
+    if ending == .takeBack { return try rehearse(name, user: user, into: folder, template: template) }
+    let new = try NewFolder(for: folder, platform: platform)
+    let device = try create(name, in: new.path, template: template, ending: ending)
+    let enrolled = try enrol(device, user: user, secrets)
+    do {
+      // The hub knows it by the public half, with which nobody can sign any more.
+      if secrets == .none { try device.keys.discard() }
+      let hubKey = try hub.keys.ownKey()
+      let emitted = try hub.emit(to: name)
+      let report = try device.importBundle(emitted.file, fingerprint: hubKey.fingerprint)
+      try new.publish()
+      do { try hub.markDelivered(emitted) } catch {
+        try platform.files.removeTree(folder)
+        throw error
+      }
+      return Made(device: try hub.device(name), rows: report.written)
+    } catch {
+      try hub.withdraw(enrolled)
+      throw error
+    }
+  }
+
+  private func rehearse(_ name: String, user: String, into folder: String, template: String?) throws -> Made {
+    let device = try create(name, in: folder, template: template, ending: .takeBack)
+    // The key is never used: only whether name and user can be enrolled is asked.
+    let own = try hub.keys.ownKey()
+    return Made(
+      device: try hub.enrol(
+        device.configuration.id, name: name, user: user, key: own, recipient: nil, incarnation: platform.random.identifier()),
+      rows: nil)
+  }
+
+  private func create(_ name: String, in folder: String, template: String?, ending: Ending) throws -> DeviceWorkspace {
     let device = try DeviceWorkspace.create(
       folder, dataset: hub.configuration.dataset, name: name, database: database(like: template), platform: platform,
       ending: ending)
-    if ending == .takeBack {
-      if let template { try device.begin(from: template) }
-      // The key is never used: only whether name and user can be enrolled is asked.
-      let own = try hub.keys.ownKey()
-      return Made(
-        device: try hub.enrol(
-          device.configuration.id, name: name, user: user, key: own, recipient: nil, incarnation: platform.random.identifier()),
-        rows: nil)
-    }
-    do {
-      if let template { try device.begin(from: template) }
-      return try fill(device, name, user, secrets)
-    } catch {
-      try platform.files.removeTree(folder)
-      throw error
-    }
+    if let template { try device.begin(from: template) }
+    return device
   }
 
   /// The app may know its files by their ending: a GIS tool takes only a `.gpkg` for a GeoPackage.
@@ -61,24 +80,12 @@ struct Provisioning {
   /// Whether a device has keys with which it signs and decrypts.
   enum Secrets { case made, none }
 
-  private func fill(_ device: DeviceWorkspace, _ name: String, _ user: String, _ secrets: Secrets) throws -> Made {
+  private func enrol(_ device: DeviceWorkspace, user: String, _ secrets: Secrets) throws -> EnrolledDevice {
     guard let incarnation = device.configuration.incarnation else {
       throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
     }
-    let enrolled = try hub.enrol(
-      device.configuration.id, name: name, user: user,
-      key: device.keys.ownKey(), recipient: secrets == .made ? device.keys.recipient() : nil, incarnation: incarnation)
-    do {
-      // The hub knows it by the public half, with which nobody can sign any more.
-      if secrets == .none { try device.keys.discard() }
-      let hubKey = try hub.keys.ownKey()
-      let emitted = try hub.emit(to: name)
-      let report = try device.importBundle(emitted.file, fingerprint: hubKey.fingerprint)
-      try hub.markDelivered(emitted)
-      return Made(device: enrolled, rows: report.written)
-    } catch {
-      try hub.withdraw(enrolled)
-      throw error
-    }
+    return try hub.enrol(
+      device.configuration.id, name: device.configuration.name, user: user, key: device.keys.ownKey(),
+      recipient: secrets == .made ? device.keys.recipient() : nil, incarnation: incarnation, state: .preparing)
   }
 }

@@ -99,6 +99,19 @@ extension HubStore {
       ["bundle": .string(bundle.text)])
   }
 
+  /// The names of bundles that were made before `time`, and on which no device stands any more.
+  func carried(before time: Int64) throws -> [String] {
+    try database.all(
+      """
+      SELECT ledger.peer, ledger.number
+      FROM satchel_ledger AS ledger JOIN satchel_devices AS devices ON devices.name = ledger.peer
+      WHERE ledger.direction = 'out' AND ledger.kind = 'scope' AND ledger.at < :time
+        AND (ledger.number < devices.proved OR devices.state = 'revoked')
+      ORDER BY ledger.entry
+      """, ["time": .integer(time)]
+    ) { "\(dataset.name)-\(identity.name)-\($0.text(0))-\($0.integer(1)).satchel" }
+  }
+
   /// Gives free pages back to the file system. Others wait meanwhile, readers and writers.
   func shrink() throws { try database.execute("VACUUM") }
 }

@@ -7,6 +7,8 @@ import SatchelWorkspace
 public struct EnrolledDevice: Sendable {
   public enum State: String, Sendable {
     case active
+    /// Its folder is being made here. It is as an active one, but that the same name can be given once more, if that never came to an end.
+    case preparing
     /// Two different histories came in its name: an operator has to decide.
     case flagged
     case revoked
@@ -22,6 +24,8 @@ public struct EnrolledDevice: Sendable {
   public var recipient: AgeRecipient?
   /// The emission that first told it of the hub's next key; nil: none yet.
   var toldKey: EmissionNumber?
+  /// The device of which this one was a copy; nil: of none.
+  public internal(set) var continues: ReplicaID?
   /// The first sequence that is refused, where the device is revoked.
   public var revokedFrom: SequenceNumber?
   /// Milliseconds since 1970, from when on it is no device of ours; nil: never.
@@ -45,7 +49,7 @@ public struct EnrolledDevice: Sendable {
 
 extension HubStore {
   private static let deviceColumns =
-    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only, emitted"
+    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only, emitted, continues"
 
   func devices() throws -> [EnrolledDevice] {
     try database.all("SELECT \(Self.deviceColumns) FROM satchel_devices ORDER BY name") { try device($0) }
@@ -68,7 +72,7 @@ extension HubStore {
       """
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
-        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted)
+        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -82,6 +86,7 @@ extension HubStore {
         "revoked_from": device.revokedFrom.map { .integer($0.rawValue) } ?? .null,
         "expires": device.expires.map { .integer($0) } ?? .null, "read_only": .integer(device.isReadOnly ? 1 : 0),
         "emitted": .integer(device.emitted.rawValue),
+        "continues": device.continues.map { .string($0.text) } ?? .null,
       ])
   }
 
@@ -94,6 +99,7 @@ extension HubStore {
       nextKey: row.optionalText(11).flatMap { PublicKey(line: $0) },
       recipient: row.optionalText(12).flatMap { AgeRecipient($0) },
       toldKey: row.optionalInteger(13).map { EmissionNumber($0) },
+      continues: row.optionalText(18).map { ReplicaID(unchecked: $0) },
       revokedFrom: row.optionalInteger(14).map { SequenceNumber($0) },
       expires: row.optionalInteger(15), isReadOnly: row.integer(16) != 0,
       incarnation: Incarnation(unchecked: row.text(4)), state: state, merged: SequenceNumber(row.integer(6)),

@@ -1,6 +1,6 @@
 /// The hub's own tables, beside those of capture, of conflicts, of blocks and the ledger.
 enum HubSchema {
-  static let all = [hub, users, devices, formerKeys, revoked, log, emissions, emissionSets, owed, chain, rekeyed]
+  static let all = [hub, users, devices, formerKeys, revoked, log, emissions, emissionSets, owed, chain, branches, rekeyed]
 
   private static let hub = """
     CREATE TABLE satchel_hub (
@@ -48,11 +48,12 @@ enum HubSchema {
       next_key TEXT,                 -- with which it may sign by now
       recipient TEXT,                -- for whom bundles for it are encrypted, in age's form
       told_key INTEGER,              -- the emission that first told it of the hub's next key; NULL: none yet
+      continues TEXT,                -- the device of which it was a copy; NULL: of none
       revoked_from INTEGER,          -- the first sequence that is refused, where it is revoked
       expires INTEGER,               -- milliseconds since 1970, from when on it is no device of ours; NULL: never
       read_only INTEGER NOT NULL DEFAULT 0, -- 1: it may change nothing
       incarnation TEXT NOT NULL,
-      state TEXT NOT NULL,           -- active, flagged, revoked
+      state TEXT NOT NULL,           -- active, preparing, flagged, revoked
       merged INTEGER NOT NULL,       -- the highest sequence merged
       proved INTEGER NOT NULL,       -- the emission on which its last bundle stood
       emitted INTEGER NOT NULL DEFAULT 0, -- the last emission that was made for it
@@ -134,6 +135,17 @@ enum HubSchema {
       told INTEGER          -- the emission with which the device learns of it; NULL: none yet
     );
     CREATE INDEX satchel_rekeyed_keys ON satchel_rekeyed (table_name, new_key)
+    """
+
+  /// A row for each history that a copy of a device wrote, and that no device goes on with yet. Chain, log and conflicts call it by its id.
+  private static let branches = """
+    CREATE TABLE satchel_branches (
+      id TEXT PRIMARY KEY,
+      device TEXT NOT NULL,    -- from whose history it parted
+      parted INTEGER NOT NULL, -- the last export that both have in common
+      merged INTEGER NOT NULL, -- the highest of its exports that was merged
+      at INTEGER NOT NULL      -- milliseconds since 1970 when somebody decided so
+    ) WITHOUT ROWID
     """
 
   /// A row for each export that a device delivered, or told of in a later one.

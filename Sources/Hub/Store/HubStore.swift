@@ -53,6 +53,8 @@ final class HubStore {
     }
     let dataset = try DatasetDefinition(json: definition)
     let tables = try TrackedTable.findIntact(dataset, in: database)
+    try OwnTables(madeBy: Self.ownTables, and: dataset.tables.map { RowNumbers.tableName($0.name) }).check(
+      in: database, at: path, hint: "Keep the file, and bring the hub back from its last backup: satchel-hub restore")
     damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
     rows = try Self.rows(of: tables, in: database)
     // Their columns may have other names than the key has by now.
@@ -106,14 +108,15 @@ final class HubStore {
     }
   }
 
+  private static let ownTables =
+    HubSchema.all + [ConflictTable.schema, BlockTable.schema, Ledger.schema, VersionTable.schema]
+
   /// Makes a database the hub's: adds capture and the hub's tables, and numbers all rows. The caller holds the transaction.
   static func install(
     in database: borrowing Database, identity: Identity, definition: DatasetDefinition, tables: [TrackedTable], at time: Int64
   ) throws {
     try Capture.install(in: database, tables: tables)
-    for sql in HubSchema.all + [ConflictTable.schema, BlockTable.schema, Ledger.schema, VersionTable.schema] {
-      try database.execute(sql)
-    }
+    for sql in ownTables { try database.execute(sql) }
     try database.run(
       "INSERT INTO satchel_hub (one, id, name, epoch, definition) VALUES (1, :id, :name, :epoch, :definition)",
       [

@@ -91,6 +91,8 @@ final class RowNumbers {
     var columns: [String] { [number, cursor, stamp] + key }
   }
 
+  static func tableName(_ table: Name) -> String { "satchel_rows_\(table)" }
+
   static func names(_ table: TrackedTable) -> Names {
     let key = table.schema.key.map { table.schema.columns[$0] }
     func free(_ wanted: String) -> String {
@@ -99,7 +101,7 @@ final class RowNumbers {
       return quoted(name)
     }
     return Names(
-      table: quoted("satchel_rows_\(table.name)"), key: key.map { quoted($0) }, number: free("satchel_number"),
+      table: quoted(tableName(table.name)), key: key.map { quoted($0) }, number: free("satchel_number"),
       cursor: free("satchel_cursor"), stamp: free("satchel_stamp"))
   }
 

@@ -1,0 +1,42 @@
+import SatchelDevice
+import SatchelPlatform
+
+extension DeviceTool {
+  static var compact: Command {
+    Command(
+      ["compact"], summary: "give up old exports that the hub has",
+      discussion: """
+        Removes from bundles/sent what the hub acknowledged and what is older than a year. Such files are needed only where the hub is lost and comes back \
+        from a backup that was made before them. What is not delivered yet, and what the log tells, stays.
+
+        bundles/archive, from which the doctor tells what went by unseen, begins anew with each full bundle of the hub's.
+        """,
+      options: [
+        OptionSpec(
+          "older-than", kind: .value("DAYS"),
+          help: "keep exports that are younger (\(DeviceWorkspace.keptDays)); no less than the age of the hub's oldest backup"),
+        OptionSpec("shrink", help: "give the database's room back to the disk; nobody can use it meanwhile"),
+      ],
+      examples: [
+        Example("satchel compact --dry-run", "What would go?"), Example("satchel compact --older-than 90", "On a small card."),
+      ], changesData: true
+    ) { command, context in
+      let workspace = try open(command, context)
+      let report = try workspace.compact(
+        olderThan: command.days("older-than") ?? DeviceWorkspace.keptDays, shrinking: command.flag("shrink"))
+      var text =
+        "\(command.dryRun ? "Would give up" : "Gave up") \(Words.count(report.exports, "export")), \(report.bytes >> 10) KiB.\n"
+      if report.archived > 100 {
+        text +=
+          "bundles/archive keeps \(report.archived) files until a full bundle comes: satchel-hub emit --device \(workspace.configuration.name) --full\n"
+      }
+      return Answer(
+        text,
+        [
+          "exports": .integer(Int64(report.exports)), "bytes": .integer(report.bytes),
+          "archived": .integer(Int64(report.archived)),
+          "database": ["before": .integer(report.database.before), "after": .integer(report.database.after)],
+        ])
+    }
+  }
+}

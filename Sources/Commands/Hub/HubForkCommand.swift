@@ -1,0 +1,94 @@
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+extension HubTool {
+  static var fork: Command {
+    Command(
+      ["device", "fork"], summary: "show the histories of a device that was copied, and settle with which one it goes on",
+      discussion: """
+        A device is flagged when bundles come in its name that cannot be of one history: its folder was copied, or brought back from an old copy, and both \
+        go on. This shows where they part, and what each wrote after that.
+
+        With --keep the device goes on with one of them. Its bundles that were refused are merged; what was merged of another one stays. \
+        Then, in the folder of each other copy: `satchel renew`, which gives it a name of its own and loses nothing. Which one you keep \
+        decides about names alone. A bundle of the other copy that comes before that is refused, and stops nobody any more.
+        """,
+      arguments: [ArgumentSpec("NAME", help: "the device's name")],
+      options: [OptionSpec("keep", kind: .value("HISTORY"), help: "the number of the history with which the device goes on")],
+      examples: [
+        Example("satchel-hub device fork tablet-1", "What did the two copies write?"),
+        Example("satchel-hub device fork tablet-1 --keep 1", "The copy goes on whose bundles the hub has taken."),
+      ], changesData: true
+    ) { command, context in
+      let (hub, name) = (try open(command, context), command.argument("NAME"))
+      guard let typed = command.value("keep") else { return shown(try hub.fork(of: name)) }
+      guard let number = Int(typed) else { throw UsageError("--keep takes the number of a history") }
+      let (fork, imports) = try hub.keep(history: number, of: name)
+      let waiting = fork.histories[number - 1].waiting
+      if command.dryRun {
+        return Answer(
+          "\(name) would go on with history \(number), and \(Words.count(waiting.count, "bundle")) be merged.\n", members(fork))
+      }
+      var answer = Answer("\(name) goes on with history \(number).\n", members(fork))
+      for report in imports { answer.text += text(report) }
+      answer.members.append(.init(name: "imports", value: .array(imports.map(json))))
+      if fork.isForked { answer.text += next(fork) }
+      return answer
+    }
+  }
+
+  private static func next(_ fork: Fork) -> String {
+    """
+    In the folder of the other copy: satchel renew --name NEW-NAME --request FILE
+    Then let it in here: satchel-hub device enrol FILE --user \(fork.device.user)
+
+    """
+  }
+
+  private static func shown(_ fork: Fork) -> Answer {
+    let name = fork.device.name
+    guard fork.isForked || !fork.histories[0].waiting.isEmpty else {
+      return Answer("One history came from the device \(name).\n", members(fork))
+    }
+    var table = TextTable([.right("HISTORY"), .right("EXPORT"), "MADE", .right("CHANGES"), "OF", "HERE"])
+    for (place, history) in fork.histories.enumerated() {
+      for export in history.exports {
+        let tables = export.changes(after: fork.parted)
+        table.add([
+          "\(place + 1)", "\(export.sequence)", export.manifest.created, "\(tables.reduce(0) { $0 + $1.count })",
+          tables.map { "\($0.table) \($0.count)" }.joined(separator: ", "), export.isMerged ? "merged" : "waits",
+        ])
+      }
+    }
+    let head =
+      fork.isForked
+      ? "\(fork.histories.count) histories came from the device \(name): they part after its export \(fork.parted).\n"
+      : "Bundles of the device \(name) were refused that can be taken now.\n"
+    return Answer(
+      head + table.text(width: nil)
+        + "Next: satchel-hub device fork \(name) --keep 1\(fork.isForked ? ", or another one" : "")\n",
+      members(fork))
+  }
+
+  private static func members(_ fork: Fork) -> KeyValuePairs<String, JSONValue> {
+    [
+      "device": json(fork.device), "parted_after": .integer(fork.parted.rawValue),
+      "histories": .array(
+        fork.histories.enumerated().map { place, history in
+          ["history": .integer(Int64(place + 1)), "exports": .array(history.exports.map { json($0, after: fork.parted) })]
+        }),
+    ]
+  }
+
+  private static func json(_ export: Fork.Export, after parted: SequenceNumber) -> JSONValue {
+    [
+      "sequence": .integer(export.sequence.rawValue), "bundle": .string(export.manifest.bundle.text),
+      "made": .string(export.manifest.created), "merged": .bool(export.isMerged), "file": .string(export.path),
+      "changes": .object(
+        export.changes(after: parted).map { .init(name: $0.table.text, value: .integer(Int64($0.count))) }),
+    ]
+  }
+}

@@ -1,0 +1,187 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// The histories that came in one device's name.
+public struct Fork: Sendable {
+  /// A bundle that the others' histories do not have.
+  public struct Export: Sendable {
+    public let manifest: Manifest
+    public let sequence: SequenceNumber
+    /// Where its file lies.
+    public let path: String
+    public let isMerged: Bool
+    let counts: [Count]
+    let links: [Manifest.Changes.Link]
+
+    /// How many changes it carries that were made after an export, by table, in the order in which they stand there.
+    public func changes(after parted: SequenceNumber) -> [(table: Name, count: Int)] {
+      counts.filter { $0.generation.rawValue >= parted.rawValue }.reduce(into: []) { tables, next in
+        if let place = tables.firstIndex(where: { $0.table == next.table }) {
+          tables[place].count += next.count
+        } else {
+          tables.append((next.table, next.count))
+        }
+      }
+    }
+  }
+
+  struct Count: Sendable {
+    let table: Name
+    let generation: Generation
+    var count: Int
+  }
+
+  public struct History: Sendable {
+    /// In the order of their numbers.
+    public var exports: [Export] = []
+    var known: [SequenceNumber: Digest] = [:]
+
+    /// Files in the quarantine.
+    public var waiting: [Export] { exports.filter { !$0.isMerged } }
+  }
+
+  public let device: EnrolledDevice
+  /// The last export that all have in common; 0: there is none.
+  public let parted: SequenceNumber
+  /// The first one is that which the hub has taken, be it empty; a bundle stands in one of them.
+  public let histories: [History]
+
+  public var isForked: Bool { histories.count > 1 }
+}
+
+extension HubWorkspace {
+  /// What came in the name of a device, sorted by which of it can be of one history. Changes nothing.
+  public func fork(of name: String) throws -> Fork {
+    try locked { try findFork(of: name, store()) }
+  }
+
+  /// Settles with which history a device goes on. Of that, what waits in the quarantine is merged; what was merged of another one stays, as
+  /// a change of somebody else's. The copies that wrote the others can go on under names of their own.
+  /// - Parameter number: of the history, counted from 1.
+  /// - Returns: what was there, and the imports.
+  public func keep(history number: Int, of name: String) throws -> (fork: Fork, imports: [HubImportReport]) {
+    try locked {
+      let store = try storeForLongWork()
+      let fork = try findFork(of: name, store)
+      guard fork.device.state != .revoked else {
+        throw WorkspaceError("revoked", "The device \(name) is revoked: nothing of it is taken, whichever history it is.")
+      }
+      guard fork.isForked || !fork.histories[0].waiting.isEmpty || fork.device.state == .flagged else {
+        throw WorkspaceError("no-fork", "One history came from the device \(name): there is nothing to settle.")
+      }
+      guard fork.histories.indices.contains(number - 1) else {
+        throw WorkspaceError(
+          "no-history", "There is no history \(number) of the device \(name).", hint: "See them: satchel-hub device fork \(name)")
+      }
+      try settle(fork, with: number - 1, store)
+      if ending == .takeBack { return (fork, []) }
+      let imports = try fork.histories[number - 1].waiting.map { export in
+        let report = try take(export.path, store, of: nil)
+        try Quarantine.release(export.path, files: platform.files)
+        return report
+      }
+      return (fork, imports)
+    }
+  }
+
+  private func settle(_ fork: Fork, with kept: Int, _ store: HubStore) throws {
+    let now = platform.clock.milliseconds()
+    try store.writeTransaction(ending) {
+      try store.absorb(user: Self.hubUser, at: now)
+      var device = fork.device
+      device.state = .active
+      if kept > 0 { try store.part(&device, after: fork.parted, as: platform.random.identifier(), at: now) }
+      try store.save(device)
+      for (place, history) in fork.histories.enumerated() where place != kept && place > 0 {
+        let links = history.known.map { Manifest.Changes.Link(sequence: $0.key, digest: $0.value) }
+        try store.add(links, partedAfter: fork.parted, from: device.id, as: platform.random.identifier(), at: now)
+      }
+    }
+  }
+
+  // MARK: finding them
+
+  private func findFork(of name: String, _ store: HubStore) throws -> Fork {
+    guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
+    let waiting = try quarantined(of: device, store)
+    var histories = [Fork.History()]
+    var parted = device.merged
+    for export in waiting {
+      let common = try export.links.last { try store.digest(of: $0.sequence, in: device.id) == $0.digest }?.sequence
+      let isOther = try export.links.contains {
+        let known = try store.digest(of: $0.sequence, in: device.id)
+        return known != nil && known != $0.digest
+      }
+      if isOther { parted = min(parted, common ?? .zero) }
+      let place = isOther ? histories.indices.dropFirst().first { histories[$0].fits(export) } : 0
+      if let place { histories[place].add(export) } else { histories.append(Fork.History(beginningWith: export)) }
+    }
+    if histories.count > 1 { histories[0].exports = try merged(of: device, after: parted, store) + histories[0].exports }
+    return Fork(device: device, parted: parted, histories: histories)
+  }
+
+  /// A device's bundles that were refused because of a fork, each once, in the order of their numbers. Of histories that are settled, none.
+  private func quarantined(of device: EnrolledDevice, _ store: HubStore) throws -> [Fork.Export] {
+    var seen: Set<BundleID> = []
+    let files = try platform.files.list(folder.quarantine).filter { $0.hasSuffix(".satchel") }
+    return try files.compactMap { name -> Fork.Export? in
+      let path = Paths.join(folder.quarantine, name)
+      // What else lies there is damaged, or somebody else's.
+      guard let export = try? read(path, isMerged: false, store), export.manifest.from.id == device.id,
+        seen.insert(export.manifest.bundle).inserted, try !Ledger.hasTaken(export.manifest.bundle, in: store.database),
+        case .changes(let changes) = export.manifest.body, let last = export.links.last
+      else { return nil }
+      if let found = try store.contradiction(export.manifest, changes, last.digest),
+        try store.partedHistory(of: device.id, with: found) != nil
+      {
+        return nil
+      }
+      return export
+    }.sorted { $0.sequence < $1.sequence }
+  }
+
+  private func merged(of device: EnrolledDevice, after parted: SequenceNumber, _ store: HubStore) throws -> [Fork.Export] {
+    try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)
+      .filter { $0.number > parted.rawValue }
+      .compactMap { bundle in
+        guard let export = try? read(bundle.path, isMerged: true, store), let last = export.links.last,
+          try store.digest(of: last.sequence, in: device.id) == last.digest
+        else { return nil }
+        return export
+      }.sorted { $0.sequence < $1.sequence }
+  }
+
+  private func read(_ path: String, isMerged: Bool, _ store: HubStore) throws -> Fork.Export? {
+    let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox)
+    guard case .changes(let changes) = bundle.manifest.body else { return nil }
+    var counts: [Fork.Count] = []
+    try bundle.eachChange { line in
+      guard let generation = line.generation else { return }
+      if let place = counts.firstIndex(where: { $0.table == line.table && $0.generation == generation }) {
+        counts[place].count += 1
+      } else {
+        counts.append(Fork.Count(table: line.table, generation: generation, count: 1))
+      }
+    }
+    return Fork.Export(
+      manifest: bundle.manifest, sequence: changes.sequence, path: path, isMerged: isMerged, counts: counts,
+      links: changes.links(with: bundle.digest))
+  }
+}
+
+extension Fork.History {
+  fileprivate init(beginningWith export: Fork.Export) { add(export) }
+
+  /// Whether nothing that an export names is another one here.
+  fileprivate func fits(_ export: Fork.Export) -> Bool {
+    export.links.allSatisfy { known[$0.sequence] == nil || known[$0.sequence] == $0.digest }
+  }
+
+  fileprivate mutating func add(_ export: Fork.Export) {
+    exports.append(export)
+    for link in export.links { known[link.sequence] = link.digest }
+  }
+}

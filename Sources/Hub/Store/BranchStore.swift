@@ -1,0 +1,155 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// A history that parted from the one with which its device goes on: a copy of the device's folder wrote it.
+struct Branch {
+  /// By which chain, log and conflicts call it, until the copy gets a name of its own.
+  let id: ReplicaID
+  /// The last export that both have in common.
+  let parted: SequenceNumber
+  /// The highest of its exports that was merged.
+  let merged: SequenceNumber
+}
+
+extension HubStore {
+  /// The histories that parted from a device's, and that no device goes on with yet.
+  func branches(of device: ReplicaID) throws -> [Branch] {
+    try database.all(
+      "SELECT id, parted, merged FROM satchel_branches WHERE device = :device ORDER BY at, id", ["device": .string(device.text)]
+    ) {
+      Branch(
+        id: ReplicaID(unchecked: $0.text(0)), parted: SequenceNumber($0.integer(1)), merged: SequenceNumber($0.integer(2)))
+    }
+  }
+
+  /// The devices that were copies of this one.
+  func heirs(of device: ReplicaID) throws -> [EnrolledDevice] { try devices().filter { $0.continues == device } }
+
+  /// What is known of the history of which a bundle is, where that parted from its device's; nil: nothing.
+  func partedHistory(of device: ReplicaID, with found: ChainContradiction) throws -> PartedHistory? {
+    for heir in try heirs(of: device) where try digest(of: found.sequence, in: heir.id) == found.digest {
+      return .heir(heir.name)
+    }
+    for branch in try branches(of: device) where try digest(of: found.sequence, in: branch.id) == found.digest {
+      return .nameless
+    }
+    return nil
+  }
+
+  enum PartedHistory {
+    /// The copy has asked for nothing yet.
+    case nameless
+    /// The copy goes on as the device of this name.
+    case heir(String)
+  }
+
+  /// Notes a history that parted after `parted` and of which nothing was merged.
+  func add(
+    _ links: [Manifest.Changes.Link], partedAfter parted: SequenceNumber, from device: ReplicaID, as id: ReplicaID, at now: Int64
+  )
+    throws
+  {
+    try insert(Branch(id: id, parted: parted, merged: parted), of: device, at: now)
+    try keep(links, in: id)
+  }
+
+  /// Makes what was merged of a device after `parted` another history's: to the device as it goes on, those are others' changes.
+  func part(_ device: inout EnrolledDevice, after parted: SequenceNumber, as id: ReplicaID, at now: Int64) throws {
+    try insert(Branch(id: id, parted: parted, merged: device.merged), of: device.id, at: now)
+    let values: KeyValuePairs<String, Value> = [
+      "id": .string(id.text), "device": .string(device.id.text), "name": .string(device.name),
+      "parted": .integer(parted.rawValue),
+    ]
+    try database.run(
+      "UPDATE satchel_log SET device = :id WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))", values)
+    try database.run(
+      "UPDATE satchel_conflicts SET device = :id, told = NULL WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))",
+      values)
+    try database.run(
+      "UPDATE satchel_rekeyed SET device = :id WHERE device = :device AND at IN (SELECT at \(Self.merged))", values)
+    try database.run(
+      "UPDATE satchel_chain SET device = :id WHERE device = :device AND sequence > :parted",
+      ["id": .string(id.text), "device": .string(device.id.text), "parted": .integer(parted.rawValue)])
+    device.merged = parted
+    // On which emission it stands, its own bundle says.
+    device.proved = .zero
+    try save(device)
+  }
+
+  /// The ledger's lines of a device's bundles that were merged after `:parted`.
+  private static let merged = """
+    FROM satchel_ledger
+    WHERE peer = :name AND direction = 'in' AND kind = 'changes' AND verdict = 'imported' AND number > :parted
+    """
+
+  private func insert(_ branch: Branch, of device: ReplicaID, at now: Int64) throws {
+    try database.run(
+      "INSERT INTO satchel_branches (id, device, parted, merged, at) VALUES (:id, :device, :parted, :merged, :at)",
+      [
+        "id": .string(branch.id.text), "device": .string(device.text), "parted": .integer(branch.parted.rawValue),
+        "merged": .integer(branch.merged.rawValue), "at": .integer(now),
+      ])
+  }
+}
+
+// MARK: a copy gets a name of its own
+
+extension HubStore {
+  /// Makes a new device the one that goes on with a history of another's: what was merged of that is not taken again.
+  func goOn(_ device: inout EnrolledDevice, with continuation: Manifest.Continuation) throws {
+    device.emitted = continuation.received
+    guard let former = try self.device(continuation.device) else { return }
+    device.continues = former.id
+    // It stands on an emission that bears one of these numbers.
+    device.emitted = max(former.emitted, continuation.received)
+    let branches = try branches(of: former.id)
+    let own = Branch(id: former.id, parted: former.merged, merged: former.merged)
+    let known = try ([own] + branches).map { ($0, try common(continuation.chain, with: $0.id)) }
+    let (branch, highest) = known.max { $0.1 ?? .zero < $1.1 ?? .zero } ?? (own, nil)
+    device.merged = min(highest ?? continuation.acknowledged, branch.merged)
+    try save(device)
+    if branch.id != former.id { try takeOver(branch, by: device.id) }
+    try inherit(from: former, upTo: min(device.merged, branch.parted), by: device.id, at: continuation.received)
+  }
+
+  /// The highest export that a chain and a history have in common; nil: none is known.
+  private func common(_ chain: [Manifest.Changes.Link], with history: ReplicaID) throws -> SequenceNumber? {
+    try chain.last { try digest(of: $0.sequence, in: history) == $0.digest }?.sequence
+  }
+
+  private func takeOver(_ branch: Branch, by device: ReplicaID) throws {
+    for table in ["satchel_log", "satchel_conflicts", "satchel_rekeyed", "satchel_chain"] {
+      try database.run(
+        "UPDATE \(quoted(table)) SET device = :device WHERE device = :branch",
+        ["device": .string(device.text), "branch": .string(branch.id.text)])
+    }
+    try database.run("DELETE FROM satchel_branches WHERE id = :branch", ["branch": .string(branch.id.text)])
+  }
+
+  /// What is known of the exports that both have in common, and by which other keys the hub knows rows that they told of.
+  private func inherit(
+    from former: EnrolledDevice, upTo sequence: SequenceNumber, by device: ReplicaID, at received: EmissionNumber
+  ) throws {
+    try database.run(
+      """
+      INSERT OR IGNORE INTO satchel_chain (device, sequence, digest)
+      SELECT :device, sequence, digest FROM satchel_chain WHERE device = :former AND sequence <= :sequence
+      """,
+      ["device": .string(device.text), "former": .string(former.id.text), "sequence": .integer(sequence.rawValue)])
+    try database.run(
+      """
+      INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, at, told)
+      SELECT table_name, new_key, :device, old_key, at, iif(told <= :received, told, NULL)
+      FROM satchel_rekeyed
+      WHERE device = :former AND at NOT IN (SELECT at \(Self.merged))
+      ORDER BY entry
+      """,
+      [
+        "device": .string(device.text), "former": .string(former.id.text), "name": .string(former.name),
+        "parted": .integer(sequence.rawValue), "received": .integer(received.rawValue),
+      ])
+  }
+}

@@ -1,0 +1,20 @@
+import SatchelSQLite
+import SatchelValues
+
+/// Satchel's own tables in a database, as the SQL that made them.
+public struct OwnTables {
+  private let names: [String]
+
+  public init(madeBy schemas: [String], and others: [String] = []) {
+    // CREATE TABLE name ( ...
+    names = schemas.compactMap { $0.split(separator: " ", maxSplits: 3).dropFirst(2).first.map(String.init) } + others
+  }
+
+  /// Throws a `WorkspaceError` where one of them is gone: whoever took it away took what it said.
+  public func check(in database: borrowing Database, at path: String, hint: String) throws {
+    for name in names where try !database.hasTable(name) {
+      throw WorkspaceError(
+        "missing-table", "The table \(name) of Satchel's is gone from the database \(path).", hint: hint)
+    }
+  }
+}

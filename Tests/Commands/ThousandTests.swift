@@ -1,0 +1,75 @@
+import SatchelDevice
+import SatchelHub
+import SatchelPlatform
+import SatchelSQLite
+import TestSupport
+import Testing
+
+/// A device that has delivered for years.
+struct ThousandTests {
+  #if DEBUG
+    private static let bundles = 100
+  #else
+    private static let bundles = 1_000
+  #endif
+
+  private func count(_ folder: String, _ files: any FileSystem) throws -> Int {
+    try files.list(folder).count { $0.hasSuffix(".satchel") }
+  }
+
+  private func rows(_ world: World, _ place: String, _ sql: String) throws -> Int64? {
+    try Database(path: world.folder("\(place)/data.sqlite"), mode: .readOnly).first(sql) { $0.integer(0) }
+  }
+
+  @Test("a thousand bundles later, files, pre-images, sets and logs have the size that the design says; compact brings them back")
+  func sizes() throws {
+    let world = try World()
+    let (device, _) = try world.device("tablet", user: "ana", tier: 1)
+    _ = try device.importBundle(world.emit(to: device))
+    for number in 1...Self.bundles {
+      try world.write("UPDATE camps SET name = 'Oak \(number)' WHERE id = 1", in: device.folder)
+      let file = try world.export(device)
+      // Of five sticks four get lost: the fifth carries what was on them too.
+      if number.isMultiple(of: 5) { _ = try world.hub.importBundle(file) }
+      if number.isMultiple(of: 10) { _ = try device.importBundle(world.emit(to: device)) }
+    }
+    let files = world.platform.files
+    // Of what is acknowledged nothing is left in the database; every export is kept for a hub that may be restored.
+    #expect(
+      try rows(world, "tablet", "SELECT count(*) FROM satchel_before_camps WHERE satchel_generation < \(Self.bundles)") == 0)
+    #expect(try rows(world, "tablet", "SELECT count(*) FROM satchel_writes_camps") == 1)
+    #expect(try count(device.folder.sent, files) == Self.bundles)
+    #expect(try count(device.folder.outbox, files) == 0)
+    #expect(try rows(world, "tablet", "SELECT count(*) FROM satchel_exports") == Int64(Self.bundles))
+    // The hub knows sets for the emission that is proved and for those after it.
+    #expect(try rows(world, "hub", "SELECT count(*) FROM satchel_emissions") == 2)
+    #expect(try rows(world, "hub", "SELECT count(*) FROM satchel_log") == Int64(Self.bundles))
+    #expect(try count(world.hub.folder.archive, files) == Self.bundles / 5 + 1)
+
+    #expect(try device.compact().exports == 0, "they are young")
+    world.clock.advance(by: 400 * 86_400_000)
+    try world.write("UPDATE camps SET name = 'Oak' WHERE id = 1", in: device.folder)
+    _ = try world.hub.importBundle(world.export(device))
+    _ = try device.importBundle(world.emit(to: device))
+    let rehearsed = try DeviceWorkspace.open(device.folder.root, platform: world.platform, ending: .takeBack).compact()
+    let compacted = try device.compact(shrinking: true)
+    #expect(compacted.exports == Self.bundles && rehearsed.exports == compacted.exports)
+    #expect(compacted.bytes > 0)
+    #expect(try count(device.folder.sent, files) == 1)
+    #expect(try rows(world, "tablet", "SELECT count(*) FROM satchel_exports") == 1)
+    #expect(try rows(world, "tablet", "SELECT count(*) FROM satchel_ledger") ?? 0 > Int64(Self.bundles))
+    try world.write("UPDATE camps SET name = 'Fir' WHERE id = 1", in: device.folder)
+    _ = try world.hub.importBundle(world.export(device))
+    let report = try world.hub.compact(olderThan: 365, shrinking: true)
+    #expect(report.logEntries >= Int64(Self.bundles))
+    #expect(report.bundles == Self.bundles / 5)
+    #expect(report.sent >= Self.bundles / 10)
+    #expect(report.database.after < report.database.before)
+
+    // And all goes on.
+    _ = try device.importBundle(world.emit(to: device))
+    #expect(try rows(world, "hub", "SELECT name = 'Fir' FROM camps WHERE id = 1") == 1)
+    #expect(try world.hub.examine().isWell)
+    #expect(try device.examine().isWell)
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import TestSupport
+
+/// A call of a command's that fails.
+struct Fault: CustomStringConvertible {
+  let call: String
+  /// It is the n-th of its name.
+  let number: Int
+  let error: String
+
+  var description: String { "\(call) \(number) \(error)" }
+}
+
+extension CrashWorld {
+  /// Ways in which a command may fail, a few of each, evenly spread over its calls, or each of its calls in one of the ways that it has: a full disk and a failing one, a medium that cannot be written, rights
+  /// that are missing, too many open files, and a stick that is pulled out while it is read.
+  func faults(_ tool: String, _ words: [String], atEachCall: Bool) throws -> [Fault] {
+    let spread = atEachCall ? Self.each : Self.spread
+    let calls = try calls(["write", "pwrite64", "fsync", "rename", "mkdir", "openat", "read"], of: tool, words)
+    let writes = calls.filter { !["openat", "read"].contains($0.name) }
+    let opens = calls.filter { $0.name == "openat" && $0.isHere }
+    let openedToWrite = opens.filter { $0.line.contains("O_RDWR") || $0.line.contains("O_CREAT") }
+    let onStick = calls.filter {
+      ["openat", "read"].contains($0.name) && $0.line.contains("/stick/") && !$0.line.contains("O_CREAT")
+    }
+    return spread(writes, ["ENOSPC", "EIO", "ENOSPC", "EIO"]) + spread(openedToWrite, ["EROFS"])
+      + spread(opens, ["EACCES", "EMFILE"]) + spread(onStick, ["EIO", "ENODEV"])
+  }
+
+  private static func each(_ calls: [Call], _ errors: [String]) -> [Fault] {
+    calls.enumerated().map { Fault(call: $1.name, number: $1.number, error: errors[$0 % errors.count]) }
+  }
+
+  private static func spread(_ calls: [Call], _ errors: [String]) -> [Fault] {
+    if calls.isEmpty { return [] }
+    return errors.enumerated().map { place, error in
+      let call = calls[(place + 1) * calls.count / (errors.count + 1)]
+      return Fault(call: call.name, number: call.number, error: error)
+    }
+  }
+
+  private struct Call {
+    let name: String
+    let number: Int
+    let line: String
+    /// Whether it found what it named, in the world's own folder.
+    let isHere: Bool
+  }
+
+  /// The calls of these names that a command makes, in their order.
+  private func calls(_ names: [String], of tool: String, _ words: [String]) throws -> [Call] {
+    let result = try StockTool.strace.run(
+      ["-f", "-qq", "-y", "-o", "calls", "-e", "trace=\(names.joined(separator: ","))", builtProgram(tool)] + words,
+      in: folder.path)
+    guard result.status == 0 else { throw ToolFailure("\(words): \(result.complaint)") }
+    var counts: [String: Int] = [:]
+    return try folder.text("calls").split(separator: "\n").compactMap { line in
+      guard let name = names.first(where: { line.contains(" \($0)(") }) else { return nil }
+      counts[name, default: 0] += 1
+      let isHere = line.range(of: ") = ", options: .backwards).map { line[$0.upperBound...].contains(folder.path) } ?? false
+      return Call(name: name, number: counts[name] ?? 0, line: String(line), isHere: isHere)
+    }
+  }
+
+  /// Every file of the world with its content, but for what a look leaves behind.
+  func contents() throws -> [String: Data] {
+    var contents: [String: Data] = [:]
+    for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+      if [".satchel.lock", "-shm", "-wal", "lock"].contains(where: name.hasSuffix) { continue }
+      contents[name] = FileManager.default.contents(atPath: folder(name)) ?? Data()
+    }
+    return contents
+  }
+
+  /// Runs words of a shell's that knows the tools. Throws where one of them fails.
+  func shell(_ words: String) throws {
+    let tools = URL(filePath: builtProgram("satchel")).deletingLastPathComponent().path
+    try StockTool.bash("-euc", "PATH=\(tools):$PATH\n\(words)", in: folder.path)
+  }
+}
