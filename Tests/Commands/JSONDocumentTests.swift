@@ -52,6 +52,7 @@ struct JSONDocumentTests {
     try disagree(season)
     try look(season)
     try manage(season)
+    try fork(season)
     let reference = try JSONReference()
     #expect(reference.commands == Set(season.documents.keys))
     var differences: [String] = []
@@ -176,6 +177,23 @@ struct JSONDocumentTests {
     let console = CollectingConsole()
     let code = runHubTool(["-C", camp.path("hub"), "console", "--json"], console: console, webServer: QuietServer())
     try season.note("satchel-hub", Camp.Outcome(code: code, out: console.outText, error: console.errorText))
+  }
+
+  /// A tablet's folder is copied, and both copies go on.
+  private func fork(_ season: Season) throws {
+    let camp = season.camp
+    try FileManager.default.copyItem(atPath: camp.path("tablet"), toPath: camp.path("copy"))
+    for (name, stars) in [("tablet", 4), ("copy", 5)] {
+      try camp.sql("\(name)/data.sqlite", "UPDATE reviews SET stars = \(stars) WHERE id = 'r1'")
+      let file = try #require(season.device(name, "export")["file"]?.stringValue)
+      try season.hub("import", file)
+    }
+    try season.hub("device", "fork", "tablet")
+    try season.hub("device", "fork", "tablet", "--keep", "1", "--dry-run")
+    try season.hub("device", "fork", "tablet", "--keep", "1")
+    try season.device("copy", "renew", "--name", "second", "--request", camp.path("second.satchel"), "--dry-run")
+    try season.device("copy", "renew", "--name", "second", "--request", camp.path("second.satchel"))
+    try season.device("tablet", "compact")
   }
 
   private func manage(_ season: Season) throws {

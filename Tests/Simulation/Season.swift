@@ -69,6 +69,8 @@ final class Season {
     let app = try FieldApp(path: database, mode: .create)
     if random.once(in: 3) { try app.execute("PRAGMA journal_mode = WAL") }
     try app.execute(FieldApp.schema)
+    // With it what hangs on a row is looked up, and without it the whole table is looked through.
+    if random.once(in: 2) { try app.execute("CREATE INDEX visits_by_site ON visits (site)") }
     opened = app
     hub = try HubWorkspace.create(
       world.root + "/hub", definition: Array(rules.definition.utf8), database: database,
