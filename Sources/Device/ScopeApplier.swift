@@ -144,9 +144,8 @@ final class ScopeApplier {
         hint: "Ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full")
     }
     let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)
-    // Where the policy would have kept the device's row and could not, somebody has to decide.
-    let state: ConflictState = verdict.winner == .hub ? verdict.state : .open
-    try takeBack(images, of: key, to: first.row, as: Disagreement(kind: .unique, state: state), met: entry.row, in: rows)
+    let loss = Disagreement(kind: .unique, state: stateOfLoss(by: verdict))
+    try takeBack(images, of: key, to: first.row, as: loss, met: entry.row, in: rows)
   }
 
   /// Leaves a row of the hub's out whose natural key a pending row of this device's own has, where the policy gives it to the device: as

@@ -28,11 +28,7 @@ extension DeviceWorkspace {
   }
 
   /// The bundles that wait to be applied, in the order of their numbers.
-  public func staged() throws -> [String] {
-    guard try platform.files.kind(folder.staged) == .directory else { return [] }
-    return try platform.files.list(folder.staged).filter { $0.hasSuffix(".satchel") }
-      .sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map { Paths.join(folder.staged, $0) }
-  }
+  public func staged() throws -> [String] { try WaitingBundles.list(in: folder.staged, platform.files) }
 
   /// Takes a bundle away that waited and was applied.
   public func unstage(_ path: String) throws {

@@ -37,9 +37,7 @@ extension HubWorkspace {
         keeping: .quarantine)
     }
     // What it wrote before it expired may still be on its way.
-    if let expires = [device.expires, try store.user(device.user)?.expires].compactMap(\.self).min(),
-      manifest.stamp.milliseconds > expires
-    {
+    if let expires = try store.expiry(of: device), manifest.stamp.milliseconds > expires {
       throw Refusal(
         "expired",
         "The device \(device.name), or its user \(device.user), was to deliver until \(UTCTime.text(milliseconds: expires)).",

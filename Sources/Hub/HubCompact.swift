@@ -72,8 +72,7 @@ extension HubWorkspace {
     _ store: HubStore, silentSince limit: Int64?, now: Int64, _ report: inout CompactReport
   ) throws {
     for device in try store.devices() {
-      let expires = try [device.expires, store.user(device.user)?.expires].compactMap(\.self).min()
-      let isGone = device.state == .revoked || expires.map { $0 <= now } ?? false
+      let isGone = try device.state == .revoked || store.hasExpired(device, now: now)
       let isSilent = limit.map { device.heard ?? device.enrolled < $0 } ?? false
       guard isGone || isSilent, try !store.emissions(of: device.id).isEmpty else { continue }
       try store.forgetEmissions(of: device.id)

@@ -66,28 +66,6 @@ extension HubWorkspace {
       hint: "The first line names the columns: user, then attributes. Nobody was added or changed.")
   }
 
-  /// The active devices for which nothing is made any more, because they or their users have expired.
-  public func expiredDevices() throws -> [String] {
-    let store = try store()
-    let now = platform.clock.milliseconds()
-    return try store.devices().filter { device in
-      let ends = try [device.expires, store.user(device.user)?.expires].compactMap(\.self)
-      return device.state == .active && ends.contains { $0 <= now }
-    }.map(\.name)
-  }
-
-  static func refuseExpired(_ device: EnrolledDevice, _ user: User, now: Int64) throws {
-    for (what, expires, command) in [
-      ("device \(device.name)", device.expires, "device set \(device.name)"),
-      ("user \(user.name)", user.expires, "user set \(user.name)"),
-    ] {
-      guard let expires, expires <= now else { continue }
-      throw WorkspaceError(
-        "expired", "The \(what) expired on \(UTCTime.text(milliseconds: expires)): nothing is made for it.",
-        hint: "To let it go on: satchel-hub \(command) --expires DATE, or --expires never")
-    }
-  }
-
   /// Removes a user who has no device any more.
   public func removeUser(_ name: String) throws {
     try changing { store in

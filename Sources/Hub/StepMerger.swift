@@ -261,9 +261,7 @@ final class StepMerger {
     // A row waits for its parent; what becomes of children whose parent was to go is for somebody to see to.
     case (.foreignKey, .insert), (.foreignKey, .update): state = .held
     case (.foreignKey, .delete): state = .open
-    default:
-      let verdict = try verdict(on: step, against: met, in: place)
-      state = verdict.winner == .hub ? verdict.state : .open
+    default: state = stateOfLoss(by: try verdict(on: step, against: met, in: place))
     }
     try note(Disagreement(kind: obstacle.kind, state: state), step, met: met, in: place, note: obstacle.words)
     return state

@@ -85,7 +85,7 @@ extension JSONScanner {
     }
   }
 
-  /// The UTF-16 code unit of a whole `\uXXXX` at `i`.
+  /// The UTF-16 code unit at `i`, where `\u` and four hexadecimal digits stand whole.
   private func codeUnit(at i: Int) -> UInt32? {
     guard i + 6 <= bytes.count, bytes[i] == UInt8(ascii: "\\"), bytes[i + 1] == UInt8(ascii: "u") else { return nil }
     var unit: UInt32 = 0

@@ -141,8 +141,13 @@ private func applying(_ changes: [ColumnChange], to row: Row) -> Row {
 /// No change of a device brings a deleted row back: where the policy would have it, somebody has to decide.
 private func gone(leaving row: Row? = nil, at stamp: Stamp, _ others: OthersChanges, by rules: MergeRules) -> MergeResult {
   let verdict = decide(rules.table, device: stamp, hub: others.newest)
-  let state: ConflictState = verdict.winner == .hub ? verdict.state : .open
-  return MergeResult(row: row, disagreement: Disagreement(kind: .updateDelete, state: state))
+  return MergeResult(row: row, disagreement: Disagreement(kind: .updateDelete, state: stateOfLoss(by: verdict)))
+}
+
+/// What becomes of a conflict in which the device's change cannot stand, whoever wins by policy: where that would have been the device,
+/// somebody has to decide.
+public func stateOfLoss(by verdict: (winner: Winner, state: ConflictState)) -> ConflictState {
+  verdict.winner == .hub ? verdict.state : .open
 }
 
 /// Who wins by policy. With equal stamps the hub does, so that every replica decides alike.

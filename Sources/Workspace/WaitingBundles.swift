@@ -19,9 +19,12 @@ public struct WaitingBundles: Sendable {
   }
 
   /// The paths of the bundles that wait, those of lower numbers first.
-  public func list() throws -> [String] {
-    guard try files.kind(folder.waiting) == .directory else { return [] }
-    return try files.list(folder.waiting).filter { $0.hasSuffix(".satchel") }.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
-      .map { Paths.join(folder.waiting, $0) }
+  public func list() throws -> [String] { try Self.list(in: folder.waiting, files) }
+
+  /// The paths of the bundles in a folder that may not be there, those of lower numbers first.
+  public static func list(in folder: String, _ files: any FileSystem) throws -> [String] {
+    guard try files.kind(folder) == .directory else { return [] }
+    return try files.list(folder).filter { $0.hasSuffix(".satchel") }.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+      .map { Paths.join(folder, $0) }
   }
 }
