@@ -12,7 +12,7 @@ private let lanes: UInt64 = 4
 @Test("the steps of random programs are the true difference", arguments: 0..<lanes)
 func randomPrograms(lane: UInt64) throws {
   let first = setting("SATCHEL_SEED") ?? 1
-  for seed in stride(from: first + lane, to: first + (setting("SATCHEL_PROGRAMS") ?? 1_000), by: Int(lanes)) {
+  for seed in stride(from: first + lane, to: first + (setting("SATCHEL_PROGRAMS") ?? 500), by: Int(lanes)) {
     let program = RandomProgram(seed: seed)
     let faults = try faults(of: program)
     if faults.isEmpty { continue }
