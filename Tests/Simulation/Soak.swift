@@ -27,7 +27,7 @@ public enum Soak {
 
   private static func events(of seed: UInt64) -> [SeasonEvent] {
     // Most are short: what goes wrong needs few events, and many tries.
-    SeasonEvent.season(seed, devices: Season.devices, length: seed % 16 == 0 ? 80 : 22)
+    SeasonEvent.season(seed, devices: Season.devices, length: seed % 8 == 0 ? 80 : 28)
   }
 
   private static func wrong(_ seed: UInt64, _ events: [SeasonEvent], trace: ((String) -> Void)? = nil) -> String? {
