@@ -1,6 +1,6 @@
 #!/bin/bash
-# Checks what the compiler does not: that no room of the house imports one that stands behind it, who may touch C, and that
-# what can stop the program has its reason beside it. Prints each violation as file:line: reason, and exits 1 if there is one.
+# Checks what the compiler does not: that no room of the house imports one that stands behind it, who may touch C, that what
+# can stop the program has its reason beside it, and that tests start other programs in one place. Prints each violation as file:line: reason, and exits 1 if there is one.
 #
 #   scripts/check-layers.sh              checks this repository
 #   scripts/check-layers.sh --self-test  plants each violation in a copy and expects it to be found
@@ -15,7 +15,13 @@ MAINS="satchel satchel-hub"
 check() { # check ROOT
   local root=$1
   (cd "$root" && check_order && find Sources -name '*.swift' -print0 | sort -z \
-    | xargs -0 --no-run-if-empty awk -v rooms="$ROOMS" -v mains="$MAINS" "$RULES")
+    | xargs -0 --no-run-if-empty awk -v rooms="$ROOMS" -v mains="$MAINS" "$RULES" && check_children)
+}
+
+# Two threads that start programs at once would leave each other's pipes open.
+check_children() {
+  grep -rnE '(^|[^A-Za-z])(Process|Pipe)\(\)' Tests --include='*.swift' | grep -v '^Tests/Support/ChildProcess.swift:' \
+    | sed -E 's/^([^:]*:[0-9]*):.*/\1: programs are started by ChildProcess/' || true
 }
 
 # The list above and Package.swift must tell the same story.
@@ -85,7 +91,6 @@ RULES='
   FNR == 1 {
     split(FILENAME, part, "/")
     room = part[2]
-    commentBefore = 0
     if (!(room in place) && !(room in isMain)) report("the folder Sources/" room " is in no list of rooms")
   }
 
@@ -98,12 +103,11 @@ RULES='
       module = imported(statement[i])
       if (module != "" && (why = refusal(module)) != "") report(why)
     }
-    if (!hasComment && !commentBefore) {
-      if (code ~ /(^|[^A-Za-z_])try!/) report("try! stops the program: say why it cannot throw, here or on the line before")
-      if (code ~ /(^|[^A-Za-z_])fatalError\(/) report("fatalError stops the program: say why, here or on the line before")
-      if (code ~ /(^|[^A-Za-z_])as!/) report("as! stops the program: say why it cannot fail, here or on the line before")
+    if (!hasComment) {
+      if (code ~ /(^|[^A-Za-z_])try!/) report("try! stops the program: say beside it why it cannot throw")
+      if (code ~ /(^|[^A-Za-z_])fatalError\(/) report("fatalError stops the program: say beside it why")
+      if (code ~ /(^|[^A-Za-z_])as!/) report("as! stops the program: say beside it why it cannot fail")
     }
-    commentBefore = $0 ~ /^[ \t]*\/\//
   }
 '
 
@@ -111,7 +115,7 @@ self_test() {
   local copy failures=0
   copy=$(mktemp -d)
   trap "rm -rf '$copy'" EXIT
-  cp -r Sources Package.swift "$copy"
+  cp -r Sources Tests Package.swift "$copy"
   if [ -n "$(check "$copy")" ]; then
     echo "self-test: the repository itself has violations" >&2
     exit 1
@@ -125,7 +129,7 @@ self_test() {
     rm "$copy/$file"
     rmdir --ignore-fail-on-non-empty "$copy/Sources/$1"
     # A room that is unknown is told once, at its file's first line.
-    [ -z "$3" ] || wanted="$file:[13]: *$3"
+    [ -z "$3" ] || wanted="$file:[134]: *$3"
     if [[ "$found" != $wanted* || ( -z "$3" && -n "$found" ) ]]; then
       echo "self-test: '$2' in $1 gives '$found', expected '$wanted'" >&2
       failures=$((failures + 1))
@@ -166,8 +170,15 @@ self_test() {
   expect Hub 'let a = b as! C' 'as! stops'
   expect Hub 'fatalError("x")' 'fatalError stops'
   expect Hub 'let a = try! b()  // the text is a constant' ''
-  expect Hub '// The text is a constant.\nlet a = try! b()' ''
+  expect Hub '// The text is a constant.\nlet a = try! b()' 'try! stops'
   expect Hub 'let a = try b(); notFatalError()' ''
+
+  echo 'let process = Process()' >"$copy/Tests/Planted.swift"
+  if [[ "$(check "$copy")" != "Tests/Planted.swift:1: "* ]]; then
+    echo "self-test: a program that is started elsewhere is not noticed" >&2
+    failures=$((failures + 1))
+  fi
+  rm "$copy/Tests/Planted.swift"
 
   sed -i 's/room("JSON"/room("Jason"/' "$copy/Package.swift"
   if [[ "$(check "$copy")" != "Package.swift:1: "* ]]; then

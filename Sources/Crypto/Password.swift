@@ -32,7 +32,6 @@ public final class Password {
   }
 
   private static func check(_ status: Int32) {
-    // libsodium fails here only where there is no memory, and no caller could do anything about that.
-    if status != 0 { fatalError("no memory to derive a key from a password") }
+    if status != 0 { fatalError("no memory to derive a key from a password") }  // No caller could do anything about that.
   }
 }

@@ -14,8 +14,9 @@ public struct SigningKey: ~Copyable {
     let secret = SecretBytes(count: secretSize)
     var publicBytes = [UInt8](repeating: 0, count: PublicKey.size)
     let status = crypto_sign_seed_keypair(&publicBytes, secret.pointer(), seed)
-    // libsodium documents no failure for a seed of the right size.
-    guard status == 0, let publicKey = PublicKey(id: keyID, bytes: publicBytes) else { fatalError("every seed has its key") }
+    guard status == 0, let publicKey = PublicKey(id: keyID, bytes: publicBytes) else {
+      fatalError("every seed has its key")  // libsodium documents no failure for a seed of the right size.
+    }
     return SigningKey(publicKey: publicKey, secret: secret)
   }
 

@@ -24,8 +24,7 @@ public struct SystemRandom: RandomSource {
         unsafe getentropy(all.baseAddress! + start, min(256, count - start)) != 0
       }
     }
-    // Only a kernel without the call fails, and going on would make keys that can be guessed.
-    if failed { fatalError("the kernel gives no random bytes (errno \(errno))") }
+    if failed { fatalError("the kernel gives no random bytes (errno \(errno))") }  // Going on would make keys that can be guessed.
     return bytes
   }
 }

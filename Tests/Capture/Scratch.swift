@@ -2,6 +2,7 @@ import Foundation
 import SatchelCapture
 import SatchelSQLite
 import SatchelValues
+import TestSupport
 import Testing
 
 /// A folder in memory that goes when its test ends.
@@ -22,18 +23,12 @@ final class Scratch {
   func shell(_ database: String, _ sql: String) throws {
     let tool = "/usr/bin/sqlite3"
     try #require(FileManager.default.isExecutableFile(atPath: tool), "sqlite3 is missing: install Debian's package sqlite3")
-    let process = Process()
-    let input = Pipe()
-    process.executableURL = URL(filePath: tool)
-    process.arguments = ["-batch", "-init", "/dev/null", database]
-    process.currentDirectoryURL = folder
-    process.standardInput = input
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    input.fileHandleForWriting.write(Data(sql.utf8))
-    try input.fileHandleForWriting.close()
-    process.waitUntilExit()
+    let process = try ChildProcess(
+      tool, ["-batch", "-init", "/dev/null", database], in: folder.path, takesInput: true, complaints: .nowhere)
+    process.write(sql.utf8)
+    process.endInput()
+    _ = process.readToEnd()
+    process.wait()
   }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import SatchelJSON
 import SatchelPlatform
+import TestSupport
 import Testing
 
 @testable import SatchelCommands
@@ -50,17 +51,11 @@ struct MannersTests {
   func tour() throws {
     let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/bash")
     // The tools are built beside the tests.
     let tools = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
-    process.arguments = [package.appendingPathComponent("scripts/tour.sh").path, tools]
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0, "\(text)")
+    let process = try ChildProcess(
+      "/bin/bash", [package.appendingPathComponent("scripts/tour.sh").path, tools], complaints: .withOutput)
+    let text = String(decoding: process.readToEnd(), as: UTF8.self)
+    #expect(process.wait() == 0, "\(text)")
   }
 }

@@ -119,18 +119,11 @@ struct WatchTests {
 
   @Test("SIGTERM ends the tool with the exit code 0")
   func signal() throws {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(filePath: builtProgram("satchel"))
-    process.arguments = ["-C", camp.path("tablet"), "watch", camp.path("media")]
-    process.standardOutput = output
-    try process.run()
-    let first = output.fileHandleForReading.availableData
-    #expect(String(decoding: first, as: UTF8.self).hasPrefix("Watching "))
+    let process = try ChildProcess(builtProgram("satchel"), ["-C", camp.path("tablet"), "watch", camp.path("media")])
+    #expect(String(decoding: process.read(), as: UTF8.self).hasPrefix("Watching "))
     process.terminate()
-    let rest = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0 && process.terminationReason == .exit)
+    let rest = process.readToEnd()
+    #expect(process.wait() == 0 && !process.wasKilled)
     #expect(String(decoding: rest, as: UTF8.self).hasSuffix("Ended after 0 visits.\n"))
   }
 }

@@ -8,20 +8,13 @@ import Testing
 @Suite("Commands that meet")
 struct LockTests {
   /// Starts the hub's tool and does not wait for it.
-  private func start(_ field: Field, _ words: [String]) throws -> Process {
-    let process = Process()
-    process.executableURL = URL(filePath: builtProgram("satchel-hub"))
-    process.arguments = ["-C", field.folder("hub")] + words
-    process.currentDirectoryURL = URL(filePath: field.folder.path)
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    return process
+  private func start(_ field: Field, _ words: [String]) throws -> ChildProcess {
+    try ChildProcess(builtProgram("satchel-hub"), ["-C", field.folder("hub")] + words, in: field.folder.path)
   }
 
-  private func end(of process: Process) -> Int32 {
-    process.waitUntilExit()
-    return process.terminationStatus
+  private func end(of process: ChildProcess) -> Int32 {
+    _ = process.readToEnd()
+    return process.wait()
   }
 
   private func bundle(_ field: Field) throws -> String {

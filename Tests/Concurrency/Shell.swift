@@ -3,11 +3,8 @@ import TestSupport
 
 /// A stock `sqlite3` process that has a database open, and is asked one thing after the other.
 final class Shell {
-  private let process = Process()
-  private let questions = Pipe()
-  private let answers = Pipe()
-  private let complaints = Pipe()
-  private var unread = Data()
+  private let process: ChildProcess
+  private var unread: [UInt8] = []
   private var asked = 0
 
   /// How long a writer waits for another one, in seconds: the time that Satchel's promise is about.
@@ -15,42 +12,35 @@ final class Shell {
 
   init(_ database: String) throws {
     // By lines, so that an answer comes when it is given and not when a block is full.
-    process.executableURL = URL(filePath: "/usr/bin/stdbuf")
-    process.arguments = ["-oL", "/usr/bin/sqlite3", "-batch", database]
-    process.standardInput = questions
-    process.standardOutput = answers
-    process.standardError = complaints
-    try process.run()
+    process = try ChildProcess("/usr/bin/stdbuf", ["-oL", "/usr/bin/sqlite3", "-batch", database], takesInput: true)
     try ask(".bail on\n.timeout \(Int(Self.patience * 1000))")
   }
 
   /// Runs statements. Returns the lines of their rows once they are done; throws what the shell complained of.
   @discardableResult func ask(_ sql: String) throws -> [String] {
     asked += 1
-    questions.fileHandleForWriting.write(Data("\(sql)\n.print done \(asked)\n".utf8))
+    process.write("\(sql)\n.print done \(asked)\n".utf8)
     var lines: [String] = []
     while let line = line() {
       if line == "done \(asked)" { return lines }
       lines.append(line)
     }
-    let words = String(decoding: complaints.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    throw ToolFailure("sqlite3 stopped at \(sql): \(words)")
+    throw ToolFailure("sqlite3 stopped at \(sql): \(process.complaint())")
   }
 
   /// Ends the process, which lets go of what it holds.
   func close() {
-    try? questions.fileHandleForWriting.close()
-    process.waitUntilExit()
+    process.endInput()
+    process.wait()
   }
 
   private func line() -> String? {
     while true {
       if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
-        let line = String(decoding: unread[..<end], as: UTF8.self)
-        unread = Data(unread[(end + 1)...])
-        return line
+        defer { unread.removeFirst(end + 1) }
+        return String(decoding: unread[..<end], as: UTF8.self)
       }
-      let more = answers.fileHandleForReading.availableData
+      let more = process.read()
       if more.isEmpty { return nil }
       unread += more
     }
@@ -96,10 +86,17 @@ final class Worker: @unchecked Sendable {
   /// The longest turn, in seconds.
   var longestTurn: Double { lock.withLock { longest } }
 
-  /// Lets the turn end that is going on. Returns what went wrong; nil where nothing did.
-  func stop() -> String? {
-    lock.withLock { isStopping = true }
-    ended.wait()
-    return lock.withLock { failure }
+  private func stop() { lock.withLock { isStopping = true } }
+
+  /// Lets all of them work until `body` is over, however that ends, and then each finish its turn. To be looked at afterwards: each one's complaint.
+  static func work(_ workers: [Worker], during body: () throws -> Void) throws {
+    defer {
+      for worker in workers { worker.stop() }
+      for worker in workers { worker.ended.wait() }
+    }
+    try body()
   }
+
+  /// What ended it before it was asked to; nil where nothing did.
+  var complaint: String? { lock.withLock { failure } }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelCrypto
+import TestSupport
 import Testing
 
 /// A folder that goes when its test ends.
@@ -21,18 +22,9 @@ final class Scratch {
   func run(_ tool: String, from package: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
     let path = "/usr/bin/\(tool)"
     try #require(FileManager.default.isExecutableFile(atPath: path), "\(tool) is missing: install Debian's package \(package)")
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(filePath: path)
-    process.arguments = arguments
-    process.currentDirectoryURL = folder
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus, text)
+    let process = try ChildProcess(path, arguments, in: folder.path, complaints: .withOutput)
+    let text = String(decoding: process.readToEnd(), as: UTF8.self)
+    return (process.wait(), text)
   }
 
   @discardableResult

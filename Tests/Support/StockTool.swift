@@ -61,23 +61,12 @@ public enum StockTool: String, Sendable {
 
 /// Runs a program in a folder as a process of its own, whatever its exit status.
 public func runProgram(at path: String, _ arguments: [String], in folder: String) throws -> ToolResult {
-  let process = Process()
-  let (output, complaint) = (Pipe(), Pipe())
-  process.executableURL = URL(filePath: path)
-  process.arguments = arguments
-  process.currentDirectoryURL = URL(filePath: folder)
-  process.standardInput = FileHandle.nullDevice
-  process.standardOutput = output
-  process.standardError = complaint
   var environment = ProcessInfo.processInfo.environment
   environment["LC_ALL"] = "C.UTF-8"
   environment["PYTHONDONTWRITEBYTECODE"] = "1"
-  process.environment = environment
-  try process.run()
-  let said = [UInt8](output.fileHandleForReading.readDataToEndOfFile())
-  let complained = String(decoding: complaint.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-  process.waitUntilExit()
-  return ToolResult(status: process.terminationStatus, output: said, complaint: complained)
+  let process = try ChildProcess(path, arguments, in: folder, environment: environment)
+  let (said, complained) = (process.readToEnd(), process.complaint())
+  return ToolResult(status: process.wait(), output: said, complaint: complained)
 }
 
 /// The path of a program of this package, built beside the tests that run.
