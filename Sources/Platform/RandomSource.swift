@@ -24,7 +24,7 @@ public struct SystemRandom: RandomSource {
         unsafe getentropy(all.baseAddress! + start, min(256, count - start)) != 0
       }
     }
-    if failed { fatalError("the kernel gives no random bytes (errno \(errno))") }  // Going on would make keys that can be guessed.
+    if failed { fatalError("the kernel gives no random bytes (errno \(errno))") }  // Keys could be guessed.
     return bytes
   }
 }
