@@ -6,7 +6,7 @@ extension Manifest {
   /// What a device tells of the one that it was before it got another name and other keys. Its rows, and what the hub is not known to have, it still
   /// has.
   public struct Continuation: Hashable, Sendable {
-    /// That it was.
+    /// The one that it was.
     public let device: ReplicaID
     /// The highest of its exports that the hub is known to have.
     public let acknowledged: SequenceNumber

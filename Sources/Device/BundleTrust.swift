@@ -26,7 +26,7 @@ extension DeviceWorkspace {
     return try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, signer in
       try check(manifest)
       try manifest.check(isWholeOf: volume)
-      try compare(fingerprint, with: signer.fingerprint)
+      try compare(fingerprint, with: signer)
     }
   }
 
@@ -45,27 +45,24 @@ extension DeviceWorkspace {
             "Has the hub's key been lost, and is this what `satchel-hub keys show` shows there by now? Then: satchel import FILE --fingerprint \(signer.fingerprint)",
           keeping: .quarantine)
       }
-      try compare(fingerprint, with: signer.fingerprint)
+      try compare(fingerprint, with: signer)
     }
     if ending == .keep { try replaceHubKey(old, by: bundle.signer) }
     return bundle
   }
 
   /// The ceremony at the device: what a person compared must be the fingerprint of the key that signed.
-  private func compare(_ fingerprint: String?, with shown: String) throws {
+  private func compare(_ fingerprint: String?, with signer: PublicKey) throws {
     guard let fingerprint else {
       throw Refusal(
-        "untrusted-hub", "This device does not know its hub yet. The bundle's key has the fingerprint\n\n    \(shown)\n",
+        "untrusted-hub",
+        "This device does not know its hub yet. The bundle's key has the fingerprint\n\n    \(signer.fingerprint)\n",
         hint:
-          "Compare it with what `satchel-hub status` shows at the hub; if they are the same: satchel import FILE --fingerprint \(shown)"
+          "Compare it with what `satchel-hub status` shows at the hub; if they are the same: satchel import FILE --fingerprint \(signer.fingerprint)"
       )
     }
-    guard PublicKey.normalisedFingerprint(fingerprint) == shown else {
-      throw Refusal(
-        "other-fingerprint",
-        "The bundle is signed by another key than the one that you compared: its fingerprint is \(shown).",
-        hint: "Do not use this file before you have spoken with the hub's operator.")
-    }
+    try signer.requireFingerprint(
+      fingerprint, of: "bundle", hint: "Do not use this file before you have spoken with the hub's operator.")
   }
 
   /// What must be right of any bundle from the hub, whatever the database holds.

@@ -101,7 +101,7 @@ extension DeviceWorkspace {
     return report
   }
 
-  func quarantining(_ path: String, _ session: DeviceSession?, _ body: () throws -> ImportReport) throws -> ImportReport {
+  func quarantining<T>(_ path: String, _ session: DeviceSession?, _ body: () throws -> T) throws -> T {
     do { return try body() } catch let error as Refusal {
       if error.keeping == .quarantine { try session?.quarantine(path, because: error) }
       throw error

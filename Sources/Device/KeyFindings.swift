@@ -19,11 +19,6 @@ struct KeyFindings {
   /// The greatest key of each table.
   private var greatest: [Int: Int64] = [:]
 
-  private struct KeyedRow: Hashable {
-    let place: Int
-    let key: Value
-  }
-
   private struct Birth {
     let row: Row
     /// It is there, and has had the same natural key ever since it was made.

@@ -170,7 +170,7 @@ final class ScopeApplier {
   func giveUp(_ stranded: KeyChanges.Stranded) throws {
     let rivals = try stranded.rows.rivals(of: stranded.row, in: session.database)
     let met = try rivals.count == 1 ? stranded.rows.row(rivals[0]) : stranded.rows.row(stranded.key)
-    let state: ConflictState = stranded.rows.rules.table == .hub ? .settled : .open
+    let state = stranded.rows.rules.table.stateOfUncompared
     for (image, change) in changes(from: stranded.images, to: stranded.row) {
       try note(
         Disagreement(kind: .unique, state: state), of: change, image: image, key: stranded.key, met: met, in: stranded.rows)

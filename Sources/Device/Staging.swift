@@ -11,19 +11,15 @@ extension DeviceWorkspace {
   public func stage(_ path: String, fingerprint: String? = nil) throws -> Manifest {
     try locked {
       let session = try isInitial() ? nil : session()
-      var staged: Manifest?
-      _ = try quarantining(path, session) {
+      return try quarantining(path, session) {
         let bundle = try read(path, fingerprint: fingerprint, session, of: nil)
         _ = try scope(of: bundle.manifest)
-        staged = bundle.manifest
         if ending == .keep {
           try platform.files.makeDirectory(folder.staged, mode: 0o755)
           try platform.files.copy(path, to: Paths.join(folder.staged, bundle.manifest.fileName), mode: 0o644)
         }
-        return ImportReport(bundle.manifest, .part)
+        return bundle.manifest
       }
-      guard let staged else { throw WorkspaceError("staging", "Nothing was staged.") }
-      return staged
     }
   }
 

@@ -48,11 +48,6 @@ struct DeviceKeys {
     let row: Row
   }
 
-  private struct KeyedRow: Hashable {
-    let place: Int
-    let key: Value
-  }
-
   /// What a first reading of the bundle finds.
   private struct Findings {
     /// In the order of the bundle.

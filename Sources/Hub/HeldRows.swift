@@ -115,7 +115,8 @@ final class HeldRows {
     let others = try store.changesByOthers(
       of: past, in: place, after: try ConflictTable.since(record.id, in: store.database), than: record.device)
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
-    guard try hasAll(result.row, over: hub, in: place) else { return .waits }
+    var parents = FoundParents()
+    guard try store.brokenReference(of: result.row, from: hub, in: place, besides: &parents) == nil else { return .waits }
     let row = result.row
     do {
       try store.database.savepoint {
@@ -150,8 +151,7 @@ final class HeldRows {
     found.id = record.id
     let isHidden =
       try met.map { try scope(of: record)?.maySee(store.tables[place].schema.key(of: $0), in: place) != true } ?? false
-    try ConflictTable.update(found, at: now, isHidden: isHidden, in: store.database)
-    try ConflictTable.retell(record.id, in: store.database)
+    try ConflictTable.correct(found, at: now, isHidden: isHidden, in: store.database)
     try store.owe(record.key, in: place, to: record.device)
   }
 
@@ -159,7 +159,7 @@ final class HeldRows {
   private func collide(_ row: Row, _ record: ConflictRecord, _ change: Change, in place: Int) throws {
     let rows = store.rows[place]
     let rivals = try rows.rivals(of: row, in: store.database)
-    let state: ConflictState = store.tables[place].rules.conflict == .hub ? .settled : .open
+    let state = store.tables[place].rules.conflict.stateOfUncompared
     let met = try rivals.count == 1 ? rows.row(rivals[0]) : nil
     try close(record, change, Disagreement(kind: .unique, state: state), met: met, in: place)
   }
@@ -172,12 +172,6 @@ final class HeldRows {
     let user = try store.user(record.user) ?? User(name: record.user, attributes: [])
     senders[sender] = ScopeStore(store, user: user)
     return senders[sender]
-  }
-
-  /// Whether everything is there that the row refers to; for a row that goes, whether nothing refers to it.
-  private func hasAll(_ row: Row?, over hub: Row?, in place: Int) throws -> Bool {
-    if let row { return try store.missingParent(of: row, changedFrom: hub, in: place) == nil }
-    return try hub.map { try store.tableWithChildren(of: $0, in: place) == nil } ?? true
   }
 
   private struct StillHeld: Error {}

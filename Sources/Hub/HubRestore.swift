@@ -105,12 +105,8 @@ public struct HubRestore {
             "Compare it with what was written down of the hub (any of its devices has the key too, as keys/hub.pub); if they are the same, add: --fingerprint \(signer.fingerprint)"
         )
       }
-      guard PublicKey.normalisedFingerprint(fingerprint) == signer.fingerprint else {
-        throw Refusal(
-          "other-fingerprint",
-          "The backup is signed by another key than the one that you compared: its fingerprint is \(signer.fingerprint).",
-          hint: "Do not use this file before you know where it comes from.")
-      }
+      try signer.requireFingerprint(
+        fingerprint, of: "backup", hint: "Do not use this file before you know where it comes from.")
     }
   }
 

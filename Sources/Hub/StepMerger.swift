@@ -167,7 +167,7 @@ final class StepMerger {
   private func noteHidden(_ step: Step, met hub: Row?, in place: Int) throws -> Obstacle? {
     if case .insert = step.change { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
     // Not even by its stamp is anything told of the row.
-    let state: ConflictState = store.tables[place].rules.conflict == .hub ? .settled : .open
+    let state = store.tables[place].rules.conflict.stateOfUncompared
     var told: Int64?
     // Of a row that was deleted here, and had been there, nothing would be told either.
     if case .delete = step.change { told = 0 }
@@ -242,12 +242,7 @@ final class StepMerger {
   }
 
   func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {
-    if let row {
-      guard let missing = try store.missingParent(of: row, changedFrom: hub, in: place, besides: &parents) else { return nil }
-      return Obstacle(kind: .foreignKey, words: "The row of \(missing.parent) to which it refers is not there.")
-    }
-    guard let hub, let children = try store.tableWithChildren(of: hub, in: place) else { return nil }
-    return Obstacle(kind: .foreignKey, words: "There are rows of \(children) that refer to it.")
+    try store.brokenReference(of: row, from: hub, in: place, besides: &parents).map { Obstacle(kind: .foreignKey, words: $0) }
   }
 
   // MARK: conflicts
@@ -302,7 +297,6 @@ final class StepMerger {
     {
       return
     }
-    try ConflictTable.update(record, at: now, isHidden: isHidden, in: store.database)
-    try ConflictTable.retell(record.id, in: store.database)
+    try ConflictTable.correct(record, at: now, isHidden: isHidden, in: store.database)
   }
 }

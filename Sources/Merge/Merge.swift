@@ -150,6 +150,11 @@ public func stateOfLoss(by verdict: (winner: Winner, state: ConflictState)) -> C
   verdict.winner == .hub ? verdict.state : .open
 }
 
+extension Policy {
+  /// What becomes of a change that lost without being compared with anything: where the hub's row stands anyway, nobody need decide.
+  public var stateOfUncompared: ConflictState { self == .hub ? .settled : .open }
+}
+
 /// Who wins by policy. With equal stamps the hub does, so that every replica decides alike.
 public func decide(_ policy: Policy, device: Stamp, hub: Stamp) -> (winner: Winner, state: ConflictState) {
   switch policy {

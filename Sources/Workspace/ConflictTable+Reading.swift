@@ -91,6 +91,14 @@ extension ConflictTable {
     try database.run("UPDATE satchel_conflicts SET told = NULL WHERE id = :id", ["id": .string(id.text)])
   }
 
+  /// Takes over what the hub makes of a conflict by now, and lets the other side be told.
+  public static func correct(
+    _ record: ConflictRecord, at time: Int64, isHidden: Bool, in database: borrowing Database
+  ) throws {
+    try update(record, at: time, isHidden: isHidden, in: database)
+    try retell(record.id, in: database)
+  }
+
   /// The conflict whose id begins with `prefix`. Throws a `WorkspaceError` where there is none, or more than one.
   public static func find(_ prefix: String, in database: borrowing Database) throws -> StoredConflict {
     let isHexadecimal = !prefix.isEmpty && prefix.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }

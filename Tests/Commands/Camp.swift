@@ -57,6 +57,13 @@ final class Camp {
     try FileManager.default.copyItem(atPath: path(name), toPath: path(target))
   }
 
+  /// What a command answers while another one works on the workspace.
+  func whileHeld(_ workspace: String, _ command: () -> Outcome) throws -> Outcome {
+    let lock = try FileLock(path: path("\(workspace)/.satchel.lock"), files: HostFileSystem())
+    defer { _ = lock.path }
+    return command()
+  }
+
   func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path(name)) }
 
   func removeIfThere(_ name: String) throws {

@@ -126,12 +126,9 @@ struct DoctorDamageTests {
   func held(place: String) throws {
     let camp = try Camp()
     try camp.open()
-    let lock = try FileLock(path: camp.path("\(place)/.satchel.lock"), files: HostFileSystem())
     let words = ["-C", camp.path(place), "doctor", "--json"]
-    let outcome = place == "hub" ? camp.hubAnywhere(words) : camp.deviceAnywhere(words)
-    #expect(outcome.code == 4)
-    #expect(try outcome.json["error"]?["reason"] == "busy")
-    _ = lock.path
+    let outcome = try camp.whileHeld(place) { place == "hub" ? camp.hubAnywhere(words) : camp.deviceAnywhere(words) }
+    #expect(try outcome.code == 4 && outcome.json["error"]?["reason"] == "busy")
   }
 
   @Test("a bundle that somebody moved away is made once more, until the other side is known to have it")

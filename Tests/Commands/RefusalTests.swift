@@ -327,11 +327,8 @@ struct RefusalTests {
   func busy() throws {
     let camp = try Camp()
     try camp.open()
-    let lock = try FileLock(path: camp.path("tablet/.satchel.lock"), files: HostFileSystem())
-    let outcome = camp.device("tablet", "export", "--json")
-    #expect(outcome.code == 4)
-    #expect(try outcome.json["error"]?["reason"] == "busy")
-    _ = lock.path
+    let outcome = try camp.whileHeld("tablet") { camp.device("tablet", "export", "--json") }
+    #expect(try outcome.code == 4 && outcome.json["error"]?["reason"] == "busy")
   }
 
   @Test("what a killed command left lying half done goes with the next one")

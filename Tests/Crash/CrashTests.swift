@@ -68,6 +68,32 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
       words: ["-C", "hub", "conflicts", "resolve", "CONFLICT", "--keep", "device"],
       before: [export, merge]),
     CrashCase(
+      testDescription: "hub init", tool: "satchel-hub",
+      words: ["init", "hub-2", "--dataset", "camp.json", "--database", "second.sqlite"],
+      before: [["bash", "-c", "sqlite3 office.sqlite '.schema sites' '.schema reviews' | grep '^CREATE TABLE' | sqlite3 second.sqlite"]],
+      then: """
+        test -e hub-2/satchel.json || satchel-hub init hub-2 --dataset camp.json --database second.sqlite
+        satchel-hub -C hub-2 user add ann
+        satchel-hub -C hub-2 doctor
+        """),
+    CrashCase(
+      testDescription: "device init", tool: "satchel",
+      words: ["init", "second", "--dataset", "camp", "--name", "second", "--request", "request"],
+      then: """
+        test -e request || { rm -rf second; satchel init second --dataset camp --name second --request request; }
+        print=$(satchel -C second keys show --json | jq -r .fingerprint)
+        satchel-hub -C hub device enrol request --user ann --fingerprint "$print"
+        """),
+    CrashCase(
+      testDescription: "device enrol", tool: "satchel-hub",
+      words: ["-C", "hub", "device", "enrol", "HERE/request", "--user", "ann", "--fingerprint", "FINGERPRINT"],
+      before: [["satchel", "init", "second", "--dataset", "camp", "--name", "second", "--request", "request"]],
+      then: """
+        satchel-hub -C hub device list | grep -q second || satchel-hub -C hub device enrol HERE/request --user ann --fingerprint FINGERPRINT
+        satchel-hub -C hub sync STICK
+        satchel -C second keys show --json | jq -r .fingerprint
+        """),
+    CrashCase(
       testDescription: "device provision", tool: "satchel-hub",
       words: ["-C", "hub", "device", "provision", "second", "--user", "ann", "--into", "HERE/second"],
       then: """
@@ -105,6 +131,10 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   private func expanded(_ text: String, in world: CrashWorld) throws -> String {
     if text == "CONFLICT" {
       return try StockTool.sqlite3("office.sqlite", "SELECT id FROM satchel_conflicts", in: world.folder.path).lines[0]
+    }
+    if text.contains("FINGERPRINT") {
+      let key = try StockTool.bash("-c", "tail -n 1 second/keys/own.pub", in: world.folder.path)
+      _ = key
     }
     return text.replacingOccurrences(of: "STICK", with: world.folder("stick")).replacingOccurrences(
       of: "HERE", with: world.folder.path)

@@ -62,7 +62,7 @@ final class History {
   private var versions: Versions
   /// Decides about doctors, vandals and losses, so that histories without them stay what they were.
   private var doctor: SplitMix64
-  private let time = HistoryTime()
+  private let time = PassingTime()
   private let hubPlatform: Platform
   /// The hub's last backup.
   private var backup: String?
@@ -84,7 +84,7 @@ final class History {
     let source = SeededRandom(~seed)
     let files = self.files
     func platform(ahead: Int64 = 0) -> Platform {
-      Platform(files: files, clock: ReplicaClock(time: time, ahead: ahead), random: source)
+      Platform(files: files, clock: PassingClock(time, ahead: ahead), random: source)
     }
 
     let hubFolder = Paths.join(folder, "hub")

@@ -47,7 +47,7 @@ final class KeyHistory {
     heights = seesAll || isFolding ? [1, 1, 1] : [1, 1, 0]
     let changes = random.once(in: 3)
     rightsChange = changes && !isFolding
-    let platform = Platform(files: files, clock: ReplicaClock(time: HistoryTime(), ahead: 0), random: SeededRandom(~seed))
+    let platform = Platform(files: files, clock: PassingClock(PassingTime()), random: SeededRandom(~seed))
     let root = Paths.join(folder, "hub")
     try files.makeDirectory(root, mode: 0o755)
     try files.makeDirectory(Paths.join(folder, "stick"), mode: 0o755)

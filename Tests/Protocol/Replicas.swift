@@ -4,6 +4,7 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
+import TestSupport
 
 /// One row as the app knows it.
 struct Item: Hashable {
@@ -65,21 +66,7 @@ final class App {
 
   func delete(_ id: String) throws { try database.run("DELETE FROM items WHERE id = :id", ["id": .string(id)]) }
 
-  /// All tables with all that is in them as text, but for what tells of the hearing alone: the ledger, and when a device was
-  /// heard of.
-  func dump() throws -> [String: [String]] {
-    let tables = try database.all(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'satchel_ledger' ORDER BY name"
-    ) { $0.text(0) }
-    var dump: [String: [String]] = [:]
-    for table in tables {
-      let columns = try database.all(
-        "SELECT name FROM pragma_table_info(:table) WHERE name NOT IN ('heard', 'skew')", ["table": .string(table)]
-      ) { "quote(\(quoted($0.text(0))))" }
-      dump[table] = try database.all("SELECT \(columns.joined(separator: " || ' ' || ")) FROM \(quoted(table))") { $0.text(0) }
-    }
-    return dump
-  }
+  func dump() throws -> [String: [String]] { try database.dump(without: ["satchel_ledger"]) }
 
   func integrity() throws -> String { try database.first("PRAGMA integrity_check") { $0.text(0) } ?? "" }
 

@@ -1,5 +1,6 @@
 import SatchelSQLite
 import SatchelValues
+import TestSupport
 
 /// A text by its bytes. Two that look the same and have other bytes are two keys, or two values, which Swift's `String` would take for one.
 struct ExactText: Hashable, Comparable, CustomStringConvertible {
@@ -142,18 +143,5 @@ final class FieldApp {
     return found
   }
 
-  /// All tables with all that is in them, but for what tells of the hearing alone.
-  func dump() throws -> [String: [String]] {
-    let tables = try database.all(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('satchel_ledger', 'satchel_capture') ORDER BY name"
-    ) { $0.text(0) }
-    var dump: [String: [String]] = [:]
-    for table in tables {
-      let columns = try database.all(
-        "SELECT name FROM pragma_table_info(:table) WHERE name NOT IN ('heard', 'skew')", ["table": .string(table)]
-      ) { "quote(\(quoted($0.text(0))))" }
-      dump[table] = try database.all("SELECT \(columns.joined(separator: " || ' ' || ")) FROM \(quoted(table))") { $0.text(0) }
-    }
-    return dump
-  }
+  func dump() throws -> [String: [String]] { try database.dump(without: ["satchel_ledger", "satchel_capture"]) }
 }

@@ -28,7 +28,12 @@ extension Season {
     case .export: if let parcel = try export(device, snapshot: random.once(in: 6)) { mail.append(parcel) }
     case .emit: mail.append(try emit(to: device, full: random.once(in: 12)))
     case .carry: try carry(&random)
-    case .damagedCarry: if random.once(in: 4) { try misdeliver(&random) } else { try carryDamaged(&random) }
+    case .damagedCarry:
+      switch random.below(8) {
+      case 0, 1: try misdeliver(&random)
+      case 2, 3: try attack(device, &random)
+      default: try carryDamaged(&random)
+      }
     case .rights: try changeRights(of: device, to: Int64(random.below(4)))
     case .version: try goToNextVersion(&random)
     case .resolve: try resolve(on: device, &random)
@@ -73,13 +78,16 @@ extension Season {
     let report = try hub.emit(to: device.name, full: full)
     if report.isNew { news += 1 }
     say("hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) gone")
-    return try pack(report.file, from: "hub", to: device.name)
+    let parcel = try pack(report.file, from: "hub", to: device.name)
+    try checkScope(of: parcel, for: device)
+    return parcel
   }
 
   func pack(_ file: String, from: String, to device: String?) throws -> Parcel {
     let name = Paths.name(of: file)
     let parcel = Parcel(device: device, from: from, path: stick + "/\(everMade.count)-\(name)", name: name)
     try files.copy(file, to: parcel.path, mode: 0o644)
+    try checkName(of: parcel)
     everMade.append(parcel)
     return parcel
   }
@@ -207,7 +215,7 @@ extension Season {
     let place = world.root + "/copy"
     world.copy(device.workspace.folder.root, to: place)
     defer { try? files.removeTree(place) }
-    let platform = Platform(files: files, clock: SeasonClock(time), random: SeededRandom(random.next()))
+    let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(random.next()))
     let copy = FieldDevice(device.index, try DeviceWorkspace.open(place, platform: platform), usesWAL: device.usesWAL)
     say("\(device.name) is copied")
     for one in [device, copy] {
@@ -271,7 +279,8 @@ extension Season {
   }
 
   private func makeBackup() throws {
-    let file = world.root + "/backup-\(newKey()).satchel"
+    backups += 1
+    let file = world.root + "/backup-\(backups).satchel"
     try surely {
       if try files.kind(file) == nil { _ = try hub.backup(to: file, keys: .included) }
     }
@@ -285,7 +294,7 @@ extension Season {
     time.pass(days: 1)
     let fingerprint = try hub.fingerprint()
     let root = hub.folder.root
-    let platform = Platform(files: files, clock: SeasonClock(time), random: SeededRandom(seed ^ UInt64(everMade.count)))
+    let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(seed ^ UInt64(everMade.count)))
     closeAll()
     try surely {
       try files.removeTree(root)

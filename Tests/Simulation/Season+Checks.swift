@@ -1,3 +1,5 @@
+import SatchelBundle
+import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
@@ -52,6 +54,35 @@ extension Season {
     }
   }
 
+  /// No two bundles of the hub's have one name. Those of a device that was copied have, and the hub finds out by it.
+  func checkName(of parcel: Parcel) throws {
+    if parcel.device == nil { return }
+    let digest = Digest.of(try files.read(parcel.path, limit: 1 << 26))
+    if let other = contents.updateValue(digest, forKey: parcel.name), other != digest {
+      throw Wrong("there are two bundles \(parcel.name)")
+    }
+  }
+
+  /// Of rows that its user may not see, a bundle tells nothing.
+  func checkScope(of parcel: Parcel, for device: FieldDevice) throws {
+    let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(seed))
+    let bundle = try BundleReader(platform: platform).read(
+      parcel.path, trust: .keys([hub.keys.ownKey()]), staging: stick)
+    let seen = try sitesSeen(by: device)
+    try bundle.eachChange { line in
+      guard case .row(let fields) = line.content else { return }
+      let site = line.table.text == "sites" ? line.key.values.first : fields.first { $0.name.text == "site" }?.value
+      guard case .text(let bytes)? = site, seen.contains(ExactText(String(decoding: bytes, as: UTF8.self))) else {
+        throw Wrong("\(parcel.name) tells of \(line.table) \(line.key), which its user may not see")
+      }
+    }
+  }
+
+  /// By this test's own arithmetic, not by the code that is tested.
+  private func sitesSeen(by device: FieldDevice) throws -> Set<ExactText> {
+    try Set(admin().sites().filter { $0.zone % rules.modulus != hidden[device.index] }.map(\.id))
+  }
+
   // MARK: the end
 
   func finish() throws {
@@ -87,14 +118,12 @@ extension Season {
   private func checkConvergence() throws {
     let app = try admin()
     let rows = try app.rows()
-    let (sites, visits) = try (app.sites(), app.visits())
+    let visits = try app.visits()
     for device in devices {
       guard let has = try device.app()?.rows() else { throw Wrong("\(device.name) has no database") }
-      // By this test's own arithmetic, not by the code that is tested.
-      let seen = sites.filter { $0.zone % rules.modulus != hidden[device.index] }
-      let names = Set(seen.map(\.id))
+      let names = try sitesSeen(by: device)
       let want = Set(
-        seen.map { RowName(table: "sites", id: $0.id) }
+        names.map { RowName(table: "sites", id: $0) }
           + visits.filter { names.contains($0.site) }.map { RowName(table: "visits", id: $0.id) })
       let wanted = rows.filter { want.contains($0.key) }
       if has != wanted { throw Wrong("\(device.name) diverged: \(Self.difference(has, wanted))") }

@@ -61,10 +61,9 @@ extension Season {
   private func insertSite(_ app: FieldApp, _ who: String, _ sites: [Site], _ random: inout SplitMix64) throws -> [Cell: String?] {
     let site = Site(id: key(&random), zone: Int64(random.below(20)))
     if sites.contains(where: { $0.id == site.id }) { return [:] }
-    let (name, note) = (value(&random), value(&random))
-    say("\(who) inserts site \(site.id) in zone \(site.zone): \(name ?? "-") \(note ?? "-")")
-    try app.insert(site, name: name, note: note)
-    return [Cell("sites", site.id, "name"): name, Cell("sites", site.id, "note"): note]
+    return try fill(RowName(table: "sites", id: site.id), "\(who) inserts site \(site.id) in zone \(site.zone)", &random) {
+      try app.insert(site, name: $0, note: $1)
+    }
   }
 
   private func insertVisit(
@@ -73,10 +72,20 @@ extension Season {
     guard let site = sites.randomElement(using: &random) else { return [:] }
     let visit = Visit(id: key(&random), site: site.id)
     if visits.contains(where: { $0.id == visit.id }) { return [:] }
-    let (a, b) = (value(&random), value(&random))
-    say("\(who) inserts visit \(visit.id) at \(site.id): \(a ?? "-") \(b ?? "-")")
-    try app.insert(visit, a: a, b: b)
-    return [Cell("visits", visit.id, "a"): a, Cell("visits", visit.id, "b"): b]
+    return try fill(RowName(table: "visits", id: visit.id), "\(who) inserts visit \(visit.id) at \(visit.site)", &random) {
+      try app.insert(visit, a: $0, b: $1)
+    }
+  }
+
+  /// Gives a new row its values.
+  private func fill(
+    _ row: RowName, _ words: String, _ random: inout SplitMix64, insert: (_ first: String?, _ second: String?) throws -> Void
+  ) throws -> [Cell: String?] {
+    let (first, second) = (value(&random), value(&random))
+    say("\(words): \(first ?? "-") \(second ?? "-")")
+    try insert(first, second)
+    let columns = FieldApp.columns[row.table] ?? []
+    return Dictionary(uniqueKeysWithValues: zip(columns.map { Cell(row.table, row.id, $0) }, [first, second]))
   }
 
   private func setValue(

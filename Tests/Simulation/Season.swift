@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelCrypto
 import SatchelDevice
 import SatchelHub
 import SatchelPlatform
@@ -24,7 +25,7 @@ final class Season {
   let seed: UInt64
   let world: SimulatedWorld
   let files: SimulatedFiles
-  let time = SeasonTime()
+  let time = PassingTime()
   let stick: String
   var rules: SeasonRules
   var hub: HubWorkspace
@@ -34,6 +35,9 @@ final class Season {
   var hidden: [Int64]
   var mail: [Parcel] = []
   var everMade: [Parcel] = []
+  /// What each name of a bundle stands for.
+  var contents: [String: Digest] = [:]
+  var backups = 0
   var backup: String?
   /// What the hub's log told before it was forgotten.
   var remembered: Set<String> = []
@@ -74,7 +78,7 @@ final class Season {
     opened = app
     hub = try HubWorkspace.create(
       world.root + "/hub", definition: Array(rules.definition.utf8), database: database,
-      platform: Platform(files: files, clock: SeasonClock(time), random: SeededRandom(~seed)))
+      platform: Platform(files: files, clock: PassingClock(time), random: SeededRandom(~seed)))
     for index in 0..<Self.devices {
       _ = try hub.addUser("user-\(index)", attributes: [("hidden", String(hidden[index]))])
       // Now and then a clock runs ahead or is far behind.
@@ -91,7 +95,7 @@ final class Season {
   func newDevice(_ index: Int, ahead: Int64, usesWAL: Bool) throws -> FieldDevice {
     enrolled += 1
     let platform = Platform(
-      files: files, clock: SeasonClock(time, ahead: ahead), random: SeededRandom(seed &* 31 &+ UInt64(enrolled)))
+      files: files, clock: PassingClock(time, ahead: ahead), random: SeededRandom(seed &* 31 &+ UInt64(enrolled)))
     let workspace = try DeviceWorkspace.create(
       world.root + "/device-\(enrolled)", dataset: "field", name: "tablet-\(enrolled)", platform: platform)
     try hub.admit(workspace, user: "user-\(index)")

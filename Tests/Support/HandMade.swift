@@ -128,7 +128,10 @@ public struct HandMade {
 
   /// The whole tar's entries, signed.
   public func signed(sums other: [UInt8]? = nil) throws -> [HandMadeEntry] {
-    let key = SigningKey.testKey(signer, seed: seed)
+    try signed(with: SigningKey.testKey(signer, seed: seed), sums: other)
+  }
+
+  public func signed(with key: borrowing SigningKey, sums other: [UInt8]? = nil) throws -> [HandMadeEntry] {
     let words =
       comment
       ?? "satchel changes \(Self.bundle) dataset=d from=\(Self.device) to=\(Self.hub) number=2 key=\(key.publicKey.line)"

@@ -28,13 +28,7 @@ sqlite3 lake/data.sqlite "
   INSERT INTO patients VALUES ('lake-1', 'C-77', 'Ida Berg', '[\"latex\"]');
   INSERT INTO visits VALUES ('lake-v1', 'lake-1', '2026-05-06', 'better');"
 
-# The courier goes around twice.
-mkdir stick
-for round in 1 2; do
-  for clinic in hill lake; do satchel -C "$clinic" sync "$PWD/stick"; done
-  satchel-hub -C hub sync "$PWD/stick"
-done
-for clinic in hill lake; do satchel -C "$clinic" sync "$PWD/stick"; done
+courier hill lake
 
 for database in office.sqlite hill/data.sqlite lake/data.sqlite; do
   expect "in $database Ida is one patient with both allergies" "$database" "

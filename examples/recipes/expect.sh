@@ -1,4 +1,4 @@
-# For recipes: says what is to be so, and ends the recipe where it is not.
+# For recipes. Says what is to be so, and ends the recipe where it is not.
 #
 #   expect 'the office has both visits' office.sqlite 'SELECT count(*) FROM visits' 2
 expect() {
@@ -9,4 +9,17 @@ expect() {
     exit 1
   fi
   printf 'So it is: %s\n' "$1"
+}
+
+# Carries a stick around as a courier does: twice from these devices to the hub, and back at last.
+#
+#   courier hill lake
+courier() {
+  local device round
+  mkdir stick
+  for round in 1 2; do
+    for device in "$@"; do satchel -C "$device" sync "$PWD/stick"; done
+    satchel-hub -C hub sync "$PWD/stick"
+  done
+  for device in "$@"; do satchel -C "$device" sync "$PWD/stick"; done
 }

@@ -35,12 +35,7 @@ ogr2ogr -append ann/data.gpkg yew.geojson -nln trees
 ogr2ogr -append ben/data.gpkg elm.geojson -nln trees
 ogrinfo -q ann/data.gpkg -sql "UPDATE trees SET height = 13 WHERE kind = 'oak'"
 
-mkdir stick
-for round in 1 2; do
-  for forester in ann ben; do satchel -C "$forester" sync "$PWD/stick"; done
-  satchel-hub -C hub sync "$PWD/stick"
-done
-for forester in ann ben; do satchel -C "$forester" sync "$PWD/stick"; done
+courier ann ben
 
 expect 'the office has all three trees' office.gpkg 'SELECT group_concat(kind) FROM (SELECT kind FROM trees ORDER BY kind)' elm,oak,yew
 expect 'under three numbers, and nothing disagrees' office.gpkg 'SELECT count(DISTINCT fid), (SELECT count(*) FROM satchel_conflicts) FROM trees' '3|0'

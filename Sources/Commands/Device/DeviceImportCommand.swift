@@ -93,10 +93,7 @@ extension DeviceTool {
       guard let report = taken else {
         return ("\(Paths.name(of: name)) was applied meanwhile.\n", ["verdict": .string(Verdict.repeated.rawValue)])
       }
-      return (
-        text(report) + (command.dryRun ? Rehearsal.text(report.tally, report.found) : ""),
-        .object((json(report).objectValue ?? []) + Rehearsal.members(report.tally, report.found))
-      )
+      return Rehearsal.extend(text(report), json(report), by: report.tally, report.found, command)
     }
   }
 

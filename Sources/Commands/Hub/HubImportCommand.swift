@@ -33,10 +33,7 @@ extension HubTool {
   ) throws -> Answer {
     var answer = try ImportRounds.run(names) { name in
       let report = try open(name) { try hub.importBundle($0) }
-      return (
-        text(report) + (command.dryRun ? Rehearsal.text(report.tally, report.found) : ""),
-        .object((json(report).objectValue ?? []) + Rehearsal.members(report.tally, report.found))
-      )
+      return Rehearsal.extend(text(report), json(report), by: report.tally, report.found, command)
     }
     let open = try hub.conflicts([.open]).count
     if open > 0, !command.dryRun { answer.text += "\(Words.count(open, "conflict")) to be decided: satchel-hub conflicts\n" }

@@ -4,7 +4,14 @@ import SatchelWorkspace
 
 /// What an import would do, in more words than what it did.
 enum Rehearsal {
-  static func text(_ tally: RowTally, _ found: [ConflictRecord]) -> String {
+  /// What an import says, and in a rehearsal also what would change and which conflicts would arise.
+  static func extend(
+    _ text: String, _ json: JSONValue, by tally: RowTally, _ found: [ConflictRecord], _ command: ParsedCommand
+  ) -> (String, JSONValue) {
+    (text + (command.dryRun ? Self.text(tally, found) : ""), .object((json.objectValue ?? []) + members(tally, found)))
+  }
+
+  private static func text(_ tally: RowTally, _ found: [ConflictRecord]) -> String {
     var text = ""
     if !tally.tables.isEmpty {
       var table = TextTable(["TABLE", .right("INSERTED"), .right("UPDATED"), .right("DELETED")])
@@ -32,7 +39,7 @@ enum Rehearsal {
       })
   }
 
-  static func members(_ tally: RowTally, _ found: [ConflictRecord]) -> [JSONValue.Member] {
+  private static func members(_ tally: RowTally, _ found: [ConflictRecord]) -> [JSONValue.Member] {
     [
       .init(name: "rows", value: json(tally)),
       .init(

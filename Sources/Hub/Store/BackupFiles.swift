@@ -38,17 +38,17 @@ final class BackupFiles {
   func add(_ path: String, as name: String) throws {
     let fd = try files.open(path)
     defer { files.close(fd) }
-    var buffer = [UInt8](repeating: 0, count: Self.partBytes)
+    var pieces = files.pieces(of: fd, size: Self.partBytes)
+    // An empty file has a part too, or nothing would tell of it.
+    var piece = try pieces.next() ?? []
     var part: Int64 = 0
-    while true {
-      let count = try files.read(fd, into: &buffer)
-      if count == 0, part > 0 { return }
+    repeat {
       try database.run(
         "INSERT INTO files (path, part, bytes) VALUES (:path, :part, :bytes)",
-        ["path": .string(name), "part": .integer(part), "bytes": .blob(Array(buffer[..<count]))])
+        ["path": .string(name), "part": .integer(part), "bytes": .blob(piece)])
       part += 1
-      if count == 0 { return }
-    }
+      piece = try pieces.next() ?? []
+    } while !piece.isEmpty
   }
 
   /// The names of all files, sorted.

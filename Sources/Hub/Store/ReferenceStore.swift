@@ -64,4 +64,16 @@ extension HubStore {
   func tableWithChildren(of row: Row, in place: Int) throws -> Name? {
     try references[place].tableWithChildren(of: row, rows[place].schema, in: database)
   }
+
+  /// What is broken where `row` takes the place of `before`: a parent is missing, or, where the row goes, there are children. nil where nothing is.
+  func brokenReference(
+    of row: Row?, from before: Row?, in place: Int, besides found: inout FoundParents
+  ) throws -> String? {
+    if let row {
+      let missing = try missingParent(of: row, changedFrom: before, in: place, besides: &found)
+      return missing.map { "The row of \($0.parent) to which it refers is not there." }
+    }
+    let children = try before.flatMap { try tableWithChildren(of: $0, in: place) }
+    return children.map { "There are rows of \($0) that refer to it." }
+  }
 }

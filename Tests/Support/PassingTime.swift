@@ -1,0 +1,29 @@
+import SatchelPlatform
+import Synchronization
+
+/// A time of its own for one story: it goes on by a millisecond whenever somebody looks.
+public final class PassingTime: Sendable {
+  /// Later than today: triggers use SQLite's own clock, and what they say is then ordered by what they have seen, not by how fast
+  /// this machine is.
+  private let now = Atomic<Int64>(4_102_444_800_000)
+
+  public init() {}
+
+  public func pass(days: Int64) { now.add(days * 86_400_000, ordering: .relaxed) }
+  public func tick() -> Int64 { now.add(1, ordering: .relaxed).newValue }
+}
+
+/// One computer's clock, which may be wrong.
+public struct PassingClock: WallClock {
+  private let time: PassingTime
+  private let ahead: Int64
+
+  /// - Parameter ahead: in milliseconds.
+  public init(_ time: PassingTime, ahead: Int64 = 0) {
+    self.time = time
+    self.ahead = ahead
+  }
+
+  public func milliseconds() -> Int64 { time.tick() + ahead }
+  public func pause(milliseconds: Int64) {}
+}
