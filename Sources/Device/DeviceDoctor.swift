@@ -35,7 +35,7 @@ extension DeviceWorkspace {
     try locked {
       var report = DoctorReport()
       try report.check(folder, keys, platform: platform)
-      if ending == .keep { try folder.create(platform.files, role: .device) }
+      if ending == .keep { try folder.makeFolders(platform.files) }
       if try isMissing() { return report }
       if let replaced = try ReplacedFile.find(self) {
         try replaced.takeUp(missing: missing, ending, &report)

@@ -33,7 +33,8 @@ public struct DeviceWorkspace: Sendable {
       keys: WorkspaceKeys(folder, platform: platform, passwords: passwords), ending: ending)
   }
 
-  /// Makes a workspace with keys of its own in `root`, which has no database yet: that comes with the hub's first bundle.
+  /// Makes a workspace with keys of its own in `root`, which has no database yet: that comes with the hub's first bundle. One of this name that
+  /// still waits for that bundle is the one that is asked for.
   public static func create(
     _ root: String, dataset: String, name: String, database: String = "data.sqlite", platform: Platform,
     ending: Ending = .keep
@@ -42,18 +43,32 @@ public struct DeviceWorkspace: Sendable {
     for (what, word) in [("dataset", dataset), ("device", name)] where !isSafeName(word) {
       throw WorkspaceError("bad-name", "\"\(word)\" cannot be the name of a \(what).", hint: safeNameHint)
     }
-    try folder.checkVacant(platform.files)
+    if let known = try waiting(folder, dataset: dataset, name: name, database: database, platform, ending) { return known }
+    try folder.checkVacant(platform.files, ending)
     let configuration = WorkspaceConfiguration(
       role: .device, dataset: dataset, id: ReplicaID(random: platform.random.bytes(16)), name: name, database: database,
       incarnation: Incarnation(random: platform.random.bytes(16)))
     let keys = WorkspaceKeys(folder, platform: platform)
     let workspace = DeviceWorkspace(folder: folder, configuration: configuration, platform: platform, keys: keys, ending: ending)
     if ending == .takeBack { return workspace }
-    try folder.create(platform.files, role: .device)
+    try folder.begin(platform.files)
     try keys.generate(name: name)
     // Last, because a folder is a workspace from then on.
     try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
+    try folder.finish(platform.files)
     return workspace
+  }
+
+  private static func waiting(
+    _ folder: WorkspaceFolder, dataset: String, name: String, database: String, _ platform: Platform, _ ending: Ending
+  ) throws -> DeviceWorkspace? {
+    guard try platform.files.kind(folder.configuration) != nil,
+      let known = try? open(folder.root, platform: platform, ending: ending),
+      known.configuration.dataset == dataset, known.configuration.name == name, known.configuration.database == database,
+      try known.isInitial()
+    else { return nil }
+    if ending == .keep { try folder.finish(platform.files) }
+    return known
   }
 
   /// Writes the file that asks a hub to enrol this device, and returns the key whose fingerprint both sides compare.
@@ -100,6 +115,7 @@ public struct DeviceWorkspace: Sendable {
       if ending == .keep {
         try keys.completeRotation()
         try completeRenewal()
+        try folder.finish(platform.files)
       }
       return try body()
     }

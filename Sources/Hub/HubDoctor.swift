@@ -35,7 +35,7 @@ extension HubWorkspace {
     try locked {
       var report = DoctorReport()
       try report.check(folder, keys, platform: platform)
-      if ending == .keep { try folder.create(platform.files, role: .hub) }
+      if ending == .keep { try folder.makeFolders(platform.files) }
       let store = try examined()
       try report.admit(store.database, at: databasePath, store.damage, tool: "satchel-hub")
       let changes = try store.writeTransaction(ending) { try repair(store) }

@@ -51,7 +51,7 @@ public struct HubRestore {
     try checkVacant(root)
     let made = try NewFolder(for: root, platform: platform)
     let folder = WorkspaceFolder(made.path)
-    try folder.create(platform.files, role: .hub)
+    try folder.makeFolders(platform.files)
     if case .folder(let keys) = source { try copyKeys(from: keys, to: folder) }
     let keys = WorkspaceKeys(folder, platform: platform, passwords: passwords)
     let bundle = try read(path, source, keys, fingerprint, staging: Paths.parent(of: made.path))

@@ -46,7 +46,8 @@ public struct HubWorkspace: Sendable {
     guard isSafeName(name) else {
       throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a hub.", hint: safeNameHint)
     }
-    try folder.checkVacant(files)
+    if let known = try committed(folder, platform, ending) { return known }
+    try folder.checkVacant(files, ending)
     let definition = try DatasetDefinition(json: source)
     guard try files.kind(database) == .file else {
       throw WorkspaceError("no-database", "There is no database \(database).", hint: "Name the SQLite file that your app writes.")
@@ -67,6 +68,17 @@ public struct HubWorkspace: Sendable {
       throw error
     }
     return workspace
+  }
+
+  /// One whose making was cut off when all was done: its database knows of it.
+  private static func committed(_ folder: WorkspaceFolder, _ platform: Platform, _ ending: Ending) throws -> HubWorkspace? {
+    guard try folder.isUnfinished(platform.files), try platform.files.kind(folder.configuration) != nil else { return nil }
+    let known = try open(folder.root, platform: platform, ending: ending)
+    guard try Database(path: known.databasePath, mode: .readWrite).hasTable("satchel_hub"),
+      try known.examined().identity.id == known.configuration.id
+    else { return nil }
+    if ending == .keep { try folder.finish(platform.files) }
+    return known
   }
 
   /// The dataset's tables, once database and definition are found to fit.
@@ -98,7 +110,7 @@ public struct HubWorkspace: Sendable {
 
   private func build(_ definition: DatasetDefinition, _ tables: [TrackedTable], in path: String) throws {
     let database = try Database(path: path, mode: .readWrite)
-    try folder.create(platform.files, role: .hub)
+    try folder.begin(platform.files)
     try keys.generate(name: configuration.name)
     let identity = HubStore.Identity(id: configuration.id, name: configuration.name, epoch: platform.random.identifier())
     try database.writeTransaction {
@@ -106,9 +118,10 @@ public struct HubWorkspace: Sendable {
         in: database, identity: identity, definition: definition, tables: tables, at: platform.clock.milliseconds())
       try HubStore.giveFirstBlocks(tables, to: identity.id, in: database)
       try writeBase(database, tables, definition, epoch: identity.epoch, cursor: .zero)
-      // Before the commit: a database without a workspace could not be used again, a workspace without a database says what to do.
+      // Before the commit: a database without a workspace could not be used again.
       try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
     }
+    try folder.finish(platform.files)
   }
 
   /// Opens the database. Throws where something was done to it by which changes may have gone by unseen: carried on like that, they
@@ -131,6 +144,14 @@ public struct HubWorkspace: Sendable {
     guard try platform.files.kind(databasePath) == .file else {
       throw WorkspaceError(
         "no-database", "The hub's database \(databasePath) is not there.", hint: "Bring it back from a backup.")
+    }
+    if try folder.isUnfinished(platform.files) {
+      guard try Database(path: databasePath, mode: .readWrite).hasTable("satchel_hub") else {
+        throw WorkspaceError(
+          "unfinished", "The making of this hub was cut off.", hint: "Make it again, with the same words: satchel-hub init")
+      }
+      // Cut off when all was done but this.
+      if ending == .keep { try folder.finish(platform.files) }
     }
     return try HubStore(path: databasePath)
   }

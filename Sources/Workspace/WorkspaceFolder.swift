@@ -54,24 +54,7 @@ public struct WorkspaceFolder: Sendable {
     return try withExtendedLifetime(lock, body)
   }
 
-  /// Throws where a workspace cannot be made here, because there is one, or something else of its names.
-  public func checkVacant(_ files: any FileSystem) throws {
-    guard try files.kind(configuration) == nil else {
-      throw WorkspaceError("exists", "There is a Satchel workspace in \(root) already.", hint: "Choose another folder.")
-    }
-    for name in ["bundles", "keys"] where try files.kind(path(name)) != nil {
-      throw WorkspaceError("exists", "There is something called \(name) in \(root) already.", hint: "Choose another folder.")
-    }
-  }
-
-  /// Takes away what `create` and a failed beginning made, and nothing that a person had here: an app's database may be.
-  public func undoCreation(_ files: any FileSystem) throws {
-    for name in ["bundles", "keys"] { try files.removeTree(path(name)) }
-    for file in [configuration, lock] where try files.kind(file) != nil { try files.remove(file) }
-    if try files.kind(root) == .directory, try files.list(root).isEmpty { try files.remove(root) }
-  }
-
-  private func sweep(_ files: any FileSystem) throws {
+  func sweep(_ files: any FileSystem) throws {
     for path in try leftovers(files) { try files.removeTree(path) }
   }
 
@@ -84,15 +67,8 @@ public struct WorkspaceFolder: Sendable {
     }
   }
 
-  /// Makes the folders that every workspace has.
-  public func create(_ files: any FileSystem, role: Role) throws {
-    try files.makeDirectory(root, mode: 0o755)
-    try files.makeDirectory(keys, mode: 0o700)
-    for folder in bundles { try files.makeDirectory(folder, mode: 0o755) }
-  }
-
-  /// Those that `create` makes for bundles.
-  private var bundles: [String] { [outbox, sent, inbox, quarantine, archive] }
+  /// Those for bundles that every workspace has.
+  var bundles: [String] { [outbox, sent, inbox, quarantine, archive] }
 
   func missingFolders(_ files: any FileSystem) throws -> [String] { try bundles.filter { try files.kind($0) == nil } }
 }

@@ -136,6 +136,11 @@ struct MainJobTests {
       "init", camp.path("laptop"), "--dataset", "camp", "--name", "laptop", "--request", request, "--json"
     ).json
     let shown = try #require(made["fingerprint"]?.stringValue)
+    // The stick with the request is lost.
+    try camp.remove("request.satchel")
+    let again = ["init", camp.path("laptop"), "--dataset", "camp", "--request", request, "--json", "--name"]
+    #expect(try camp.deviceAnywhere(again + ["other"]).json["error"]?["reason"] == "exists")
+    #expect(try camp.deviceAnywhere(again + ["laptop"]).json["fingerprint"]?.stringValue == shown)
     #expect(try camp.hub("device", "enrol", request, "--user", "ben", "--json").json["error"]?["reason"] == "fingerprint-needed")
     let foreign = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
     #expect(camp.hub("device", "enrol", request, "--user", "ben", "--fingerprint", foreign).code == 3)
@@ -149,6 +154,7 @@ struct MainJobTests {
     #expect(try camp.device("laptop", "status", "--json").json["state"] == "initial")
     #expect(camp.device("laptop", "import", first, "--fingerprint", foreign).code == 0)
     #expect(try camp.rows("laptop/data.sqlite", "SELECT count(*) FROM sites") == "3")
+    #expect(try camp.deviceAnywhere(again + ["laptop"]).json["error"]?["reason"] == "exists")
   }
 
   @Test("bundles of one device in any order: each is taken when it can be, and a repeated one changes nothing")

@@ -70,28 +70,30 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     CrashCase(
       testDescription: "hub init", tool: "satchel-hub",
       words: ["init", "hub-2", "--dataset", "camp.json", "--database", "second.sqlite"],
-      before: [["bash", "-c", "sqlite3 office.sqlite '.schema sites' '.schema reviews' | grep '^CREATE TABLE' | sqlite3 second.sqlite"]],
+      before: [
+        ["bash", "-c", "sqlite3 office.sqlite '.schema sites' '.schema reviews' | grep '^CREATE TABLE' | sqlite3 second.sqlite"]
+      ],
       then: """
-        test -e hub-2/satchel.json || satchel-hub init hub-2 --dataset camp.json --database second.sqlite
+        test -e hub-2/satchel.json -a ! -e hub-2/satchel.unfinished || satchel-hub init hub-2 --dataset camp.json --database second.sqlite
         satchel-hub -C hub-2 user add ann
         satchel-hub -C hub-2 doctor
         """),
     CrashCase(
       testDescription: "device init", tool: "satchel",
-      words: ["init", "second", "--dataset", "camp", "--name", "second", "--request", "request"],
+      words: ["init", "second", "--dataset", "camp", "--name", "second", "--request", "HERE/request"],
       then: """
-        test -e request || { rm -rf second; satchel init second --dataset camp --name second --request request; }
+        satchel init second --dataset camp --name second --request HERE/request
         print=$(satchel -C second keys show --json | jq -r .fingerprint)
-        satchel-hub -C hub device enrol request --user ann --fingerprint "$print"
+        satchel-hub -C hub device enrol HERE/request --user ann --fingerprint "$print"
         """),
     CrashCase(
       testDescription: "device enrol", tool: "satchel-hub",
       words: ["-C", "hub", "device", "enrol", "HERE/request", "--user", "ann", "--fingerprint", "FINGERPRINT"],
-      before: [["satchel", "init", "second", "--dataset", "camp", "--name", "second", "--request", "request"]],
+      before: [["satchel", "init", "second", "--dataset", "camp", "--name", "second", "--request", "HERE/request"]],
       then: """
         satchel-hub -C hub device list | grep -q second || satchel-hub -C hub device enrol HERE/request --user ann --fingerprint FINGERPRINT
         satchel-hub -C hub sync STICK
-        satchel -C second keys show --json | jq -r .fingerprint
+        satchel -C second sync STICK --fingerprint "$(satchel-hub -C hub status --json | jq -r .fingerprint)"
         """),
     CrashCase(
       testDescription: "device provision", tool: "satchel-hub",
@@ -128,13 +130,18 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   private static let backup = ["bash", "-c", "satchel-hub -C hub backup HERE/monday.satchel; cp -a hub/keys safe"]
   func words(in world: CrashWorld, _ words: [String]) throws -> [String] { try words.map { try expanded($0, in: world) } }
 
+  /// What `keys show` says.
+  private struct Shown: Decodable { let fingerprint: String }
+
   private func expanded(_ text: String, in world: CrashWorld) throws -> String {
     if text == "CONFLICT" {
       return try StockTool.sqlite3("office.sqlite", "SELECT id FROM satchel_conflicts", in: world.folder.path).lines[0]
     }
+    var text = text
     if text.contains("FINGERPRINT") {
-      let key = try StockTool.bash("-c", "tail -n 1 second/keys/own.pub", in: world.folder.path)
-      _ = key
+      let shown = try world.run("satchel", "-C", "second", "keys", "show", "--json").text
+      let key = try JSONDecoder().decode(Shown.self, from: Data(shown.utf8))
+      text = text.replacingOccurrences(of: "FINGERPRINT", with: key.fingerprint)
     }
     return text.replacingOccurrences(of: "STICK", with: world.folder("stick")).replacingOccurrences(
       of: "HERE", with: world.folder.path)

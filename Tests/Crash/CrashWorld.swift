@@ -131,7 +131,9 @@ final class CrashWorld {
       #expect(doctor.text == "All is well.\n", "\(name): \(doctor.text)")
     }
     #expect(try run("satchel-hub", "-C", "hub", "audit").status == 0)
-    let left = try StockTool.bash("-c", "find . -name '.satchel-*' -not -name .satchel.lock", in: folder.path).text
+    let left = try StockTool.bash(
+      "-c", "find . -name '.satchel-*' -not -name .satchel.lock -or -name satchel.unfinished", in: folder.path
+    ).text
     #expect(left.isEmpty, "left behind: \(left)")
     // No bundle exists that its workspace's ledger does not know.
     let files = try StockTool.bash(

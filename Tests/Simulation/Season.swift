@@ -75,6 +75,8 @@ final class Season {
     try app.execute(FieldApp.schema)
     // With it what hangs on a row is looked up, and without it the whole table is looked through.
     if random.once(in: 2) { try app.execute("CREATE INDEX visits_by_site ON visits (site)") }
+    // In every other season there are rows before anybody goes out.
+    if random.once(in: 2) { try Self.stock(app, &random) }
     opened = app
     hub = try HubWorkspace.create(
       world.root + "/hub", definition: Array(rules.definition.utf8), database: database,
@@ -88,6 +90,16 @@ final class Season {
     // Whoever sets up a season's work does so in the office, with the power on.
     world.settle()
     say("season \(seed): \(rules.words)")
+  }
+
+  private static func stock(_ app: FieldApp, _ random: inout SplitMix64) throws {
+    for number in 0..<4 {
+      let site = Site(id: ExactText("s\(number)"), zone: Int64(random.below(20)))
+      try app.insert(site, name: "s\(number)", note: nil)
+      for visit in 0..<random.below(3) {
+        try app.insert(Visit(id: ExactText("s\(number)-\(visit)"), site: site.id), a: nil, b: nil)
+      }
+    }
   }
 
   func say(_ event: @autoclosure () -> String) { trace?(event()) }

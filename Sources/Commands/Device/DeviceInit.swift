@@ -2,6 +2,7 @@ import SatchelCrypto
 import SatchelDevice
 import SatchelJSON
 import SatchelPlatform
+import SatchelWorkspace
 
 extension DeviceTool {
   static var initialize: Command {
@@ -10,7 +11,7 @@ extension DeviceTool {
       discussion: """
         Makes the folder DIR with keys of this device's own, and a request file. Carry the request to the hub, \
         and let its operator compare the fingerprint with the one that is shown here. The hub's first bundle then brings the data, \
-        into the app's own file if there is one.
+        into the app's own file if there is one. Until then the same command writes the request once more, should it be lost.
         """,
       arguments: [ArgumentSpec("DIR", help: "the folder to make")],
       options: [
@@ -28,6 +29,7 @@ extension DeviceTool {
       let isStreamed = command.value("request") == Streams.word
       if isStreamed { try Streams.checkOutput(context) }
       let request = isStreamed ? Paths.join(root, "request.satchel") : command.path(command.value("request") ?? "")
+      let isThere = try context.platform.files.kind(WorkspaceFolder(root).configuration) != nil
       let workspace = try DeviceWorkspace.create(
         root, dataset: command.value("dataset") ?? "", name: command.value("name") ?? "",
         database: command.value("database") ?? "data.sqlite", platform: context.platform, ending: command.ending)
@@ -37,12 +39,11 @@ extension DeviceTool {
       }
       let key: PublicKey
       do { key = try workspace.writeRequest(to: request) } catch {
-        // A workspace without a request would only be in the way of the next try.
-        try workspace.folder.undoCreation(context.platform.files)
+        if !isThere { try workspace.folder.undoCreation(context.platform.files) }
         throw error
       }
       let text = """
-        Made the workspace \(root) for the device \(name).
+        \(isThere ? "The workspace \(root) waits for the hub's first bundle; its request is written once more." : "Made the workspace \(root) for the device \(name).")
         The request is in \(isStreamed ? "standard output" : request): carry it to the hub.
 
         The fingerprint of this device's key is

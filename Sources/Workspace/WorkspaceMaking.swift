@@ -1,0 +1,49 @@
+import SatchelPlatform
+import SatchelValues
+
+/// How a workspace comes to be, so that one whose making was cut off is known for what it is, and made anew.
+extension WorkspaceFolder {
+  /// It is there from the first step to the last.
+  private var unfinished: String { path("satchel.unfinished") }
+
+  /// Throws where a workspace cannot be made here, because there is one, or something else of its names. One that was never finished goes.
+  public func checkVacant(_ files: any FileSystem, _ ending: Ending) throws {
+    if try isUnfinished(files) {
+      if ending == .keep { try undoCreation(files) }
+      return
+    }
+    guard try files.kind(configuration) == nil else {
+      throw WorkspaceError("exists", "There is a Satchel workspace in \(root) already.", hint: "Choose another folder.")
+    }
+    for name in ["bundles", "keys"] where try files.kind(path(name)) != nil {
+      throw WorkspaceError("exists", "There is something called \(name) in \(root) already.", hint: "Choose another folder.")
+    }
+  }
+
+  /// Begins to make one, which is unfinished until `finish` is called.
+  public func begin(_ files: any FileSystem) throws {
+    try files.makeDirectory(root, mode: 0o755)
+    try files.replace(
+      unfinished, mode: 0o644, contents: Array("The making of this workspace was cut off. Run init again.\n".utf8))
+    try makeFolders(files)
+  }
+
+  /// Makes the folders that every workspace has, as far as they are missing.
+  public func makeFolders(_ files: any FileSystem) throws {
+    try files.makeDirectory(root, mode: 0o755)
+    try files.makeDirectory(keys, mode: 0o700)
+    for folder in bundles { try files.makeDirectory(folder, mode: 0o755) }
+  }
+
+  public func finish(_ files: any FileSystem) throws { try files.removeIfThere(unfinished) }
+
+  public func isUnfinished(_ files: any FileSystem) throws -> Bool { try files.kind(unfinished) != nil }
+
+  /// Takes away what `begin` and a failed making left, and nothing that a person had here: an app's database may be.
+  public func undoCreation(_ files: any FileSystem) throws {
+    try sweep(files)
+    for name in ["bundles", "keys"] { try files.removeTree(path(name)) }
+    for file in [configuration, lock, unfinished] where try files.kind(file) != nil { try files.remove(file) }
+    if try files.kind(root) == .directory, try files.list(root).isEmpty { try files.remove(root) }
+  }
+}
