@@ -29,6 +29,9 @@ public struct HubImportReport: Sendable {
   public var tally = RowTally()
   /// The new disagreements, the first of them.
   public var found: [ConflictRecord] = []
+  /// Attached files that were not here before, and those that had to be kept beside others of their path.
+  public var attached = 0
+  public var beside: [ArrivingAttachments.Arrival] = []
   /// Of a volume: which others must come before anything can be taken.
   public var waiting: BundleParts.Waiting?
 }
@@ -69,7 +72,9 @@ extension HubWorkspace {
     let manifest = bundle.manifest
     let changes = try self.changes(of: manifest)
     try refuseFork(manifest, changes, bundle.digest, store)
-    let report = try BundleMerge(self, store, manifest, changes).run(bundle)
+    try check(attachmentsOf: bundle, store)
+    let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, ending: ending)
+    let report = try BundleMerge(self, store, manifest, changes).run(bundle, arriving)
     if ending == .takeBack { return report }
     if let device = try store.device(manifest.from.id) {
       try publish(device)
