@@ -76,6 +76,10 @@ struct AttachmentTests {
     try camp.carry("phone", rounds: 2)
     for place in ["tablet", "phone"] { #expect(try camp.device(place, "status", "--json").json["files"]?["waiting"] == 0) }
     #expect(try camp.hub("status", "--json").json["files"]?["waiting"]?.arrayValue?.isEmpty == true)
+    // And nobody answers the other's word of what came for ever.
+    for place in ["tablet", "phone"] { #expect(try camp.device(place, "export", "--json").json["new"] == false) }
+    let idle = try camp.hub("emit", "--all", "--json").json["emissions"]?.arrayValue ?? []
+    #expect(idle.map { $0["new"] } == [false, false])
     for tool in [camp.hub("doctor"), camp.device("tablet", "doctor"), camp.hub("audit")] {
       #expect(tool.code == 0, "\(tool.out)")
     }
@@ -376,6 +380,62 @@ struct AttachmentTests {
         #expect(try camp.read("\(place)/files/\(name).jpg") == Array(name.utf8), "\(place) \(name)")
       }
     }
+  }
+
+  @Test("a rehearsal counts the files, and leaves every byte as it is")
+  func rehearsals() throws {
+    try photo("oak.jpg", in: "tablet", "an oak")
+    try photo("elm.jpg", in: "hub", "an elm")
+    try review("r1", "lake", "oak.jpg", in: "tablet/data.sqlite")
+    try review("r2", "lake", "elm.jpg", in: "office.sqlite")
+    func rehearse(_ words: (Camp) -> Camp.Outcome) throws -> String {
+      let before = try camp.everything()
+      let outcome = words(camp)
+      #expect(try camp.everything() == before)
+      return outcome.out
+    }
+    #expect(try rehearse { $0.device("tablet", "export", "--dry-run") }.contains("1 file along with it."))
+    #expect(try rehearse { $0.hub("emit", "--device", "tablet", "--dry-run") }.contains("1 file along with it."))
+    camp.device("tablet", "export")
+    let bundle = camp.path(export(1))
+    #expect(try rehearse { $0.hub("import", "--dry-run", bundle) }.contains("1 file came with it."))
+    camp.hub("import", bundle)
+    camp.hub("emit", "--device", "tablet")
+    let answer = camp.path(emission(2, for: "tablet"))
+    #expect(try rehearse { $0.device("tablet", "import", "--dry-run", answer) }.contains("1 file came with it."))
+  }
+
+  @Test("a backup of the hub holds the files that rows name, and a restored hub has them")
+  func backup() throws {
+    try photo("trees/oak.jpg", in: "hub", "an oak")
+    try camp.backUp()
+    try camp.restore()
+    #expect(content("trees/oak.jpg", in: "hub") == "an oak")
+    try review("r1", "lake", "trees/oak.jpg", in: "office.sqlite")
+    try camp.carry("tablet", rounds: 2)
+    #expect(content("trees/oak.jpg", in: "tablet") == "an oak")
+  }
+
+  @Test("files that the dataset does not allow are refused at the hub, and nothing of the bundle is taken")
+  func notAllowed() throws {
+    let narrow = try Camp(copyOf: camp)
+    try camp.sql("tablet/data.sqlite", "UPDATE satchel_device SET definition = replace(definition, '4000', '9000')")
+    try photo("oak.jpg", in: "tablet", String(repeating: "x", count: 5000))
+    try review("r1", "lake", "oak.jpg", in: "tablet/data.sqlite")
+    camp.device("tablet", "export")
+    let outcome = camp.hub("import", camp.path(export(1)))
+    #expect(outcome.code == 3)
+    #expect(outcome.error.contains("the file oak.jpg of 5000 bytes, which the dataset does not allow"), "\(outcome.error)")
+    #expect(content("oak.jpg", in: "hub") == nil)
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews") == "0")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/quarantine")).count == 2)
+    // Nor may a device send files where no column is marked.
+    try narrow.sql("office.sqlite", #"UPDATE satchel_hub SET definition = replace(definition, '"attachments": ["photo"]', '')"#)
+    try narrow.makeFolder("tablet/files")
+    try narrow.write("tablet/files/oak.jpg", "an oak")
+    try narrow.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r1', 'lake', 'oak.jpg')")
+    narrow.device("tablet", "export")
+    #expect(narrow.hub("import", narrow.path(export(1))).code == 3)
   }
 
   @Test("a definition that marks what cannot name files is refused with its place")

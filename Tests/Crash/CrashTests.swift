@@ -59,10 +59,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
         backup, export, merge, export,
         [
           "bash", "-c",
-          """
-          mv hub/files files; rm -r hub office.sqlite stick/SATCHEL; satchel-hub restore monday.satchel hub --keys safe
-          rm files/frogs -r; mv files hub/files; ln -s hub/office.sqlite office.sqlite
-          """,
+          "rm -r hub office.sqlite stick/SATCHEL; satchel-hub restore monday.satchel hub --keys safe; ln -s hub/office.sqlite office.sqlite",
         ],
         merge,
       ]),
