@@ -79,7 +79,7 @@ public struct WorkspaceFolder: Sendable {
 
   /// What a command that was killed left lying half done.
   func leftovers(_ files: any FileSystem) throws -> [String] {
-    try [root, keys, outbox, sent, inbox, waiting, staged, quarantine, archive, attached].flatMap { place in
+    try [root, keys, formerKeys, outbox, sent, inbox, waiting, staged, quarantine, archive, attached].flatMap { place in
       try files.kind(place) == .directory
         ? files.list(place).filter { $0.hasPrefix(HostFileSystem.temporaryPrefix) }
           .map { Paths.join(place, $0) }.filter { try !ArrivingFile.isHeld($0, files) } : []
