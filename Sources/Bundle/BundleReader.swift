@@ -172,9 +172,8 @@ public struct BundleReader {
       try writer.write(count == buffer.count ? buffer : Array(buffer[..<count]))
       tell(count)
     }
-    let digest = try writer.finish()
-    guard digest == expected else { throw BundleError.digest(entry.name.rawValue) }
-    if case .blob(let blob) = entry.name, blob != BlobName(of: digest) {
+    guard try writer.finish() == expected else { throw BundleError.digest(entry.name.rawValue) }
+    if case .blob(let blob) = entry.name, expected.map({ BlobName(of: $0) }) != blob {
       throw BundleError.entry(entry.name.rawValue, "is not called by its digest")
     }
     try platform.files.rename(writer.path, to: folder.file(entry.name.fileName))

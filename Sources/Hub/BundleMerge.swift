@@ -19,10 +19,12 @@ struct BundleMerge {
     self.changes = changes
   }
 
-  func run(_ bundle: borrowing VerifiedBundle, _ arriving: borrowing ArrivingAttachments) throws -> HubImportReport {
+  func run(_ bundle: borrowing VerifiedBundle) throws -> HubImportReport {
     let now = workspace.platform.clock.milliseconds()
     let lines = try bundle.changeLines()
     try lines.readAhead()
+    let arriving = try ArrivingAttachments(
+      bundle, in: workspace.folder, platform: workspace.platform, ending: workspace.ending)
     return try store.applyTransaction(workspace.ending) {
       try store.absorb(user: HubWorkspace.hubUser, at: now)
       guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }

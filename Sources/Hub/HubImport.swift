@@ -73,8 +73,7 @@ extension HubWorkspace {
     let changes = try self.changes(of: manifest)
     try refuseFork(manifest, changes, bundle.digest, store)
     try check(attachmentsOf: bundle, store)
-    let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, ending: ending)
-    let report = try BundleMerge(self, store, manifest, changes).run(bundle, arriving)
+    let report = try BundleMerge(self, store, manifest, changes).run(bundle)
     if ending == .takeBack { return report }
     if let device = try store.device(manifest.from.id) {
       try publish(device)
