@@ -70,7 +70,9 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     CrashCase(
       testDescription: "hub init", tool: "satchel-hub",
       words: ["init", "hub-2", "--dataset", "camp.json", "--database", "second.sqlite"],
-      before: [["bash", "-c", "sqlite3 office.sqlite '.schema sites' '.schema reviews' | grep '^CREATE TABLE' | sqlite3 second.sqlite"]],
+      before: [
+        ["bash", "-c", "sqlite3 office.sqlite '.schema sites' '.schema reviews' | grep '^CREATE TABLE' | sqlite3 second.sqlite"]
+      ],
       then: """
         test -e hub-2/satchel.json || satchel-hub init hub-2 --dataset camp.json --database second.sqlite
         satchel-hub -C hub-2 user add ann
