@@ -37,7 +37,7 @@ DEB ?= .build/deb
 # Sets and dictionaries in one order, so that what a seed tells can be seen again.
 export SWIFT_DETERMINISTIC_HASHING := 1
 
-.PHONY: static deb shots install crash build test demo lint format soak histories sanitize fuzz bench clean deps
+.PHONY: docs static deb shots install crash build test demo lint format soak histories sanitize fuzz bench clean deps
 
 # Both tools: .build/release/satchel and .build/release/satchel-hub.
 build: deps
@@ -58,6 +58,10 @@ static: deps
 # satchel_*.deb and satchel-hub_*.deb in DEB, of the static tools; both are installed into an empty root, tried and removed.
 deb: static
 	scripts/deb.sh .build/static/bin '$(DEB)'
+
+# The documentation of the library that apps bring along, for any web server: .build/docs.
+docs: deps
+	SWIFT='$(SWIFT)' scripts/docs.sh
 
 # Drives the console in a browser, and leaves pictures of its pages in .build/shots. Needs: apt-get install chromium; pip install playwright
 shots: build

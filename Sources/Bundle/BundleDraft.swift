@@ -76,6 +76,48 @@ public struct BundleDraft: ~Copyable {
     entries.append(try staged(.files, at: path))
   }
 
+  /// Copies an attached file into this draft's folder; `addAttachments` says whether it goes along. nil where it has more than `limit` bytes
+  /// by now.
+  public func stage(_ fd: Int32, limit: Int64) throws -> StagedFile? {
+    var entry = try EntryWriter(in: folder)
+    var pieces = platform.files.pieces(of: fd)
+    while let piece = try pieces.next() {
+      guard entry.written + Int64(piece.count) <= limit else {
+        try platform.files.remove(entry.path)
+        return nil
+      }
+      try entry.write(piece)
+    }
+    let digest = try entry.finish()
+    return StagedFile(path: entry.path, bytes: entry.bytes, digest: digest)
+  }
+
+  /// Adds lines about attached files, and the contents of those that the bundle is to carry.
+  /// - Parameter received: what came from the other side.
+  public mutating func addAttachments(
+    _ carried: [(path: AttachmentPath, file: StagedFile)], received: [AttachmentLine]
+  ) throws {
+    let files = carried.map {
+      AttachmentLine(path: $0.path, digest: $0.file.digest, content: .file(bytes: $0.file.bytes))
+    }
+    try addLines(.attachments) { line in
+      for entry in (files + received).sorted(by: AttachmentLine.precedes) { try line(entry) }
+    }
+    var added: Set<BlobName> = []
+    for file in carried.map(\.file) {
+      let name = BlobName(of: file.digest)
+      guard added.insert(name).inserted else { continue }
+      entries.append(StagedEntry(name: .blob(name), path: file.path, bytes: file.bytes, digest: file.digest))
+    }
+  }
+
+  /// An attached file's content in a draft's folder.
+  public struct StagedFile: Sendable {
+    let path: String
+    public let bytes: Int64
+    public let digest: Digest
+  }
+
   /// Adds a piece of another bundle's file: as many bytes of `source`, or those that are left of it.
   mutating func addPart(_ bytes: Int64, of source: any ByteSource) throws {
     var entry = try EntryWriter(in: folder)
@@ -133,6 +175,8 @@ public struct BundleDraft: ~Copyable {
   public mutating func seal(_ manifest: Manifest, with key: borrowing SigningKey) throws -> SealedBundle {
     var manifest = manifest
     manifest.critical = critical + (manifest.body.continuation == nil ? [] : [.continues])
+    manifest.attachments = count(of: .attachments)
+    manifest.blobs = Int64(entries.count { $0.name.isBlob })
     entries.sort { $0.name < $1.name }
     let promised = entries.map { Manifest.Entry(name: $0.name, bytes: $0.bytes) }
     try manifest.check(promised)
@@ -169,59 +213,6 @@ public struct BundleDraft: ~Copyable {
     let file = FileSink(fd, files: platform.files)
     return try ZstdSink(recipients.isEmpty ? file : AgeSink(file, for: recipients, random: platform.random.bytes))
   }
-}
-
-/// Makes the bytes of an entry's lines, and counts them.
-private final class LineWriter {
-  private var writer = JSONWriter()
-  private let limit = BundleLimits().lineBytes
-  private let progress: (any ProgressObserver)?
-  private(set) var count: Int64 = 0
-  private(set) var needed: Manifest.Critical?
-
-  init(_ progress: (any ProgressObserver)?) { self.progress = progress }
-
-  func bytes(of line: some BundleLine) throws -> [UInt8] {
-    needed = needed ?? line.critical
-    writer.reset()
-    line.write(into: &writer)
-    writer.endLine()
-    guard writer.bytes.count <= limit else { throw BundleError.rowTooLarge(line.rowName, limit: limit) }
-    count += 1
-    if count.isMultiple(of: 1024) { progress?.observe(Progress(.collecting, count)) }
-    return writer.bytes
-  }
-}
-
-/// Something that stands in a bundle as one line of JSON.
-protocol BundleLine {
-  func write(into writer: inout JSONWriter)
-  /// What it is about, for people.
-  var rowName: String { get }
-  /// What a reader must understand to take it.
-  var critical: Manifest.Critical? { get }
-}
-
-extension BundleLine {
-  var critical: Manifest.Critical? { nil }
-}
-
-extension ChangeLine: BundleLine {
-  var critical: Manifest.Critical? { content.isAboutKeys ? .keys : nil }
-
-  var rowName: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
-}
-
-extension ConflictRecord: BundleLine {
-  var rowName: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
-}
-
-extension Resolution: BundleLine {
-  var rowName: String { "the conflict \(conflict)" }
-}
-
-extension Migration: BundleLine {
-  var rowName: String { "the migration to version \(version)" }
 }
 
 /// A signed bundle that still lies in its draft's folder, entry by entry.

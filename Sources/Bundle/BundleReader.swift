@@ -160,10 +160,9 @@ public struct BundleReader {
     _ entry: Manifest.Entry, of tar: inout TarReader, digest expected: Digest?, in folder: borrowing StagingFolder,
     tell: (_ bytes: Int) -> Void
   ) throws {
-    guard entry.bytes <= limits.entryBytes else {
-      throw BundleError.tooLarge("The entry \(entry.name.rawValue)", limit: limits.entryBytes)
-    }
-    let size = try header(entry.name, of: &tar, limit: limits.entryBytes)
+    let limit = entry.name.isBlob ? limits.blobBytes : limits.entryBytes
+    guard entry.bytes <= limit else { throw BundleError.tooLarge("The entry \(entry.name.rawValue)", limit: limit) }
+    let size = try header(entry.name, of: &tar, limit: limit)
     guard size == entry.bytes else { throw BundleError.entry(entry.name.rawValue, "has not the size that was signed") }
     var writer = try EntryWriter(in: folder)
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
@@ -174,7 +173,10 @@ public struct BundleReader {
       tell(count)
     }
     guard try writer.finish() == expected else { throw BundleError.digest(entry.name.rawValue) }
-    try platform.files.rename(writer.path, to: folder.file(entry.name.rawValue))
+    if case .blob(let blob) = entry.name, expected.map({ BlobName(of: $0) }) != blob {
+      throw BundleError.entry(entry.name.rawValue, "is not called by its digest")
+    }
+    try platform.files.rename(writer.path, to: folder.file(entry.name.fileName))
   }
 }
 

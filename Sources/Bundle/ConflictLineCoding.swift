@@ -140,7 +140,7 @@ extension Resolution {
 }
 
 extension JSONWriter {
-  fileprivate mutating func members(_ members: KeyValuePairs<String, String>) {
+  mutating func members(_ members: KeyValuePairs<String, String>) {
     for (name, text) in members {
       key(name)
       string(text)

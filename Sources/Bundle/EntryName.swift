@@ -1,25 +1,73 @@
-/// The entries that a bundle may have, in the order in which they stand.
-public enum EntryName: String, Sendable, CaseIterable, Comparable {
-  case signature = "B2SUMS.minisig"
-  case sums = "B2SUMS"
-  case manifest = "manifest.json"
-  case changes = "changes.jsonl"
-  case resolutions = "resolutions.jsonl"
-  case conflicts = "conflicts.jsonl"
-  case dataset = "dataset.json"
-  case migrations = "migrations.jsonl"
-  case snapshot = "snapshot.sqlite"
-  case part
-  case files = "files.sqlite"
+import SatchelCrypto
+import SatchelValues
 
-  public static func < (a: EntryName, b: EntryName) -> Bool { a.place < b.place }
+/// The entries that a bundle may have, in the order in which they stand.
+public enum EntryName: Hashable, Sendable, Comparable {
+  case signature, sums, manifest, changes, resolutions, conflicts, dataset, migrations, snapshot, part, files, attachments
+  /// An attached file's content, named by the beginning of its digest.
+  case blob(BlobName)
+
+  /// The entries of one name each.
+  static let fixed: [(name: EntryName, text: String)] = [
+    (.signature, "B2SUMS.minisig"), (.sums, "B2SUMS"), (.manifest, "manifest.json"), (.changes, "changes.jsonl"),
+    (.resolutions, "resolutions.jsonl"), (.conflicts, "conflicts.jsonl"), (.dataset, "dataset.json"),
+    (.migrations, "migrations.jsonl"), (.snapshot, "snapshot.sqlite"), (.part, "part"), (.files, "files.sqlite"),
+    (.attachments, "attachments.jsonl"),
+  ]
+  private static let blobs = "blobs/"
+
+  public var rawValue: String {
+    if case .blob(let blob) = self { return Self.blobs + blob.digits }
+    return Self.fixed[place].text
+  }
+
+  /// nil where no entry of this format has the name.
+  public init?(rawValue: String) { self.init(bytes: rawValue.utf8) }
 
   /// The entry whose name these bytes are; nil where no entry of this format has it.
   init?(bytes: some Sequence<UInt8>) {
     let bytes = Array(bytes)
-    guard let name = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(bytes) }) else { return nil }
-    self = name
+    if let known = Self.fixed.first(where: { $0.text.utf8.elementsEqual(bytes) }) {
+      self = known.name
+    } else if bytes.starts(with: Self.blobs.utf8),
+      let blob = BlobName(digits: String(decoding: bytes.dropFirst(Self.blobs.utf8.count), as: UTF8.self))
+    {
+      self = .blob(blob)
+    } else {
+      return nil
+    }
   }
 
-  private var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+  var isBlob: Bool {
+    if case .blob = self { return true }
+    return false
+  }
+
+  /// How its file is called where a bundle is made or read: in one folder, without a path.
+  var fileName: String {
+    if case .blob(let blob) = self { return "blob-\(blob.digits)" }
+    return rawValue
+  }
+
+  public static func < (a: EntryName, b: EntryName) -> Bool {
+    if case .blob(let first) = a, case .blob(let second) = b { return first < second }
+    return a.place < b.place
+  }
+
+  private var place: Int { Self.fixed.firstIndex { $0.name == self } ?? Self.fixed.count }
+}
+
+/// The name of an attached file's content in a bundle: the first half of its digest, which is as much as a tar's header has room for. The
+/// whole digest stands in B2SUMS.
+public struct BlobName: Hashable, Comparable, Sendable {
+  let digits: String
+
+  init(of digest: Digest) { digits = String(digest.hexadecimal.prefix(Digest.size)) }
+
+  init?(digits: String) {
+    guard let bytes = Hexadecimal.bytes(of: digits), bytes.count == Digest.size / 2 else { return nil }
+    self.digits = digits
+  }
+
+  public static func < (a: BlobName, b: BlobName) -> Bool { a.digits < b.digits }
 }

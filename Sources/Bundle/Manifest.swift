@@ -32,6 +32,8 @@ public struct Manifest: Hashable, Sendable {
     case keys
     /// A request of a device that was another one before: what that delivered is not to be taken once more.
     case continues
+    /// What is said of attached files, and their contents.
+    case attachments
   }
 
   public enum Body: Hashable, Sendable {
@@ -202,7 +204,10 @@ public struct Manifest: Hashable, Sendable {
   public let changes: Int64
   public let conflicts: Int64
   public let resolutions: Int64
-  /// Filled in when the bundle is sealed, by what was put in.
+  /// How many lines tell of attached files, and how many of these are in the bundle. Filled in when the bundle is sealed, by what was put in.
+  public internal(set) var attachments: Int64 = 0
+  public internal(set) var blobs: Int64 = 0
+  /// The same.
   public internal(set) var critical: [Critical] = []
   /// For whom what is for the sender may be encrypted; nil: it does not say.
   public var recipient: AgeRecipient?
@@ -251,7 +256,7 @@ public struct Manifest: Hashable, Sendable {
 
   /// Whether it says anything but that its sender has heard of the other side: only what does needs an answer.
   public var saysAnything: Bool {
-    if changes + conflicts + resolutions > 0 || rotation != nil { return true }
+    if changes + conflicts + resolutions + blobs > 0 || rotation != nil { return true }
     if case .scope(let scope) = body { return scope.extent == .full }
     return false
   }

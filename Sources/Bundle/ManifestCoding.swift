@@ -18,12 +18,7 @@ extension Manifest {
       .init(name: "user", value: .string(user)),
       .init(name: "created", value: .string(created)),
       .init(name: "stamp", value: .string(stamp.hexadecimal)),
-      .init(
-        name: "counts",
-        value: .object([
-          .init(name: "changes", value: .integer(changes)), .init(name: "resolutions", value: .integer(resolutions)),
-          .init(name: "conflicts", value: .integer(conflicts)),
-        ])),
+      .init(name: "counts", value: .object(countMembers)),
       .init(
         name: "entries",
         value: .array(
@@ -32,6 +27,17 @@ extension Manifest {
           })),
     ]
     return .object(members + keyMembers + bodyMembers)
+  }
+
+  private var countMembers: [JSONValue.Member] {
+    var members: [JSONValue.Member] = [
+      .init(name: "changes", value: .integer(changes)), .init(name: "resolutions", value: .integer(resolutions)),
+      .init(name: "conflicts", value: .integer(conflicts)),
+    ]
+    if attachments > 0 {
+      members += [.init(name: "attachments", value: .integer(attachments)), .init(name: "blobs", value: .integer(blobs))]
+    }
+    return members
   }
 
   private var keyMembers: [JSONValue.Member] {
@@ -116,6 +122,9 @@ extension Manifest {
       from: try Party(document["from"], "from"), to: try Party(document["to"], "to"), user: try fields.userName("user"),
       created: try fields.time("created"), stamp: try fields.stamp("stamp"), changes: try counts.natural("changes"),
       conflicts: try counts.natural("conflicts"), resolutions: try counts.natural("resolutions"), body: try Body(kind, fields))
+    if counts.object["attachments"] != nil {
+      (manifest.attachments, manifest.blobs) = (try counts.natural("attachments", from: 1), try counts.natural("blobs"))
+    }
     manifest.critical = understood
     manifest.recipient = try fields.recipient("recipient")
     manifest.rotation = try fields.rotation()
@@ -286,7 +295,7 @@ private struct ManifestFields {
   }
 
   func entries() throws(BundleError) -> [Manifest.Entry] {
-    guard let list = object["entries"]?.arrayValue, list.count <= EntryName.allCases.count else {
+    guard let list = object["entries"]?.arrayValue, list.count <= EntryName.fixed.count + BundleLimits.mostBlobs else {
       throw .manifest("entries is missing or too long")
     }
     var entries: [Manifest.Entry] = []

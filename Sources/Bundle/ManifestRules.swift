@@ -2,14 +2,23 @@ extension Manifest {
   /// Checks what the members of a manifest must not say together. Writer and reader hold to the same rules.
   func check(_ entries: [Entry]) throws(BundleError) {
     let present = entries.map(\.name)
-    for (name, lines) in [(EntryName.changes, changes), (.resolutions, resolutions), (.conflicts, conflicts)] {
+    for (name, lines) in [
+      (EntryName.changes, changes), (.resolutions, resolutions), (.conflicts, conflicts), (.attachments, attachments),
+    ] {
       guard present.contains(name) == (lines > 0) else {
         throw .manifest("it counts \(lines) lines in \(name.rawValue), which \(present.contains(name) ? "is" : "is not") there")
       }
     }
+    let carried = Int64(present.count(where: \.isBlob))
+    guard carried == blobs, carried <= BundleLimits.mostBlobs, carried == 0 || attachments > 0 else {
+      throw .manifest("it counts \(blobs) attached files, and carries \(carried)")
+    }
+    guard critical.contains(.attachments) == (attachments > 0) else {
+      throw .manifest("what it says of attached files and what critical says of them do not go together")
+    }
     let (required, allowed) = body.entries(critical)
     if let missing = required.first(where: { !present.contains($0) }) { throw .manifest("it has no \(missing.rawValue)") }
-    if let strange = present.first(where: { !required.contains($0) && !allowed.contains($0) }) {
+    if let strange = present.first(where: { !required.contains($0) && !allowed.contains($0) && !$0.isBlob }) {
       throw .manifest("\(strange.rawValue) has no place in a bundle of its kind")
     }
     guard !present.contains(.migrations) || present.contains(.dataset) else {
@@ -63,12 +72,12 @@ extension Manifest.Body {
   /// What a bundle of this kind must carry behind its manifest, and what it may carry besides.
   fileprivate func entries(_ critical: [Manifest.Critical]) -> (required: [EntryName], allowed: [EntryName]) {
     switch self {
-    case .changes: ([], [.changes, .resolutions, .conflicts, .snapshot])
+    case .changes: ([], [.changes, .resolutions, .conflicts, .snapshot, .attachments])
     case .scope(let scope):
       switch scope.extent {
       case .full:
-        ([.dataset, .snapshot], critical.contains(.keys) ? [.changes, .conflicts, .migrations] : [.conflicts, .migrations])
-      case .delta: ([], [.changes, .conflicts, .dataset, .migrations])
+        ([.dataset, .snapshot], [.conflicts, .migrations, .attachments] + (critical.contains(.keys) ? [.changes] : []))
+      case .delta: ([], [.changes, .conflicts, .dataset, .migrations, .attachments])
       }
     case .enrolment: ([], [])
     case .volume: ([.part], [])

@@ -13,7 +13,7 @@ public struct VerifiedBundle: ~Copyable {
   public let digest: Digest
   private let entries: [Manifest.Entry]
   private let folder: StagingFolder
-  private let limits: BundleLimits
+  let limits: BundleLimits
   private let platform: Platform
 
   init(
@@ -34,7 +34,7 @@ public struct VerifiedBundle: ~Copyable {
   public func has(_ name: EntryName) -> Bool { entries.contains { $0.name == name } }
 
   /// The path of an entry's file in the staging folder; nil where the bundle has none.
-  public func path(of name: EntryName) -> String? { has(name) ? folder.file(name.rawValue) : nil }
+  public func path(of name: EntryName) -> String? { has(name) ? folder.file(name.fileName) : nil }
 
   /// The lines of `changes.jsonl`. They must be read while the bundle is there.
   public func changeLines() throws -> ChangeLines {
@@ -72,7 +72,7 @@ public struct VerifiedBundle: ~Copyable {
   }
 
   /// - Parameter expected: how many lines there must be; nil: any number.
-  private func eachLine(_ entry: EntryName, _ expected: Int64?, _ body: ([UInt8]) throws -> Void) throws {
+  func eachLine(_ entry: EntryName, _ expected: Int64?, _ body: ([UInt8]) throws -> Void) throws {
     var number = 0
     if let path = path(of: entry) {
       var reader = try LineReader(path: path, limit: limits.lineBytes, files: platform.files)

@@ -50,6 +50,11 @@ public struct TrackedTable: Sendable {
     for column in rules.columns.keys.sorted() where info.schema.position(of: column) == nil {
       throw DatasetError("\(place).columns.\(column)", "the table has no such column that is stored")
     }
+    for column in rules.attachments {
+      guard let position = info.schema.position(of: column), !info.schema.key.contains(position) else {
+        throw DatasetError("\(place).attachments", "the table has no column \(column) that is stored, beside its key")
+      }
+    }
     return TrackedTable(info: info, rules: rules, names: CaptureNames(info.schema))
   }
 

@@ -12,6 +12,8 @@ public struct DatasetDefinition: Sendable {
   public let escrow: [AgeRecipient]
   /// What is known about each user, beside the name; rules use each as a parameter.
   public let attributes: [Attribute]
+  /// How much of attached files goes into one bundle.
+  public let attachments: AttachmentLimits
   /// In the order of the definition.
   public let tables: [TableRules]
   /// The document that this was read from, byte for byte.
@@ -19,6 +21,24 @@ public struct DatasetDefinition: Sendable {
 
   public func rules(for table: Name) -> TableRules? { tables.first { $0.name == table } }
   public func attribute(_ name: Name) -> Attribute? { attributes.first { $0.name == name } }
+}
+
+/// How much of the files that rows name a bundle carries.
+public struct AttachmentLimits: Hashable, Sendable {
+  /// The size of one; a larger one is not carried at all.
+  public let fileBytes: Int64
+  /// Of all in one bundle; the others go with the next ones.
+  public let bundleBytes: Int64
+
+  /// The same with less in one bundle: what a stick has room for.
+  public func atMost(_ bytes: Int64?) -> AttachmentLimits {
+    AttachmentLimits(fileBytes: fileBytes, bundleBytes: min(bundleBytes, bytes ?? bundleBytes))
+  }
+
+  public static let usual = AttachmentLimits(fileBytes: 100 << 20, bundleBytes: 1 << 30)
+  /// What FAT takes.
+  public static let mostFileBytes: Int64 = (4 << 30) - 1
+  public static let mostBundleBytes: Int64 = 64 << 30
 }
 
 /// When a device's bundle carries the device's whole database.
@@ -149,6 +169,8 @@ public struct TableRules: Sendable {
   public let merge: MergeGrain
   /// Columns with a policy of their own.
   public let columns: [Name: ColumnPolicy]
+  /// Columns that name files below the workspace's `files/`, which travel with the rows.
+  public let attachments: [Name]
   public let unique: UniqueRule
   public let delete: DeleteRule
   public let keys: KeyRule

@@ -14,7 +14,7 @@ extension DatasetDefinition {
       throw DatasetError("", "it is not JSON: \(error.reason), at byte \(error.offset)")
     }
     let root = try Members(
-      document, at: "", known: ["dataset", "version", "snapshot", "encrypt", "escrow", "attributes", "tables"])
+      document, at: "", known: ["dataset", "version", "snapshot", "encrypt", "escrow", "attributes", "attachments", "tables"])
     name = try root.string("dataset")
     guard isSafeName(name) else {
       throw DatasetError("dataset", "\"\(name)\" cannot be part of a file name", hint: safeNameHint)
@@ -26,6 +26,7 @@ extension DatasetDefinition {
     snapshot = try Self.snapshotRule(root)
     encryption = try root.word("encrypt", of: EncryptionRule.self) ?? .never
     escrow = try Self.escrow(root)
+    attachments = try Self.attachments(root)
     attributes = try root.members("attributes").map { member throws(DatasetError) in
       let place = "attributes.\(member.name)"
       guard let word = member.value.stringValue, let kind = Attribute.Kind(rawValue: word) else {
@@ -72,6 +73,29 @@ extension DatasetDefinition {
     }
   }
 
+  private static func attachments(_ root: Members) throws(DatasetError) -> AttachmentLimits {
+    guard let value = root["attachments"] else { return .usual }
+    let members = try Members(value, at: "attachments", known: ["file", "bundle"])
+    func bytes(_ name: String, _ most: Int64, usual: Int64) throws(DatasetError) -> Int64 {
+      if members[name] == nil { return usual }
+      let bytes = try members.integer(name)
+      guard (1...most).contains(bytes) else {
+        throw DatasetError(members.place(name), "it must be a number of bytes from 1 to \(most)")
+      }
+      return bytes
+    }
+    let usual = AttachmentLimits.usual
+    let file = try bytes("file", AttachmentLimits.mostFileBytes, usual: usual.fileBytes)
+    let limits = AttachmentLimits(
+      fileBytes: file, bundleBytes: try bytes("bundle", AttachmentLimits.mostBundleBytes, usual: max(usual.bundleBytes, file)))
+    guard limits.bundleBytes >= limits.fileBytes else {
+      throw DatasetError(
+        "attachments.bundle", "a file of \(limits.fileBytes) bytes would fit into no bundle",
+        hint: "Let it be no less than attachments.file.")
+    }
+    return limits
+  }
+
   private func checkParents() throws(DatasetError) {
     for table in tables {
       for parent in table.parents ?? [] where rules(for: parent) == nil {
@@ -85,7 +109,10 @@ extension TableRules {
   init(name: Name, definition: JSONValue, at place: String) throws(DatasetError) {
     let members = try Members(
       definition, at: place,
-      known: ["parents", "visible", "write", "conflict", "merge", "columns", "unique", "delete", "deleted", "keys", "block"])
+      known: [
+        "parents", "visible", "write", "conflict", "merge", "columns", "attachments", "unique", "delete", "deleted", "keys",
+        "block",
+      ])
     self.name = name
     guard !name.text.lowercased().hasPrefix("satchel_"), !name.text.lowercased().hasPrefix("sqlite_") else {
       throw DatasetError(place, "names that begin with satchel_ and sqlite_ belong to Satchel and SQLite")
@@ -100,6 +127,7 @@ extension TableRules {
     conflict = try members.word("conflict", of: Policy.self) ?? .manual
     merge = try members.word("merge", of: MergeGrain.self) ?? .column
     columns = try Self.columns(members, merge)
+    attachments = try Self.attachments(members)
     unique = try members.word("unique", of: UniqueRule.self) ?? .policy
     delete = try Self.delete(members)
     keys = try members.word("keys", of: KeyRule.self) ?? .asIs
@@ -137,6 +165,17 @@ extension TableRules {
       policies[Name(column.name)] = policy
     }
     return policies
+  }
+
+  private static func attachments(_ members: Members) throws(DatasetError) -> [Name] {
+    guard let value = members["attachments"] else { return [] }
+    let place = members.place("attachments")
+    let names = (value.arrayValue ?? []).compactMap(\.stringValue).map { Name($0) }
+    guard let list = value.arrayValue, names.count == list.count else {
+      throw DatasetError(place, "it must be a list of columns that name files, [\"photo\"]")
+    }
+    guard Set(names).count == names.count else { throw DatasetError(place, "a column stands twice") }
+    return names
   }
 
   private static func delete(_ members: Members) throws(DatasetError) -> DeleteRule {

@@ -40,15 +40,19 @@ extension DeviceWorkspace {
       throw BundleError.manifest("it is full and has no snapshot.sqlite")
     }
     if ending == .keep { try trustSigner(of: bundle) }
+    let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, ending: ending)
     // The hub's rows are taken as they are there, whatever got past a CHECK.
     try database.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
     let count = try database.applyTransaction(ending, to: tables.map(\.name)) {
       var count = 0
       for table in tables { count += try fill(table, of: database, from: snapshot) }
       try addSatchel(to: database, tables, bundle, scope, definition)
+      try begin(arriving, tables, definition, in: database)
       return count
     }
-    return ImportReport(manifest: bundle.manifest, verdict: .imported, written: count, removed: 0, conflicts: 0, told: 0)
+    var report = ImportReport(bundle.manifest, .imported, written: count)
+    report.note(arriving)
+    return report
   }
 
   /// Writes the rows of one table that are not there yet. Returns how many.

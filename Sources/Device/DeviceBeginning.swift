@@ -55,17 +55,21 @@ extension DeviceWorkspace {
     let folder = try StagingFolder(in: parent, platform: platform)
     let path = folder.file("database")
     try platform.files.copy(snapshot, to: path, mode: 0o644)
-    let count = try install(at: path, bundle, scope, definition)
+    let arriving = try ArrivingAttachments(bundle, in: self.folder, platform: platform, ending: ending)
+    let count = try install(at: path, bundle, arriving, scope, definition)
     if ending == .keep {
       try trustSigner(of: bundle)
       try platform.files.rename(path, to: databasePath)
     }
-    return ImportReport(manifest: bundle.manifest, verdict: .imported, written: count, removed: 0, conflicts: 0, told: 0)
+    var report = ImportReport(bundle.manifest, .imported, written: count)
+    report.note(arriving)
+    return report
   }
 
   /// Adds to a copy of the snapshot what makes it a device's database. Returns the number of its rows.
   private func install(
-    at path: String, _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
+    at path: String, _ bundle: borrowing VerifiedBundle, _ arriving: borrowing ArrivingAttachments, _ scope: Manifest.Scope,
+    _ definition: DatasetDefinition
   ) throws -> Int {
     let database = try Database(path: path, mode: .readWrite)
     let tables = try TrackedTable.find(definition, in: database)
@@ -74,6 +78,7 @@ extension DeviceWorkspace {
       try addSatchel(to: database, tables, bundle, scope, definition)
       var count: Int64 = 0
       for table in tables { count += try table.count(in: database) }
+      try begin(arriving, tables, definition, in: database)
       return Int(count)
     }
   }
@@ -100,6 +105,17 @@ extension DeviceWorkspace {
     try Capture.begin(Generation(state.sequence.rawValue), in: database)
     try Capture.witness(manifest.stamp, in: database)
     try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
+  }
+
+  /// Takes the files that came with a first bundle, and what lies here already. The last step before the commit.
+  func begin(
+    _ arriving: borrowing ArrivingAttachments, _ tables: [TrackedTable], _ definition: DatasetDefinition,
+    in database: borrowing Database
+  ) throws {
+    let list = AttachmentList(tables, limits: definition.attachments, AttachedFiles(folder, platform.files))
+    try list.takeUpOthers(but: arriving, in: database)
+    try list.take(arriving, in: database)
+    if ending == .keep { try arriving.put() }
   }
 
   /// Adds capture and the device's tables, which are empty.

@@ -14,6 +14,9 @@ public struct ExportReport: Sendable {
   /// Steps that the bundle carries, by table, in the dataset's order.
   public let changes: [(table: Name, count: Int)]
   public let conflicts: Int
+  /// Attached files that it carries, and how many are left for the exports after it.
+  public var attached = 0
+  public var attachedLeft = 0
   /// False: nothing had changed since the last export, whose file is named here.
   public let isNew: Bool
 }
@@ -25,15 +28,21 @@ extension DeviceWorkspace {
   /// - Parameters:
   ///   - snapshot: carry the whole database too, whatever the dataset's rule says.
   ///   - encryption: an export that is there already is encrypted as it lies there.
-  public func export(snapshot: Bool = false, encryption: Encryption = .asTheDatasetSays) throws -> ExportReport {
-    try locked { try exportHere(snapshot: snapshot ? .always : .asTheDatasetSays, encryption: encryption) }
+  ///   - attachedBytes: how much of attached files it carries at most; nil: what the dataset says. The others go with the next exports.
+  public func export(
+    snapshot: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
+  ) throws -> ExportReport {
+    try locked {
+      try exportHere(
+        snapshot: snapshot ? .always : .asTheDatasetSays, encryption: encryption, attachedBytes: attachedBytes)
+    }
   }
 
   /// When an export carries the whole database.
   enum SnapshotWish { case asTheDatasetSays, always, never }
 
   /// The same, for who holds the workspace's lock.
-  func exportHere(snapshot: SnapshotWish, encryption: Encryption) throws -> ExportReport {
+  func exportHere(snapshot: SnapshotWish, encryption: Encryption, attachedBytes: Int64? = nil) throws -> ExportReport {
     let session = try session()
     if try keys.areDiscarded() {
       throw WorkspaceError(
@@ -43,12 +52,16 @@ extension DeviceWorkspace {
     let key = try keys.signing()
     let recipients = try encryption.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
+    try DeviceAttachments(session).sweep()
+    func standing() throws -> ExportRecord? {
+      guard snapshot != .always, let last = try session.lastExport(), try session.isNothingNew(since: last) else { return nil }
+      return last
+    }
+    let attached = try DeviceAttachments(session).stage(into: &draft, atMost: attachedBytes) { try standing() != nil }
     let (counts, record) = try session.database.writeTransaction(ending) {
       try Capture.settle(session.tables, in: session.database)
-      if snapshot != .always, let last = try session.lastExport(), try session.isNothingNew(since: last) {
-        return (try session.countSteps(), last)
-      }
-      return try session.seal(into: &draft, snapshot: snapshot, key: key)
+      if !attached.isDue, let last = try standing() { return (try session.countSteps(), last) }
+      return try session.seal(into: &draft, attached, snapshot: snapshot, key: key)
     }
     // Writers wait for the rows to be read, and not for the file: if that fails, its number is like that of a stick that was lost.
     if let sealed = record.sealed {
@@ -57,7 +70,7 @@ extension DeviceWorkspace {
     } else if ending == .keep, !recipients.isEmpty {
       try encryptInPlace(folder.place(ofOutgoing: record.file, platform.files), for: recipients, platform: platform)
     }
-    return try session.report(record, counts)
+    return try session.report(record, counts, attached)
   }
 }
 
@@ -156,7 +169,8 @@ extension DeviceSession {
 
   /// Puts the export together, signs it, and writes down that it exists. The caller holds the transaction.
   fileprivate func seal(
-    into draft: inout BundleDraft, snapshot: DeviceWorkspace.SnapshotWish, key: borrowing SigningKey
+    into draft: inout BundleDraft, _ attached: DeviceAttachments.Outgoing, snapshot: DeviceWorkspace.SnapshotWish,
+    key: borrowing SigningKey
   ) throws -> (counts: [(table: Name, count: Int)], record: ExportRecord) {
     let sequence = state.sequence.next
     let conflicts = try ConflictTable.untold(of: state.id, after: state.acknowledged.rawValue, in: database)
@@ -166,6 +180,7 @@ extension DeviceSession {
     if snapshot == .always || snapshot == .asTheDatasetSays && dataset.snapshot.applies(to: sequence) {
       try SnapshotBuilder.addWhole(database, tables, to: &draft)
     }
+    try DeviceAttachments(self).seal(attached, into: &draft, sequence: sequence)
 
     try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
     let now = platform.clock.milliseconds()
@@ -255,10 +270,14 @@ extension DeviceSession {
       ?? false
   }
 
-  fileprivate func report(_ record: ExportRecord, _ counts: [(table: Name, count: Int)]) throws -> ExportReport {
-    ExportReport(
+  fileprivate func report(
+    _ record: ExportRecord, _ counts: [(table: Name, count: Int)], _ attached: DeviceAttachments.Outgoing
+  ) throws -> ExportReport {
+    let isNew = record.sealed != nil
+    return ExportReport(
       sequence: record.sequence, file: try folder.place(ofOutgoing: record.file, platform.files),
       changes: counts,
-      conflicts: Int(record.sealed?.manifest.conflicts ?? 0), isNew: record.sealed != nil)
+      conflicts: Int(record.sealed?.manifest.conflicts ?? 0), attached: isNew ? attached.staged.count : 0,
+      attachedLeft: attached.left, isNew: isNew)
   }
 }

@@ -31,12 +31,20 @@ public struct ImportReport: Sendable {
   public var waiting: BundleParts.Waiting?
   /// What became of the database that was here before, where that was damaged.
   public var saved: SavedDatabase?
+  /// Attached files that were not here before, and those that had to be kept beside others of their path.
+  public var attached = 0
+  public var beside: [ArrivingAttachments.Arrival] = []
 }
 
 extension ImportReport {
-  /// Of a bundle by which no row was changed.
-  init(_ manifest: Manifest, _ verdict: Verdict) {
-    self.init(manifest: manifest, verdict: verdict, written: 0, removed: 0, conflicts: 0, told: 0)
+  /// Of a bundle by which no row was changed, or rows were written alone.
+  init(_ manifest: Manifest, _ verdict: Verdict, written: Int = 0) {
+    self.init(manifest: manifest, verdict: verdict, written: written, removed: 0, conflicts: 0, told: 0)
+  }
+
+  mutating func note(_ arriving: borrowing ArrivingAttachments) {
+    attached = arriving.newCount
+    beside = arriving.beside
   }
 }
 

@@ -3,7 +3,9 @@ import SatchelWorkspace
 /// Satchel's own tables in a device's database, beside those of capture.
 enum DeviceSchema {
   static let all = [
-    state, revoked, exports, resolutions, rekeyed, BlockTable.schema, ConflictTable.schema, Ledger.schema, VersionTable.schema,
+    state, revoked, exports, resolutions, rekeyed, AttachmentList.schema, AttachmentList.received, BlockTable.schema,
+    ConflictTable.schema, Ledger.schema,
+    VersionTable.schema,
   ]
 
   static let state = """

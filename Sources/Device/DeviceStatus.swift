@@ -24,6 +24,14 @@ public struct DeviceStatus: Sendable {
   /// Another program put a new file in the place of the database: nothing of Satchel's is in it.
   public let isReplaced: Bool
 
+  /// The files that rows name.
+  public struct Attachments: Sendable {
+    public var missing: [MissingAttachment] = []
+    /// How many the hub is not known to have, and how many of these no export carried yet.
+    public var waiting = 0
+    public var notSent = 0
+  }
+
   public struct Current: Sendable {
     public let state: DeviceState
     public let version: Int64
@@ -45,6 +53,7 @@ public struct DeviceStatus: Sendable {
     public let namelessRows: [(table: Name, count: Int64)]
     /// For each table whose keys come from a range of this device's own: the range, and how many of it are left.
     public let blocks: [(block: KeyBlock, left: Int64, isShort: Bool)]
+    public let attachments: Attachments
     /// Milliseconds since 1970 of the last export; nil before the first.
     public let lastExport: Int64?
     /// When the newest export was made that the hub is known to have: it heard of this device after that; nil: it has none.
@@ -104,6 +113,7 @@ extension DeviceSession {
         let next = try table.nextKey(in: database)
         return (block, block.left(from: next), block.isShort(from: next))
       },
+      attachments: try DeviceAttachments(self).status(),
       lastExport: try database.first("SELECT max(created) FROM satchel_exports") { $0.optionalInteger(0) } ?? nil,
       acknowledgedExport: try database.first(
         "SELECT created FROM satchel_exports WHERE sequence = :acknowledged",

@@ -29,6 +29,8 @@ final class ScopeApplier {
   private(set) var tally = RowTally()
   /// The new disagreements, the first of them.
   private(set) var found: [ConflictRecord] = []
+  /// Files that rows named which are gone, or name others now.
+  private(set) var unnamed: Set<AttachmentPath> = []
   private(set) var written = 0
   private(set) var removed = 0
   private(set) var conflicts = 0
@@ -63,10 +65,16 @@ final class ScopeApplier {
     if target == current { return }
     if target == nil { removed += 1 } else { written += 1 }
     if target == nil, let current { orphans.note(current, of: rows.schema) }
+    noteFiles(from: current, to: target, in: rows)
     if let change = Change(from: current, to: target) { tally.add(change, in: rows.schema.name) }
     do { try rows.write(target, over: current, key: key) } catch let error as SQLiteError where error.kind == .unique {
       if let target { blocked.append(Blocked(table: rows, key: key, row: target, stamp: stamp, isHubs: images.isEmpty)) }
     }
+  }
+
+  private func noteFiles(from row: Row?, to target: Row?, in rows: RowTable) {
+    guard let row, !rows.table.rules.attachments.isEmpty else { return }
+    unnamed.formUnion(rows.table.attachments(of: row).subtracting(target.map { rows.table.attachments(of: $0) } ?? []))
   }
 
   private func note(_ lost: Rebased.Lost, key: RowKey, in rows: RowTable) throws {
@@ -129,6 +137,7 @@ final class ScopeApplier {
     for (image, change) in changes(from: images, to: current) {
       try note(disagreement, of: change, image: image, key: key, met: met, in: rows)
     }
+    noteFiles(from: current, to: row, in: rows)
     let calm = images.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: row) }
     try PreImageStore.replace(calm, of: key, in: rows.table, database: session.database)
     try rows.write(row, over: current, key: key)

@@ -49,6 +49,8 @@ extension DeviceSession {
     let snapshot = try upgrade == nil ? Snapshot.open(bundle, tables: tables) : Snapshot.open(beforeUpgrade: bundle)
     let lines = try bundle.changeLines()
     try lines.readAhead()
+    try DeviceAttachments(self).sweep()
+    let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, ending: workspace.ending)
     // The hub's rows are taken as they are there, whatever got past a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
     // The hub has an export that tells of the next key: from the next one on that signs.
@@ -59,7 +61,7 @@ extension DeviceSession {
       guard let upgrade else {
         return try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
           try acknowledge(scope)
-          return try apply(bundle, lines, scope, snapshot, nil)
+          return try apply(bundle, lines, arriving, scope, snapshot, nil)
         }
       }
       return try upgrade.orPark(path) {
@@ -68,13 +70,14 @@ extension DeviceSession {
           return try upgrade.changeTables()
         } _: {
           try snapshot?.check(tables)
-          return try apply(bundle, lines, scope, snapshot, upgrade)
+          return try apply(bundle, lines, arriving, scope, snapshot, upgrade)
         }
       }
     }
     report.copy = copy
     if workspace.ending == .keep {
       try wipe()
+      try DeviceAttachments(self).sweep()
       try workspace.noteSigner(bundle.signer)
       if hasToldKey { try workspace.keys.finishRotation() }
       // What the hub has needs no carrying any more.
@@ -122,6 +125,8 @@ extension DeviceSession {
   /// Sorts in what was written here, and forgets the pre-images of what the hub has.
   private func acknowledge(_ scope: Manifest.Scope) throws {
     try Capture.settle(tables, in: database)
+    // Rows may leave with their changes before any export was made.
+    try DeviceAttachments(self).noteChanges()
     if scope.acknowledged > state.acknowledged {
       state.acknowledged = scope.acknowledged
       try PreImageStore.forget(before: acknowledgedGeneration, tables, in: database)
@@ -129,8 +134,8 @@ extension DeviceSession {
   }
 
   private func apply(
-    _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ scope: Manifest.Scope, _ snapshot: Snapshot?,
-    _ upgrade: DeviceUpgrade?
+    _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ arriving: borrowing ArrivingAttachments, _ scope: Manifest.Scope,
+    _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?
   ) throws -> ImportReport {
     let manifest = bundle.manifest
     let now = platform.clock.milliseconds()
@@ -184,6 +189,10 @@ extension DeviceSession {
     report.tally = applier.tally
     report.found = applier.found
     report.version = upgrade == nil ? nil : dataset.version
+    let attachments = DeviceAttachments(self)
+    if upgrade != nil { try attachments.takeUpOthers(but: arriving) }
+    try attachments.take(arriving, left: applier.unnamed)
+    report.note(arriving)
     return report
   }
 

@@ -1,3 +1,5 @@
+import SatchelValues
+
 /// A file that belongs into a backup, by its path within the workspace.
 struct BackedUpFile {
   static let ownKey = "keys/own.key"
@@ -6,10 +8,17 @@ struct BackedUpFile {
   /// Whether it is secret, or means something else without what is.
   let needsSecret: Bool
   let mode: UInt32
+  /// Of the folders on its way that are not there yet.
+  let folderMode: UInt32
 
   /// nil where such a file has no place in a hub's workspace.
   init?(_ path: String) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    if parts.first == "files" {
+      guard AttachmentPath(parts.dropFirst().joined(separator: "/")) != nil else { return nil }
+      (self.path, needsSecret, mode, folderMode) = (path, false, 0o644, 0o755)
+      return
+    }
     guard let name = parts.last, !name.isEmpty, !name.hasPrefix("."), !path.utf8.contains(0) else { return nil }
     switch parts.dropLast() {
     case []: guard name == "satchel.json" else { return nil }
@@ -21,5 +30,6 @@ struct BackedUpFile {
     self.path = path
     needsSecret = isSecret || path.hasPrefix("keys/next.")
     mode = isSecret ? 0o600 : 0o644
+    folderMode = 0o700
   }
 }

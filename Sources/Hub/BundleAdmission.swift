@@ -91,6 +91,21 @@ extension HubWorkspace {
     }
   }
 
+  /// Refuses attached files that the dataset does not allow. A device that knows an earlier version of it goes by that.
+  func check(attachmentsOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {
+    if bundle.manifest.version != store.dataset.version { return }
+    let limit = store.dataset.attachments.fileBytes
+    for line in try bundle.attachments() {
+      guard case .file(let bytes) = line.content else { continue }
+      guard bytes <= limit, !store.dataset.tables.allSatisfy(\.attachments.isEmpty) else {
+        throw Refusal(
+          "file-not-allowed",
+          "It carries the file \(line.path) of \(bytes) bytes, which the dataset does not allow.",
+          hint: "The most is \"attachments\": { \"file\": \(limit) }, in datasets that mark columns.", keeping: .quarantine)
+      }
+    }
+  }
+
   /// The number of the export that a bundle is, or is a piece of.
   func sequence(of manifest: Manifest) throws -> SequenceNumber {
     if case .volume(let volume) = manifest.body, volume.whole == .changes { return SequenceNumber(volume.number) }

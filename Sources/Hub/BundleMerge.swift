@@ -23,12 +23,18 @@ struct BundleMerge {
     let now = workspace.platform.clock.milliseconds()
     let lines = try bundle.changeLines()
     try lines.readAhead()
+    let arriving = try ArrivingAttachments(
+      bundle, in: workspace.folder, platform: workspace.platform, ending: workspace.ending)
     return try store.applyTransaction(workspace.ending) {
       try store.absorb(user: HubWorkspace.hubUser, at: now)
       guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
       if try Ledger.hasTaken(manifest.bundle, in: store.database) { return report(.repeated) }
       let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
-      let result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
+      // Files of an overtaken bundle too: the newer one may have had no room for them.
+      for arrival in arriving.arrivals { try store.note(arrival, from: device) }
+      for receipt in arriving.receipts { try store.note(receipt, from: device) }
+      var result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
+      (result.attached, result.beside) = (arriving.newCount, arriving.beside)
       device.merged = max(device.merged, changes.sequence)
       // What a hub that was restored does not know of, it cannot build on.
       if try store.hasEmission(changes.received, of: device.id) {
@@ -46,6 +52,7 @@ struct BundleMerge {
       try Ledger.add(
         manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now, conflicts: Int64(result.conflicts),
         in: store.database)
+      if workspace.ending == .keep { try arriving.put() }
       return result
     }
   }
@@ -87,6 +94,7 @@ struct BundleMerge {
     let (resolved, late) = try takeResolutions(bundle, device, now)
     var clamped: Int64 = 0
     var departed = 0
+    var namings = AttachmentNamings()
     try lines.each { line in
       if let generation = line.generation, generation.rawValue >= changes.sequence.rawValue {
         throw LineProblem("its generation is not before the export")
@@ -102,8 +110,10 @@ struct BundleMerge {
       if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
       let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
       try merger.take(step, in: place, decided: isLate || keys.isOfAnother(sent, in: place))
+      namings.note(step, in: place, of: store.tables[place])
     }
     try merger.finish()
+    try namings.keep(by: device.id, store)
     let released = try HeldRows(store, now: now).release()
     try KeyBlocks(store).renewOwn()
     try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)

@@ -29,7 +29,7 @@ public enum SecretKeys: Sendable {
 extension HubWorkspace {
   /// Writes all that this hub is into one signed file, which must not be there yet. Apps go on writing meanwhile.
   ///
-  /// It holds the database, the configuration, the public keys, and the archive of bundles. What lies in the outbox is not in it: a restored
+  /// It holds the database, the configuration, the public keys, the files that rows name, and the archive of bundles. What lies in the outbox is not in it: a restored
   /// hub makes new ones.
   public func backup(
     to path: String, keys secrets: SecretKeys = .leftOut, encryption: Encryption = .asTheDatasetSays
@@ -91,7 +91,7 @@ extension HubWorkspace {
       + ["keys", "keys/former", "bundles/archive"].flatMap { try list($0) }.filter {
         guard let file = BackedUpFile($0) else { return false }
         return secrets == .included || !file.needsSecret
-      }
+      } + AttachedFiles(folder, files).all().map { "files/\($0)" }
   }
 
   /// Checks every byte of a backup that this hub made, and that what is in it belongs together. Changes nothing.

@@ -165,6 +165,7 @@ extension HubWorkspace {
       device.state = .active
       try store.save(device)
       try store.prove(device.proved, by: device.id)
+      try store.markDelivered(emission.number, to: device.id)
     }
     try platform.files.rename(emission.file, to: Paths.join(folder.sent, Paths.name(of: emission.file)))
   }

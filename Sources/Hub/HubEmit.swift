@@ -17,6 +17,9 @@ public struct EmitReport: Sendable {
   /// Rows that it carries, and rows that it takes away.
   public let rows: Int
   public let gone: Int
+  /// Attached files that it carries, and how many are there and left for the bundles after it.
+  public var attached = 0
+  public var attachedLeft = 0
   /// False: nothing is new for this device since the emission that is named here.
   public let isNew: Bool
 }
@@ -26,8 +29,9 @@ extension HubWorkspace {
   /// - Parameters:
   ///   - full: send everything, whatever the device is known to have.
   ///   - encryption: a bundle that is there already is encrypted as it lies there.
+  ///   - attachedBytes: how much of attached files it carries at most; nil: what the dataset says. The others go with the next bundles.
   public func emit(
-    to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays
+    to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
   ) throws -> EmitReport {
     try locked {
       let store = try storeForLongWork()
@@ -44,17 +48,22 @@ extension HubWorkspace {
       let recipients = try encryption.recipients(device.recipient, name: device.name, store.dataset, keys)
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
       let written = try HeldRows.areThere(store) ? store.tables.map(\.name) : []
-      let made = try store.applyTransaction(ending, to: written) {
-        let now = platform.clock.milliseconds()
-        try store.absorb(user: Self.hubUser, at: now)
-        // What somebody wrote at the hub may be what a device's row waits for.
-        _ = try HeldRows(store, now: now).release()
-        let plan = try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: rotation != nil) {
-          try platform.files.kind(folder.place(ofOutgoing: $0, platform.files)) == .file
-        } saidAnything: {
-          try saidAnything(device, after: $0, store)
+      func planned<T>(_ body: (EmissionPlan) throws -> T) throws -> T {
+        try store.applyTransaction(ending, to: written) {
+          try body(plan(for: device, user, full: full, mustTellKey: rotation != nil, store))
         }
-        return try (plan: plan, sealed: plan.isNothingNew ? nil : write(plan, into: &draft, store, key, rotation))
+      }
+      // Files are copied while nobody waits; what the device is to have is then looked at once more.
+      let attachments = HubAttachments(store, self)
+      var attached = HubAttachments.Outgoing()
+      if attachments.areAny {
+        attached = try planned { try attachments.owe(by: $0) }
+        try attachments.stage(&attached, atMost: attachedBytes, into: &draft)
+      }
+      let made = try planned { plan in
+        if attachments.areAny { attached.restrict(to: try attachments.owe(by: plan)) }
+        let isNothingNew = plan.isNothingNew && !attached.isDue
+        return try (plan: plan, sealed: isNothingNew ? nil : write(plan, attached, into: &draft, store, key, rotation))
       }
       // As with a device's export: who writes at the hub does not wait for the file.
       if let sealed = made.sealed {
@@ -66,7 +75,24 @@ extension HubWorkspace {
       if made.sealed == nil, ending == .keep, !recipients.isEmpty {
         try encryptInPlace(path, for: recipients, platform: platform)
       }
-      return made.plan.report(file: path, isNew: made.sealed != nil)
+      var report = made.plan.report(file: path, isNew: made.sealed != nil)
+      (report.attached, report.attachedLeft) = (made.sealed == nil ? 0 : attached.count, attached.left)
+      return report
+    }
+  }
+
+  /// What an emission has to carry, once all that was written here is in the log. The caller holds the transaction.
+  private func plan(
+    for device: EnrolledDevice, _ user: User, full: Bool, mustTellKey: Bool, _ store: HubStore
+  ) throws -> EmissionPlan {
+    let now = platform.clock.milliseconds()
+    try store.absorb(user: Self.hubUser, at: now)
+    // What somebody wrote at the hub may be what a device's row waits for.
+    _ = try HeldRows(store, now: now).release()
+    return try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: mustTellKey) {
+      try platform.files.kind(folder.place(ofOutgoing: $0, platform.files)) == .file
+    } saidAnything: {
+      try saidAnything(device, after: $0, store)
     }
   }
 
@@ -82,8 +108,8 @@ extension HubWorkspace {
   }
 
   private func write(
-    _ plan: EmissionPlan, into draft: inout BundleDraft, _ store: HubStore, _ key: borrowing SigningKey,
-    _ rotation: Manifest.Rotation?
+    _ plan: EmissionPlan, _ attached: HubAttachments.Outgoing, into draft: inout BundleDraft, _ store: HubStore,
+    _ key: borrowing SigningKey, _ rotation: Manifest.Rotation?
   ) throws -> SealedBundle {
     try KeyBlocks(store).renewOwn()
     try KeyBlocks(store).renew(for: plan)
@@ -95,6 +121,7 @@ extension HubWorkspace {
       try draft.addDataset(store.dataset.source)
       try draft.addMigrations(plan.migrations)
     }
+    try HubAttachments(store, self).seal(attached, of: plan, into: &draft)
     let now = platform.clock.milliseconds()
     // Of what the bundle carries, and of nothing else: another stamp would tell of changes that this user may not see.
     newest = max(newest, Stamp(milliseconds: now))

@@ -29,6 +29,9 @@ public struct HubImportReport: Sendable {
   public var tally = RowTally()
   /// The new disagreements, the first of them.
   public var found: [ConflictRecord] = []
+  /// Attached files that were not here before, and those that had to be kept beside others of their path.
+  public var attached = 0
+  public var beside: [ArrivingAttachments.Arrival] = []
   /// Of a volume: which others must come before anything can be taken.
   public var waiting: BundleParts.Waiting?
 }
@@ -69,6 +72,7 @@ extension HubWorkspace {
     let manifest = bundle.manifest
     let changes = try self.changes(of: manifest)
     try refuseFork(manifest, changes, bundle.digest, store)
+    try check(attachmentsOf: bundle, store)
     let report = try BundleMerge(self, store, manifest, changes).run(bundle)
     if ending == .takeBack { return report }
     if let device = try store.device(manifest.from.id) {

@@ -124,7 +124,7 @@ public struct HubRestore {
       let target = folder.path(file.path)
       // Keys that somebody has kept are newer, or the same.
       if try files.kind(target) != nil { continue }
-      try files.makeDirectory(Paths.parent(of: target), mode: 0o700)
+      try files.makeDirectory(Paths.parent(of: target), mode: file.folderMode)
       try opened.files.extract(name, to: target, mode: file.mode)
     }
     let old = try WorkspaceConfiguration.load(folder, role: .hub, files: files)

@@ -24,6 +24,7 @@ public struct HubStatus: Sendable {
   public let waiting: [(file: String, version: Int64)]
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
+  public let attachments: Attachments
   /// Milliseconds since 1970 of the last backup; nil: there is none.
   public let backedUp: Int64?
   /// Devices that are not known to have heard yet that the hub was restored from a backup.
@@ -32,6 +33,15 @@ public struct HubStatus: Sendable {
   public let damage: [CaptureDamage]
   /// Of the damage: triggers that are gone or were changed.
   public let missingTriggers: [Name]
+
+  /// The files that rows name.
+  public struct Attachments: Sendable {
+    public var missing: [MissingAttachment] = []
+    /// How many files are there for a device that is not known to have them, and how many of these nothing carried yet.
+    public var waiting: [(device: String, count: Int, notSent: Int)] = []
+    /// Files that came with a path that a file of another content has: they are kept under another one.
+    public var beside: [(device: String, path: String, kept: String)] = []
+  }
 
   public struct Device: Sendable {
     public let device: EnrolledDevice
@@ -61,6 +71,7 @@ extension HubWorkspace {
       volumes: try BundleParts(folder, platform: platform).waiting(),
       waiting: try waiting().map { (Paths.name(of: $0.path), $0.version) },
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
+      attachments: try HubAttachments(store, self).status(),
       backedUp: try LastBackup(in: folder, platform.files)?.at,
       unaware: try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(\.name),
       damage: store.damage, missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))

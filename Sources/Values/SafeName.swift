@@ -6,7 +6,7 @@ public func isSafeName(_ name: String) -> Bool {
 }
 
 /// Names that Windows gives to devices: a stick's folder of such a name cannot be opened there.
-private func isReserved(_ name: [UInt8]) -> Bool {
+func isReserved(_ name: [UInt8]) -> Bool {
   let text = String(decoding: name, as: UTF8.self)
   if ["con", "prn", "aux", "nul"].contains(text) { return true }
   return name.count == 4 && (text.hasPrefix("com") || text.hasPrefix("lpt")) && (48...57).contains(name[3])

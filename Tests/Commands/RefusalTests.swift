@@ -337,7 +337,7 @@ struct RefusalTests {
     try camp.open()
     let left = [
       "tablet/bundles/outbox/.satchel-dead", "tablet/bundles/inbox/.satchel-dead", "tablet/.satchel-dead",
-      "hub/bundles/inbox/.satchel-dead",
+      "hub/bundles/inbox/.satchel-dead", "tablet/keys/former/.satchel-dead", "hub/files/.satchel-dead",
     ]
     for folder in left { try FileManager.default.createDirectory(atPath: camp.path(folder), withIntermediateDirectories: true) }
     #expect(camp.device("tablet", "export").code == 0)

@@ -11,11 +11,12 @@ final class CrashWorld {
   static let calls = ["write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "rmdir", "mkdir", "ftruncate"]
 
   private static let definition = """
-    { "dataset": "camp", "version": 1, "tables": { "sites": {}, "reviews": { "conflict": "device" } } }
+    { "dataset": "camp", "version": 1, "tables": { "sites": {}, "reviews": { "conflict": "device", "attachments": ["photo"] } } }
     """
 
   private static let secondDefinition = """
-    { "dataset": "camp", "version": 2, "tables": { "sites": {}, "reviews": { "conflict": "device" }, "tools": {} } }
+    { "dataset": "camp", "version": 2,
+      "tables": { "sites": {}, "reviews": { "conflict": "device", "attachments": ["photo"] }, "tools": {} } }
     """
   private static let migration = """
     ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'dry';
@@ -34,9 +35,9 @@ final class CrashWorld {
       "office.sqlite",
       """
       CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT);
-      CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), words TEXT);
+      CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), words TEXT, photo TEXT);
       INSERT INTO sites VALUES ('lake', 'Lake'), ('hill', 'Hill');
-      INSERT INTO reviews VALUES ('r1', 'lake', 'quiet'), ('r2', 'hill', 'steep');
+      INSERT INTO reviews VALUES ('r1', 'lake', 'quiet', NULL), ('r2', 'hill', 'steep', NULL);
       """)
     try run("satchel-hub", "init", "hub", "--dataset", "camp.json", "--database", "office.sqlite")
     try run("satchel-hub", "-C", "hub", "user", "add", "ann")
@@ -44,9 +45,15 @@ final class CrashWorld {
     _ = try folder.folder("stick")
     try sql(
       "tablet/data.sqlite",
-      "INSERT INTO reviews VALUES ('r3', 'lake', 'frogs'); UPDATE reviews SET words = 'mine' WHERE id = 'r1'; DELETE FROM reviews WHERE id = 'r2'"
+      "INSERT INTO reviews VALUES ('r3', 'lake', 'frogs', 'frogs/one.jpg'); UPDATE reviews SET words = 'mine' WHERE id = 'r1'; DELETE FROM reviews WHERE id = 'r2'"
     )
-    try sql("office.sqlite", "UPDATE reviews SET words = 'theirs' WHERE id = 'r1'; INSERT INTO sites VALUES ('cave', 'Cave')")
+    try sql(
+      "office.sqlite",
+      "UPDATE reviews SET words = 'theirs', photo = 'lake.jpg' WHERE id = 'r1'; INSERT INTO sites VALUES ('cave', 'Cave')")
+    _ = try folder.folder("tablet/files/frogs")
+    try folder.write(Array("a frog".utf8), to: "tablet/files/frogs/one.jpg")
+    _ = try folder.folder("hub/files")
+    try folder.write(Array("a lake".utf8), to: "hub/files/lake.jpg")
   }
 
   /// A copy of a world in a folder of its own.
@@ -123,6 +130,10 @@ final class CrashWorld {
     #expect(
       try StockTool.sqlite3("tablet/data.sqlite", whole, in: folder.path).text
         == StockTool.sqlite3("office.sqlite", whole, in: folder.path).text)
+    for place in ["tablet", "hub"] {
+      let files = try StockTool.bash("-c", "cd \(place)/files; find . -type f | sort | xargs cat", in: folder.path).text
+      #expect(files == "a froga lake", "\(place): \(files)")
+    }
     // Each of the device's three changes is in the log once, the conflict is one.
     let counted = "SELECT count(*) FROM satchel_log WHERE device IS NOT NULL; SELECT count(*) FROM satchel_conflicts"
     #expect(try StockTool.sqlite3("office.sqlite", counted, in: folder.path).text == "3\n1\n")

@@ -96,7 +96,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (#"{ "dataset": "d", "version": 1, "tables": [] }"#, "tables", "it must be an object", nil),
   (
     #"{ "dataset": "d", "version": 1, "table": {}, "tables": { "t": {} } }"#, "table", "knows no such member",
-    "Here may stand: dataset, version, snapshot, encrypt, escrow, attributes, tables."
+    "Here may stand: dataset, version, snapshot, encrypt, escrow, attributes, attachments, tables."
   ),
   (
     #"{ "dataset": "d", "version": 1, "snapshot": "often", "tables": { "t": {} } }"#, "snapshot",
@@ -131,6 +131,17 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
     #"{ "dataset": "d", "version": 1, "attributes": { "": "text" }, "tables": { "t": {} } }"#, "attributes.",
     "begins with a letter", nil
   ),
+  (#"{ "dataset": "d", "version": 1, "attachments": ["a"], "tables": { "t": {} } }"#, "attachments", "it must be an object", nil),
+  (
+    #"{ "dataset": "d", "version": 1, "attachments": { "file": 0 }, "tables": { "t": {} } }"#, "attachments.file",
+    "a number of bytes from 1 to", nil
+  ),
+  (
+    #"{ "dataset": "d", "version": 1, "attachments": { "file": 9, "bundle": 8 }, "tables": { "t": {} } }"#, "attachments.bundle",
+    "would fit into no bundle", "Let it be no less than attachments.file."
+  ),
+  (table(#""attachments": "photo""#), "tables.t.attachments", "a list of columns that name files", nil),
+  (table(#""attachments": ["photo", "photo"]"#), "tables.t.attachments", "a column stands twice", nil),
   (#"{ "dataset": "d", "version": 1, "tables": { "t": 5 } }"#, "tables.t", "it must be an object", nil),
   (#"{ "dataset": "d", "version": 1, "tables": { "Satchel_t": {} } }"#, "tables.Satchel_t", "belong to Satchel and SQLite", nil),
   (
@@ -139,7 +150,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   ),
   (
     table(#""colour": 1"#), "tables.t.colour", "knows no such member",
-    "Here may stand: parents, visible, write, conflict, merge, columns, unique, delete, deleted, keys, block."
+    "Here may stand: parents, visible, write, conflict, merge, columns, attachments, unique, delete, deleted, keys, block."
   ),
   (table(#""parents": "p""#), "tables.t.parents", "it must be a list of tables", nil),
   (table(#""parents": [1]"#), "tables.t.parents", "it must be a list of tables", nil),

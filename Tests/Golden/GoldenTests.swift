@@ -43,7 +43,8 @@ func present() {
   for kind in [
     "changes", "changes-conflicts", "changes-keys", "enrolment", "scope-delta", "scope-delta-keys", "scope-full",
     "scope-full-keys", "scope-delta-migrations", "scope-full-migrations", "changes-encrypted", "scope-full-encrypted",
-    "changes-new-keys", "scope-full-new-keys", "volume-1", "volume-2", "backup",
+    "changes-new-keys", "scope-full-new-keys", "volume-1", "volume-2", "backup", "changes-attachments",
+    "scope-full-attachments", "scope-delta-attachments",
   ] {
     #expect(golden.contains("format-1-\(kind)"))
   }

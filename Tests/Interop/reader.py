@@ -32,12 +32,15 @@ import nacl.exceptions
 import zstandard
 
 NAMES = ["B2SUMS.minisig", "B2SUMS", "manifest.json", "changes.jsonl", "resolutions.jsonl", "conflicts.jsonl", "dataset.json",
-         "migrations.jsonl", "snapshot.sqlite", "part", "files.sqlite"]
+         "migrations.jsonl", "snapshot.sqlite", "part", "files.sqlite", "attachments.jsonl"]
+BLOB = re.compile("blobs/[0-9a-f]{64}")
 LINES = ["changes.jsonl", "resolutions.jsonl", "conflicts.jsonl"]
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
-LARGEST = {"B2SUMS.minisig": 2 * KIB, "B2SUMS": 64 * KIB, "manifest.json": MIB, "dataset.json": MIB}
+LARGEST = {"B2SUMS.minisig": 2 * KIB, "B2SUMS": 256 * KIB, "manifest.json": MIB, "dataset.json": MIB}
 LARGEST_ENTRY = 64 * GIB  # of all others
+LARGEST_BLOB = 4 * GIB - 1
+MOST_BLOBS = 1_000
 LARGEST_AGE_HEADER = 64 * KIB
 LARGEST_WINDOW = 8 * MIB
 LARGEST_LINE = 64 * MIB
@@ -62,6 +65,16 @@ def refuse(why):
 def must(truth, why):
     if not truth:
         raise Refused(why)
+
+
+def is_name(name):
+    return name in NAMES or BLOB.fullmatch(name) is not None
+
+
+def in_order(names):
+    """Whether names stand in the container's order, each once."""
+    ranks = [(NAMES.index(name) if name in NAMES else len(NAMES), name) for name in names]
+    return all(one < other for one, other in zip(ranks, ranks[1:]))
 
 
 class Stream:
@@ -302,10 +315,10 @@ def next_entry(tar):
         size = size if over is None else over
     name = block[:100].rstrip(b"\0")
     must(kind in (b"0", b"\0") and not any(block[157:257]) and not any(block[345:]), "no plain file in the tar")
-    must(re.fullmatch(rb"[!-.0-~]+", name), "name in the tar")
+    must(re.fullmatch(rb"(blobs/)?[!-.0-~]+", name), "name in the tar")
     name = name.decode("ascii")
-    must(name in NAMES, f"entry {name}: {NEWER}")
-    must(size <= LARGEST.get(name, LARGEST_ENTRY), f"{name} too large")
+    must(is_name(name), f"entry {name}: {NEWER}")
+    must(size <= LARGEST.get(name, LARGEST_ENTRY if name in NAMES else LARGEST_BLOB), f"{name} too large")
     return name, size
 
 
@@ -329,10 +342,11 @@ def parse_sums(sums):
         match = re.fullmatch(rb"([0-9a-f]{128})  ([!-~]+)", line)
         must(match, "B2SUMS")
         name = match[2].decode("ascii")
-        must(name in NAMES, f"entry {name}: {NEWER}")
+        must(is_name(name), f"entry {name}: {NEWER}")
         must(name not in digests, "a name twice in B2SUMS")
         digests[name] = match[1].decode("ascii")
-    must(list(digests) == [name for name in NAMES[2:] if name in digests] and "manifest.json" in digests, "names in B2SUMS")
+    must(in_order(digests) and not {*digests} & {*NAMES[:2]} and "manifest.json" in digests, "names in B2SUMS")
+    must(all(of.startswith(name.removeprefix("blobs/")) for name, of in digests.items() if name not in NAMES), "a blob's name")
     return digests
 
 
@@ -590,7 +604,7 @@ def check_version(manifest):
     must(take(manifest, "format", count_from_1) == 1, f"format: {NEWER}")
     critical = take(manifest, "critical", lambda names: names if isinstance(names, list) else refuse("no array"))
     must(all(isinstance(name, str) for name in critical), "critical: no texts")
-    must(set(critical) <= {"keys", "continues"}, f"critical: {NEWER}")
+    must(set(critical) <= {"keys", "continues", "attachments"}, f"critical: {NEWER}")
     must(len(critical) == len(set(critical)), "critical: a name twice")
     kind = take(manifest, "kind", lambda name: name if isinstance(name, str) else refuse("no text"))
     must(kind in MEMBERS, f"kind: {NEWER}")
@@ -716,9 +730,21 @@ def check_places(manifest, present):
         allowed = ["changes.jsonl", "conflicts.jsonl", "dataset.json", "migrations.jsonl", "snapshot.sqlite"]
     else:
         needed, allowed = [], ["changes.jsonl", "conflicts.jsonl", "dataset.json", "migrations.jsonl"]
+    if manifest["kind"] in ("changes", "scope"):
+        allowed = [*allowed, "attachments.jsonl", *(name for name in present if name not in NAMES)]
     must(set(needed) <= set(present) <= set(allowed), f"entries of {manifest['kind']}")
+    check_blobs(manifest, present)
     must("dataset.json" in present or "migrations.jsonl" not in present, "migrations without the definition to which they lead")
     must("changes.jsonl" in present or "keys" not in manifest["critical"], "critical: there are no lines that tell of keys")
+
+
+def check_blobs(manifest, present):
+    """That manifest and entries say the same of files that rows name."""
+    counts, blobs = manifest["counts"], [name for name in present if name not in NAMES]
+    is_there = "attachments.jsonl" in present
+    must(("attachments" in counts) == ("attachments" in manifest["critical"]) == is_there, "attachments")
+    must(len(blobs) == (take(counts, "blobs", count) if is_there else 0) <= MOST_BLOBS, "count of blobs")
+    must(not is_there or take(counts, "attachments", count_from_1), "count of attachments.jsonl")
 
 
 # Lines (section 6)
@@ -811,6 +837,37 @@ def show_migrations(path, manifest):
         must(len(line["sql"].encode()) <= LARGEST_SCRIPT, "a migration that is too large")
         shown.append(f"migration | {version} | {sql}")
         last = line["version"]
+    return shown
+
+
+def path_of(text):
+    """A path below files/."""
+    must(len(utf8(text)) <= 512 and not any(unicodedata.category(character) == "Cc" for character in text), "no path")
+    for name in text.split("/"):
+        must(1 <= len(name.encode()) <= 200 and name[0] not in ". " and name[-1] not in ". ", "a name on the path")
+        must(not set(name) & set('\\:*?"<>|'), "a character on the path")
+        stem = re.sub("[A-Z]", lambda match: match[0].lower(), name.split(".")[0])
+        must(not re.fullmatch("con|prn|aux|nul|(com|lpt)[0-9]", stem, re.ASCII), "a device's name on the path")
+    return text
+
+
+def show_attachments(folder, manifest, digests):
+    shown, last, named = [], (), set()
+    for line in map(parse, lines_of(os.path.join(folder, "attachments.jsonl"))):
+        op, path, of = take(line, "op", word("file", "has")), take(line, "path", path_of), take(line, "digest", digest)
+        place = (op != "file", path.encode(), of)
+        must(last < place and (op == "has" or last[:2] != place[:2]), "order of the attachments")
+        must(("bytes" in line) == (op == "file"), "bytes of an attachment")
+        last, text = place, f"attachment | {op} | {text_of(path)} | {of}"
+        if op == "file":
+            blob = f"blobs/{of[:64]}"
+            must(digests.get(blob) == of and take(line, "bytes", count) == os.path.getsize(os.path.join(folder, blob)), "its blob")
+            with open(os.path.join(folder, blob), "rb") as file:
+                text += f" | {file.read().hex()}"
+            named.add(blob)
+        shown.append(text)
+    must(len(shown) == manifest["counts"]["attachments"], "count of attachments.jsonl")
+    must(named == {name for name in digests if name not in NAMES}, "a blob that no line names")
     return shown
 
 
@@ -938,9 +995,10 @@ def take_entry(tar, name):
     return content
 
 
-def store_entry(tar, path, size, expected):
+def store_entry(tar, folder, name, size, expected):
     """Puts the next entry, of this size and digest, into a file of its name."""
-    name = os.path.basename(path)
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     must(next_entry(tar) == (name, size), f"{name} is not where it must be, or of another size")
     sum_of, left = hashlib.blake2b(), size
     with open(path, "xb") as file:
@@ -969,7 +1027,7 @@ def open_bundle(path, folder, trusted, secrets):
     must(manifest["kind"] != "enrolment" or manifest["key"] == key, "the key of an enrolment")
     must("revoked" not in manifest or key not in manifest["revoked"]["keys"], "signed with a key that it revokes")
     for item in manifest["entries"]:
-        store_entry(tar, os.path.join(folder, item["name"]), item["bytes"], digests[item["name"]])
+        store_entry(tar, folder, item["name"], item["bytes"], digests[item["name"]])
     must(next_entry(tar) is None, "more entries than B2SUMS names")
     return Bundle(folder, names, key, manifest, shown, digests)
 
@@ -992,7 +1050,9 @@ def show(bundle):
             text += show_migrations(path, bundle.manifest)
         elif name == "snapshot.sqlite":
             text += show_snapshot(path, bundle.manifest)
-        else:
+        elif name == "attachments.jsonl":
+            text += show_attachments(bundle.folder, bundle.manifest, dict(list(bundle.digests.items())[1:]))
+        elif name in NAMES:
             text.append("part | " + bundle.digests[name])
     return "\n".join(text) + "\n"
 

@@ -18,18 +18,20 @@ import jsonschema
 sys.dont_write_bytecode = True  # or the tests would leave a folder beside their sources
 import reader
 
-SCHEMAS = {f"{name}s.jsonl": name for name in ("change", "resolution", "conflict", "migration")} | {"dataset.json": "dataset"}
+SCHEMAS = {f"{name}s.jsonl": name for name in ("change", "resolution", "conflict", "migration", "attachment")} | {"dataset.json": "dataset"}
 
 # The self-test has the format from here and not from the schemas, because they are what it tests.
-OPTIONAL = {"recipient", "rotation", "revoked", "note", "snapshot", "encrypt", "escrow", "attributes"}
+OPTIONAL = {"recipient", "rotation", "revoked", "note", "snapshot", "encrypt", "escrow", "attributes", "attachments", "acknowledged_digest", "blobs",
+            "file", "bundle"}
 ROWS = {"key", "to", "row", "set", "was", "base_values", "hub_values", "device_values"}
 OPS = {"insert": ["generation", "row"], "update": ["generation", "set", "was"], "delete": ["generation", "was"], "row": ["row"],
        "gone": [], "rekey": ["to", "number"], "block": ["to", "number"]}
 OF_OPS = {"generation": 1, "row": {"id": 1}, "set": {"id": 1}, "was": {"id": 1}, "to": [1], "number": 1}
 CHAIN = [{"sequence": number, "digest": "0" * 128} for number in range(1, 258)]
 ROTATION, REVOKED = {"key": "RW" + "Q" * 54, "recipient": "age1" + "q" * 58}, {"number": 1, "keys": []}
-WRONG_TEXTS = {**dict.fromkeys(["table", "note", "visible", "write", "parents", "sql"], []),
+WRONG_TEXTS = {**dict.fromkeys(["table", "note", "visible", "write", "parents", "sql", "attachments"], []),
                **dict.fromkeys(["user", "decided_by"], ["a\n", "\x7f", "a" * 101]),
+               "path": ["", "/a", "a/", "a//b", "../a", "a/.b", "a.", "a ", " a", "a:b", "a\\b", "a\n", "\x7f", "nul", "a/COM1.x"],
                **dict.fromkeys(["dataset", "from", "to"], ["", "Hub", "con", "lpt1", "-a", "a.b", "ä", "a\n", "a" * 41])}
 WRONG_INTEGERS = ["9007199254740991", "09007199254740992", "9007199254740992\n", "9223372036854775808", "-9223372036854775809"]
 WRONG_VALUES = [True, [], {}, "a\0b", 1e400, {"blob": "A"}, {"blob": "AB=="}, {"blob": "AA==\n"}, {"blob": "", "more": ""},
@@ -99,6 +101,8 @@ def contradictions(kind, document):
         yield from [("op", op) for op in OPS if OPS[op] != members] + [("row", {}), ("set", {}), ("was", {})]
         yield from [(name, new) for name, new in OF_OPS.items() if name not in members]
         yield from [("stamp", "0000000000000001")] * (members in (OPS["gone"], OPS["rekey"]))
+    elif kind == "attachment":
+        yield from [("op", "has"), ("bytes", GONE)] if document["op"] == "file" else [("op", "file"), ("bytes", 1)]
     elif kind == "conflict":
         yield from (("op", op) for op in ("insert", "update", "delete") if op != document["op"])
         yield from [("state", "open" if document["state"] == "resolved" else "resolved"), ("winners", {"stars": "both"})]

@@ -25,6 +25,12 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
   if let path = bundle.path(of: .part) {
     lines.append("part | \(Digest.of(try HostFileSystem().read(path, limit: 1 << 24)).hexadecimal)")
   }
+  for line in try bundle.attachments() {
+    let op = line.isFile ? "file" : "has"
+    let content = try bundle.path(of: line).map { try HostFileSystem().read($0, limit: 1 << 24) }
+    let shown = content.map { " | \(Hexadecimal.text(of: $0))" } ?? ""
+    lines.append("attachment | \(op) | \(text(line.path.text)) | \(line.digest.hexadecimal)\(shown)")
+  }
   return lines.map { $0 + "\n" }.joined()
 }
 

@@ -84,6 +84,7 @@ public final class FuzzRoom {
     try bundle.eachChange { _ in }
     try bundle.eachConflict { _ in }
     try bundle.eachResolution { _ in }
+    _ = try bundle.attachments()
     if let source = try bundle.dataset(limit: 1 << 20) { _ = try DatasetDefinition(json: source) }
     _ = try bundle.migrations()
     if let path = bundle.path(of: .snapshot) { try look(at: path) }

@@ -39,6 +39,10 @@ public func makeGolden() throws {
     try write(world.bundles(), into: target, world.platform, staging: world.folder.path, identity: world.identity)
     try world.platform.files.copy(world.identity, to: Paths.join(target, "keys/format-1-sled.identity"), mode: 0o644)
   }
+  if try !isThere("changes-attachments", in: target) {
+    let world = try AttachedWorld(random: GoldenRandom(20_261_125), clock: clock)
+    try write(world.bundles(), into: target, world.platform, staging: world.folder.path)
+  }
   if try !isThere("backup", in: target) {
     let world = try BackedUpWorld(random: GoldenRandom(20_261_124), clock: clock)
     try write(world.bundles(), into: target, world.platform, staging: world.folder.path)

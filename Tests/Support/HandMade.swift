@@ -188,6 +188,7 @@ public final class ReadingRoom {
       _ = try bundle.migrations()
       try bundle.eachConflict { _ in }
       try bundle.eachResolution { _ in }
+      _ = try bundle.attachments()
       return .accepted(bundle.digest)
     } catch let error as BundleError {
       guard !error.message.isEmpty else { throw error }

@@ -16,7 +16,7 @@ extension DeviceTool {
           "to", kind: .value("PATH"),
           help: "copy the bundle there too: a folder, such as a stick's, or a file; - for standard output"),
         OptionSpec("snapshot", help: "carry the whole database along"),
-        Encrypting.option, Volumes.option,
+        Encrypting.option, Volumes.option, AttachedWords.option,
       ],
       examples: [
         Example("satchel export", "Into bundles/outbox."), Example("satchel export --to /media/stick", "And onto a stick."),
@@ -25,7 +25,8 @@ extension DeviceTool {
     ) { command, context in
       try command.checkDelivery(context)
       let workspace = try open(command, context)
-      let report = try workspace.export(snapshot: command.flag("snapshot"), encryption: command.encryption)
+      let report = try workspace.export(
+        snapshot: command.flag("snapshot"), encryption: command.encryption, attachedBytes: command.attachedBytes())
       let file = Paths.name(of: report.file)
       let delivered = try command.deliver(report.file, context) { try workspace.cut(report, size: $0, into: $1) }
       let total = report.changes.reduce(0) { $0 + $1.count }
@@ -33,12 +34,14 @@ extension DeviceTool {
         report.isNew
         ? "Export \(report.sequence): \(Words.count(total, "change"))\(total > 0 ? " (\(Words.tables(report.changes)))" : "").\n"
         : "Nothing is new since export \(report.sequence).\n"
+      text += AttachedWords.carried(report.attached, left: report.attachedLeft)
       text += "It is in \(delivered.place(report.file)): carry it to the hub.\n"
       var answer = Answer(
         text,
         [
           "new": .bool(report.isNew), "sequence": .integer(report.sequence.rawValue), "file": .string(report.file),
           "name": .string(file), "changes": .tables(report.changes), "conflicts": .integer(Int64(report.conflicts)),
+          "files": .integer(Int64(report.attached)), "files_left": .integer(Int64(report.attachedLeft)),
         ])
       answer.members += delivered.members
       if delivered.isStreamed { answer.output = report.file }

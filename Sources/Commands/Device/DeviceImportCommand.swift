@@ -136,6 +136,7 @@ extension DeviceTool {
     if report.verdict == .redeliver { return redelivery(report.redelivered) }
     guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
+    text += AttachedWords.came(report.attached, report.beside)
     if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
     if let saved = report.saved { text += self.text(saved) }
     if let version = report.version { text += "The dataset has version \(version) here from now on.\n" }
@@ -192,7 +193,8 @@ extension DeviceTool {
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
       "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }), "copy": .optional(report.copy),
-      "damaged": report.saved.map(json) ?? .null,
+      "damaged": report.saved.map(json) ?? .null, "files": .integer(Int64(report.attached)),
+      "files_beside": AttachedWords.json(report.beside),
     ]
   }
 }

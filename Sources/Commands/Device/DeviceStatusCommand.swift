@@ -48,6 +48,12 @@ extension DeviceTool {
       facts.add("It heard of us", "by export \(state.acknowledged), which was made \(Words.age(of: heard, now: now))")
     }
     facts.add("Not delivered", notDelivered(current))
+    let files = current.attachments
+    if files.waiting > 0 {
+      let new = files.notSent == 0 ? "all in an export" : "\(files.notSent) in no export yet"
+      facts.add("Files", "\(files.waiting) not known to be at the hub, \(new)")
+    }
+    facts.add(missing: files.missing)
     facts.add(
       "Exports",
       state.sequence == .zero
@@ -113,11 +119,11 @@ extension DeviceTool {
     if status.configuration.continues != nil {
       steps.append("carry the request to the hub (satchel renew --request FILE writes it once more), and import what comes back.")
     }
-    if current.notExported > 0 { steps.append("satchel export") }
+    if current.notExported > 0 || current.attachments.notSent > 0 { steps.append("satchel export") }
     if current.openConflicts > 0 { steps.append("satchel conflicts") }
     if !current.redelivery.isEmpty {
       steps.append("carry all of bundles/outbox to the hub.")
-    } else if current.notExported == 0, let file = status.outbox.last {
+    } else if current.notExported == 0, current.attachments.notSent == 0, let file = status.outbox.last {
       steps.append("carry bundles/outbox/\(file) to the hub.")
     }
     if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine) }
@@ -160,6 +166,10 @@ extension DeviceTool {
           ]
         }),
       "fingerprint": .string(status.fingerprint),
+      "files": [
+        "missing": AttachedWords.json(current.attachments.missing),
+        "waiting": .integer(Int64(current.attachments.waiting)), "not_sent": .integer(Int64(current.attachments.notSent)),
+      ],
     ]
   }
 

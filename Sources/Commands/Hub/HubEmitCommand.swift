@@ -19,7 +19,7 @@ extension HubTool {
         OptionSpec("full", help: "everything that the user may see, whatever the device has"),
         OptionSpec(
           "to", kind: .value("DIR"), help: "copy the bundles to this folder too, such as a stick's; - for standard output"),
-        Encrypting.option, Volumes.option,
+        Encrypting.option, Volumes.option, AttachedWords.option,
       ],
       examples: [
         Example("satchel-hub emit --all --to /media/stick", "For everybody, onto a stick."),
@@ -41,7 +41,8 @@ extension HubTool {
         throw UsageError("--to - is for one bundle, and this would make \(names.count): name one --device")
       }
       for name in names {
-        let report = try hub.emit(to: name, full: command.flag("full"), encryption: command.encryption)
+        let report = try hub.emit(
+          to: name, full: command.flag("full"), encryption: command.encryption, attachedBytes: command.attachedBytes())
         reports.append((report, try command.deliver(report.file, context) { try hub.cut(report, size: $0, into: $1) }))
       }
       let left = names.isEmpty && expired.isEmpty ? "" : expired.map { "\($0): expired, nothing was made\n" }.joined()
@@ -73,13 +74,15 @@ extension HubTool {
     guard report.isNew else { return "\(who): nothing is new since bundle \(report.number), \(place)\n" }
     let extent = report.extent == .full ? "everything" : "what changed"
     return "\(who): bundle \(report.number), \(extent): \(Words.count(report.rows, "row")), \(report.gone) gone -> \(place)\n"
+      + AttachedWords.carried(report.attached, left: report.attachedLeft)
   }
 
   private static func json(_ report: EmitReport, _ delivered: Volumes.Delivered) -> JSONValue {
     let members: KeyValuePairs<String, JSONValue> = [
       "device": .string(report.device), "user": .string(report.user), "new": .bool(report.isNew),
       "number": .integer(report.number.rawValue), "extent": .string(report.extent.rawValue), "rows": .integer(Int64(report.rows)),
-      "gone": .integer(Int64(report.gone)), "file": .string(report.file),
+      "gone": .integer(Int64(report.gone)), "file": .string(report.file), "files": .integer(Int64(report.attached)),
+      "files_left": .integer(Int64(report.attachedLeft)),
     ]
     return .object(members.map { JSONValue.Member(name: $0.key, value: $0.value) } + delivered.members)
   }

@@ -72,14 +72,16 @@ extension HubTool {
     let name = "Bundle \(report.manifest.wholeNumber) of \(report.manifest.from.name)"
     switch report.verdict {
     case .repeated: return "\(name) was imported before: nothing changed.\n"
-    case .stale: return "\(name) was overtaken by a newer one: nothing changed.\n"
+    case .stale:
+      let words = report.attached > 0 ? "its files are taken alone" : "nothing changed"
+      return "\(name) was overtaken by a newer one: \(words).\n" + AttachedWords.came(report.attached, report.beside)
     default: break
     }
     var text = "\(name): \(Words.count(report.taken, "change")) taken"
     if report.conflicts > 0 { text += ", \(Words.count(report.conflicts, "conflict"))" }
     if report.resolved > 0 { text += ", \(Words.count(report.resolved, "conflict")) decided by its user" }
     if report.released > 0 { text += ", \(Words.count(report.released, "row")) that had waited let in" }
-    text += ".\n"
+    text += ".\n" + AttachedWords.came(report.attached, report.beside)
     if !report.rekeyed.isEmpty {
       text += "\(Words.count(report.rekeyed.count, "row")) got new keys, because others had theirs: satchel_rekeyed\n"
     }
@@ -111,6 +113,7 @@ extension HubTool {
       "sequence": .integer(report.manifest.wholeNumber), "taken": .integer(Int64(report.taken)),
       "conflicts": .integer(Int64(report.conflicts)), "resolved": .integer(Int64(report.resolved)),
       "released": .integer(Int64(report.released)), "clock_ahead_ms": .integer(report.clamped),
+      "files": .integer(Int64(report.attached)), "files_beside": AttachedWords.json(report.beside),
       "departed": .integer(Int64(report.departed)), "left_out": .strings(report.leftOut.map(\.text)),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),

@@ -31,6 +31,15 @@ extension HubTool {
       facts.add("Waits", "\(bundle.file): it is of version \(bundle.version) of the dataset; \(next)")
     }
     facts.add(volumes: status.volumes)
+    for entry in status.attachments.waiting {
+      let new = entry.notSent == 0 ? "all in a bundle" : "\(entry.notSent) in no bundle yet"
+      facts.add("Files", "\(entry.count) for \(entry.device) that it is not known to have, \(new)")
+    }
+    facts.add(missing: status.attachments.missing)
+    for file in status.attachments.beside.prefix(5) {
+      facts.add(
+        "Beside", "\(file.path) of \(file.device) is another file than the one of that name here: it is kept as \(file.kept)")
+    }
     facts.add("Backup", status.backedUp.map { Words.age(of: $0, now: now) } ?? "none yet: satchel-hub backup FILE")
     if !status.unaware.isEmpty {
       facts.add("Restored", "from a backup; not known to have heard of it: \(status.unaware.joined(separator: ", "))")
@@ -102,6 +111,17 @@ extension HubTool {
       "volumes": Volumes.json(status.volumes), "outbox": .strings(status.outbox),
       "backed_up": .time(status.backedUp), "restored_unaware": .strings(status.unaware),
       "missing_triggers": .strings(status.missingTriggers.map(\.text)), "damage": .strings(status.damage.map(\.words)),
+      "files": [
+        "missing": AttachedWords.json(status.attachments.missing),
+        "waiting": .array(
+          status.attachments.waiting.map {
+            ["device": .string($0.device), "count": .integer(Int64($0.count)), "not_sent": .integer(Int64($0.notSent))]
+          }),
+        "beside": .array(
+          status.attachments.beside.map {
+            ["device": .string($0.device), "path": .string($0.path), "kept": .string($0.kept)]
+          }),
+      ],
     ]
   }
 

@@ -64,6 +64,14 @@ extension StatusSheet {
       }
     }
 
+    mutating func add(missing: [MissingAttachment]) {
+      for file in missing.prefix(AttachedWords.mostShown) {
+        add("Missing", "the file \(file.path), which \(file.table) names: \(AttachedWords.words(file.why))")
+      }
+      let more = missing.count - AttachedWords.mostShown
+      if more > 0 { add("Missing", "and \(Words.count(more, "more file")): status --json names all of them") }
+    }
+
     mutating func add(quarantined: [Quarantine.Refused]) {
       guard let newest = quarantined.first else { return }
       add("Quarantine", "\(Words.count(quarantined.count, "refused file")); the newest, \(newest.file): \(newest.words)")

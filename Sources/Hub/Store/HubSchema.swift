@@ -1,6 +1,9 @@
 /// The hub's own tables, beside those of capture, of conflicts, of blocks and the ledger.
 enum HubSchema {
-  static let all = [hub, users, devices, formerKeys, revoked, log, emissions, emissionSets, owed, chain, branches, rekeyed]
+  static let all = [
+    hub, users, devices, formerKeys, revoked, log, emissions, emissionSets, owed, chain, branches, rekeyed, HubStore.attachments,
+    HubStore.received,
+  ]
 
   private static let hub = """
     CREATE TABLE satchel_hub (

@@ -31,7 +31,7 @@ extension HubStore {
   private func forget(_ table: TrackedTable) throws {
     try database.execute("DROP TABLE \(RowNumbers.names(table).table)")
     let name: KeyValuePairs<String, Value> = ["table": .string(table.name.text)]
-    for holder in ["satchel_emission_sets", "satchel_owed"] {
+    for holder in ["satchel_emission_sets", "satchel_owed", "satchel_attachments"] {
       try database.run("DELETE FROM \(quoted(holder)) WHERE table_name = :table", name)
     }
     try ConflictTable.openHeld(of: table.name, in: database)

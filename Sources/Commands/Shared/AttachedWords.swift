@@ -1,0 +1,54 @@
+import SatchelJSON
+import SatchelWorkspace
+
+/// What is said of attached files: what goes along, what came, what is missing.
+enum AttachedWords {
+  static let option = OptionSpec(
+    "files-size", kind: .value("SIZE"), help: "at most SIZE of attached files, such as 500M; the others go with the next ones")
+
+  /// How many files `status` names; `--json` has all.
+  static let mostShown = 5
+
+  static func carried(_ count: Int, left: Int) -> String {
+    if count == 0, left == 0 { return "" }
+    let more = left == 0 ? "" : "; \(Words.count(left, "file")) for the next ones"
+    return "\(Words.count(count, "file")) along with it\(more).\n"
+  }
+
+  static func came(_ count: Int, _ beside: [ArrivingAttachments.Arrival]) -> String {
+    var text = count == 0 ? "" : "\(Words.count(count, "file")) came with it.\n"
+    for file in beside.prefix(mostShown) {
+      text += "The file \(file.path) here is another one than what came: that is kept as \(file.kept).\n"
+    }
+    let more = beside.count - mostShown
+    return text + (more > 0 ? "And \(more) more such files.\n" : "")
+  }
+
+  static func words(_ why: MissingReason) -> String {
+    switch why {
+    case .missing: "it is not in files/, or empty"
+    case .path: "that is no path below files/ that every medium can hold"
+    case .link: "a link or a folder is in its place, and no link is followed"
+    case .large: "it is larger than the dataset allows"
+    }
+  }
+
+  static func json(_ beside: [ArrivingAttachments.Arrival]) -> JSONValue {
+    .array(beside.map { ["path": .string($0.path.text), "kept": .string($0.kept.text)] })
+  }
+
+  static func json(_ missing: [MissingAttachment]) -> JSONValue {
+    .array(missing.map { ["table": .string($0.table.text), "path": .string($0.path), "why": .string($0.why.rawValue)] })
+  }
+}
+
+extension ParsedCommand {
+  /// How much of attached files a bundle carries at most; nil: what the dataset says.
+  func attachedBytes() throws -> Int64? {
+    guard let text = value(AttachedWords.option.long) else { return nil }
+    guard let bytes = ByteSize.bytes(text) else {
+      throw UsageError("--files-size takes a size such as 500M, or 0 for none, and not \(text)")
+    }
+    return bytes
+  }
+}

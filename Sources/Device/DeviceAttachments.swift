@@ -1,0 +1,130 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The files that this device's rows name, in exports and imports.
+struct DeviceAttachments {
+  private let session: DeviceSession
+  private var database: Database { _read { yield session.database } }
+
+  init(_ session: DeviceSession) { self.session = session }
+
+  private var list: AttachmentList {
+    AttachmentList(
+      session.tables, limits: session.dataset.attachments, AttachedFiles(session.folder, session.platform.files))
+  }
+
+  // MARK: to the hub
+
+  /// What an export may carry: copies that lie in its draft, and which of them make an export worth while.
+  struct Outgoing {
+    var staged: [AttachmentPath: BundleDraft.StagedFile] = [:]
+    /// Never carried, or lost with the bundle that did.
+    var due: Set<AttachmentPath> = []
+    /// How many are left for the exports after this one.
+    var left = 0
+
+    var isDue: Bool { staged.keys.contains { due.contains($0) } }
+  }
+
+  /// Looks for files that the hub is not known to have, and copies those that fit into the draft. Writers wait for the look alone.
+  /// - Parameters:
+  ///   - bytes: how much at most; nil: what the dataset says.
+  ///   - isNothingElse: whether there will be no export but for files that are due.
+  func stage(into draft: inout BundleDraft, atMost bytes: Int64?, isNothingElse: () throws -> Bool) throws -> Outgoing {
+    guard list.named.areAny else { return Outgoing() }
+    var outgoing = Outgoing()
+    let waiting = try database.writeTransaction(session.workspace.ending) {
+      try Capture.settle(session.tables, in: database)
+      try noteChanges()
+      let waiting = try list.undelivered(in: database)
+      for (path, sent) in waiting where sent == 0 || sent <= session.state.acknowledged.rawValue {
+        if try list.isThere(path) { outgoing.due.insert(path) }
+      }
+      return try outgoing.due.isEmpty && isNothingElse() ? [] : waiting
+    }
+    outgoing.staged = try list.files.stage(waiting.map(\.path), limits: list.limits.atMost(bytes), into: &draft)
+    for (path, _) in waiting { if try outgoing.staged[path] == nil && list.isThere(path) { outgoing.left += 1 } }
+    return outgoing
+  }
+
+  /// Takes up the files that changes name which the hub does not have; a file that no row here names any more before it was ever sent is
+  /// forgotten. The caller holds the transaction, and has sorted in what was written.
+  func noteChanges() throws {
+    guard list.named.areAny else { return }
+    var begun: Set<AttachmentPath> = []
+    var ended: Set<AttachmentPath> = []
+    try PreImageStore.eachStep(session.tables, since: session.acknowledgedGeneration, in: database) { _, place, step in
+      let table = session.tables[place]
+      if table.rules.attachments.isEmpty { return }
+      begun.formUnion(table.attachments(of: step.change))
+      ended.formUnion(table.attachments(before: step.change))
+    }
+    for path in try list.named.unnamed(ended, in: database) {
+      try database.run(
+        "DELETE FROM satchel_attachments WHERE path = :path AND sent = 0 AND delivered = 0", ["path": .string(path.text)])
+      begun.remove(path)
+    }
+    for path in begun.sorted() { try list.add(path, in: database) }
+  }
+
+  /// Adds files, and what came since the last export that the hub is known to have. The caller holds the transaction.
+  func seal(_ outgoing: Outgoing, into draft: inout BundleDraft, sequence: SequenceNumber) throws {
+    let carried = outgoing.staged.map { (path: $0.key, file: $0.value) }
+    try draft.addAttachments(carried, received: receipts())
+    for (path, file) in carried {
+      try database.run(
+        "UPDATE satchel_attachments SET sent = :sequence, digest = :digest WHERE path = :path",
+        [
+          "path": .string(path.text), "sequence": .integer(sequence.rawValue), "digest": .string(file.digest.hexadecimal),
+        ])
+    }
+    try database.run("UPDATE satchel_received SET told = :sequence WHERE told = 0", ["sequence": .integer(sequence.rawValue)])
+  }
+
+  private func receipts() throws -> [AttachmentLine] {
+    try database.all("SELECT path, digest FROM satchel_received") { row -> AttachmentLine? in
+      guard let path = AttachmentPath(row.text(0)), let digest = Digest(hexadecimal: row.text(1)) else { return nil }
+      return AttachmentLine(path: path, digest: digest, content: .has)
+    }.compactMap(\.self)
+  }
+
+  // MARK: from the hub
+
+  /// Takes what a bundle brought, and what the hub says that it has. The caller holds the transaction, and this is the last that it does.
+  /// - Parameter left: files that rows named which left this user's sight, or name others now.
+  func take(_ arriving: borrowing ArrivingAttachments, left: Set<AttachmentPath>) throws {
+    try database.run(
+      "DELETE FROM satchel_received WHERE told > 0 AND told <= :acknowledged",
+      ["acknowledged": .integer(session.state.acknowledged.rawValue)])
+    for receipt in arriving.receipts {
+      try database.run(
+        "UPDATE satchel_attachments SET delivered = 1 WHERE path = :path AND digest = :digest",
+        ["path": .string(receipt.path.text), "digest": .string(receipt.digest.hexadecimal)])
+    }
+    for path in left {
+      try database.run("UPDATE satchel_attachments SET leaving = 1 WHERE path = :path", ["path": .string(path.text)])
+    }
+    try list.take(arriving, in: database)
+    if session.workspace.ending == .keep { try arriving.put() }
+  }
+
+  func takeUpOthers(but arriving: borrowing ArrivingAttachments) throws {
+    try list.takeUpOthers(but: arriving, in: database)
+  }
+
+  func sweep() throws { if session.workspace.ending == .keep { try list.sweep(database) } }
+
+  // MARK: to be seen
+
+  func status() throws -> DeviceStatus.Attachments {
+    guard list.named.areAny else { return DeviceStatus.Attachments() }
+    let waiting = try list.undelivered(in: database).filter { try list.isThere($0.path) }
+    return DeviceStatus.Attachments(
+      missing: try list.named.missing(in: database, list.files, list.limits), waiting: waiting.count,
+      notSent: waiting.count { $0.sent == 0 })
+  }
+}

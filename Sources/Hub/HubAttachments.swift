@@ -1,0 +1,146 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// The files that rows name, in what is made for devices.
+///
+/// What a device is to have follows from the rows that its user sees, and from nothing else. A device could write any file's name into a row
+/// of its own: that counts only once it has shown that it has the file.
+struct HubAttachments {
+  private let store: HubStore
+  private let files: AttachedFiles
+
+  init(_ store: HubStore, _ workspace: HubWorkspace) {
+    self.store = store
+    files = AttachedFiles(workspace.folder, workspace.platform.files)
+  }
+
+  /// Whether the dataset marks any column.
+  var areAny: Bool { store.tables.contains { !$0.rules.attachments.isEmpty } }
+
+  /// What an emission may carry.
+  struct Outgoing {
+    /// What the device is to have and is there: first what was never sent, then what was sent longest ago.
+    fileprivate var owed: [AttachmentPath] = []
+    /// Of that, what was never sent, or was lost with its bundle.
+    fileprivate var due: Set<AttachmentPath> = []
+    fileprivate var isPlanEmpty = true
+    /// Copies in the draft.
+    fileprivate var staged: [AttachmentPath: BundleDraft.StagedFile] = [:]
+
+    /// Whether it is worth a bundle.
+    var isDue: Bool { staged.keys.contains { due.contains($0) } }
+    var count: Int { staged.count }
+    /// How many are there and left for the bundles after it.
+    var left: Int { owed.count - staged.count }
+
+    /// Leaves what the device is still to have.
+    mutating func restrict(to now: Outgoing) {
+      let owed = Set(now.owed)
+      staged = staged.filter { owed.contains($0.key) }
+      (self.owed, due) = (now.owed, now.due)
+    }
+  }
+
+  /// Notes what the device is to have by a plan, and looks which of it is there. The caller holds the transaction.
+  func owe(by plan: EmissionPlan) throws -> Outgoing {
+    if plan.extent == .full { try store.forgetAttachments(of: plan.device.id) }
+    var rows = try store.owedAttachments(to: plan.device.id).reduce(into: store.tables.map { _ in RowSet() }) {
+      $0[$1.place].insert($1.row)
+    }
+    for (place, table) in store.tables.enumerated() where !table.rules.attachments.isEmpty {
+      // Where the definition may be new to the device, its columns may be marked just now.
+      let news = plan.carriesDefinition ? plan.visible[place] : plan.rows[place]
+      rows[place] = rows[place].union(news).intersection(plan.visible[place])
+      try owe(rows[place], in: place, of: plan)
+    }
+    for place in store.tables.indices {
+      for number in plan.gone[place] { try store.forgetAttachments(of: plan.device.id, row: number, place) }
+    }
+    return try outgoing(by: plan, rows)
+  }
+
+  /// Notes what the device is to have because of these rows, all of which its user sees.
+  private func owe(_ rows: RowSet, in place: Int, of plan: EmissionPlan) throws {
+    let device = plan.device.id
+    try store.numbers[place].each(of: rows, in: store.database) { number, key in
+      guard let row = try store.rows[place].row(key) else { return }
+      let paths = store.tables[place].attachments(of: row)
+      for path in paths.sorted() where try !store.isClaimed(path, in: number, place) {
+        try store.save(path, number, place, store.isHeld(path, by: device) ? .held : .owed, of: device)
+      }
+      try store.forgetAttachments(of: device, row: number, place, but: paths)
+    }
+  }
+
+  private func outgoing(by plan: EmissionPlan, _ rows: [RowSet]) throws -> Outgoing {
+    var outgoing = Outgoing()
+    outgoing.isPlanEmpty = plan.isNothingNew
+    var seen: Set<AttachmentPath> = []
+    for owed in try store.owedAttachments(to: plan.device.id) where rows[owed.place].contains(owed.row) {
+      guard try isThere(owed.path), seen.insert(owed.path).inserted else { continue }
+      outgoing.owed.append(owed.path)
+      if owed.sent == .zero || owed.sent <= plan.device.proved { outgoing.due.insert(owed.path) }
+    }
+    return outgoing
+  }
+
+  private func isThere(_ path: AttachmentPath) throws -> Bool {
+    if case .there(let bytes) = try files.standing(at: path) { return bytes <= store.dataset.attachments.fileBytes }
+    return false
+  }
+
+  /// Copies what fits into the draft.
+  func stage(_ outgoing: inout Outgoing, atMost bytes: Int64?, into draft: inout BundleDraft) throws {
+    if outgoing.isPlanEmpty, outgoing.due.isEmpty { return }
+    outgoing.staged = try files.stage(outgoing.owed, limits: store.dataset.attachments.atMost(bytes), into: &draft)
+  }
+
+  /// Adds the files, and what came from the device. The caller holds the transaction.
+  func seal(_ outgoing: Outgoing, of plan: EmissionPlan, into draft: inout BundleDraft) throws {
+    try draft.addAttachments(
+      outgoing.staged.map { (path: $0.key, file: $0.value) }, received: store.receipts(for: plan.device))
+    for (path, file) in outgoing.staged { try store.markSent(path, file.digest, by: plan.number, to: plan.device.id) }
+    try store.markReceiptsTold(to: plan.device.id, by: plan.number)
+  }
+
+  func status() throws -> HubStatus.Attachments {
+    guard areAny, store.damage.isEmpty else { return .init() }
+    var status = HubStatus.Attachments()
+    status.missing = try NamedAttachments(store.tables).missing(in: store.database, files, store.dataset.attachments)
+    for device in try store.devices() where device.state == .active {
+      var waiting: [AttachmentPath: EmissionNumber] = [:]
+      for owed in try store.owedAttachments(to: device.id) where try isThere(owed.path) { waiting[owed.path] = owed.sent }
+      if waiting.isEmpty { continue }
+      status.waiting.append((device.name, waiting.count, waiting.values.count { $0 == .zero }))
+    }
+    status.beside = try store.filesBeside()
+    return status
+  }
+}
+
+/// The files whose names a device's bundle writes into rows.
+struct AttachmentNamings {
+  private struct Naming: Hashable {
+    let place: Int
+    let key: RowKey
+    let path: AttachmentPath
+  }
+
+  private var all: Set<Naming> = []
+
+  mutating func note(_ step: Step, in place: Int, of table: TrackedTable) {
+    if table.rules.attachments.isEmpty { return }
+    for path in table.attachments(of: step.change) { all.insert(Naming(place: place, key: step.key, path: path)) }
+  }
+
+  /// Keeps who named what: files go along for rows whose writer had them.
+  func keep(by device: ReplicaID, _ store: HubStore) throws {
+    for naming in all {
+      let row = try store.numbers[naming.place].assign(naming.key, in: store.database)
+      try store.noteNaming(naming.path, in: row, naming.place, by: device)
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What a device has to do with a file that a row names.
+enum AttachmentState: String {
+  /// The device wrote the file's name into the row, and never showed that it has the file: nobody gets the file for that.
+  case claimed
+  /// It is to have the file, because its user sees the row.
+  case owed
+  /// It is known to have it.
+  case held
+}
+
+extension HubStore {
+  /// A file that a device is to have because of a row.
+  struct OwedAttachment {
+    let place: Int
+    let row: Int64
+    let path: AttachmentPath
+    /// The last emission that carried it; zero: none.
+    let sent: EmissionNumber
+  }
+
+  static let attachments = """
+    CREATE TABLE satchel_attachments (
+      device TEXT NOT NULL,
+      table_name TEXT NOT NULL,
+      row INTEGER NOT NULL,   -- the row's stable number
+      path TEXT NOT NULL,     -- below files/, as the row names it
+      state TEXT NOT NULL,    -- claimed, owed, held
+      sent INTEGER NOT NULL,  -- the last emission that carried it; 0: none
+      digest TEXT,            -- of what was sent; NULL: nothing
+      PRIMARY KEY (device, table_name, row, path)
+    ) WITHOUT ROWID;
+    CREATE INDEX satchel_attachment_paths ON satchel_attachments (path, device)
+    """
+
+  /// A row for each file that came from a device.
+  static let received = """
+    CREATE TABLE satchel_received (
+      device TEXT NOT NULL,
+      path TEXT NOT NULL,     -- by which the device knows it
+      digest TEXT NOT NULL,
+      kept TEXT NOT NULL,     -- where it is here: another path where a file of another content has its own
+      told INTEGER,           -- the first emission that tells the device that it came; 0: none yet; NULL: it knows
+      PRIMARY KEY (device, path, digest)
+    ) WITHOUT ROWID
+    """
+
+  // MARK: from a device
+
+  func note(_ arrival: ArrivingAttachments.Arrival, from device: EnrolledDevice) throws {
+    try database.run(
+      """
+      INSERT OR REPLACE INTO satchel_received (device, path, digest, kept, told) VALUES (:device, :path, :digest, :kept, 0)
+      """,
+      [
+        "device": .string(device.id.text), "path": .string(arrival.path.text), "digest": .string(arrival.digest.hexadecimal),
+        "kept": .string(arrival.kept.text),
+      ])
+    if arrival.kept != arrival.path { return }
+    // Who brings what is there has it, in whichever rows it named it; also in those that it wrote under a former name.
+    for id in [device.id, device.continues].compactMap(\.self) {
+      try database.run(
+        "UPDATE satchel_attachments SET state = 'held' WHERE device = :device AND path = :path",
+        ["device": .string(id.text), "path": .string(arrival.path.text)])
+    }
+  }
+
+  /// Notes that a device says that it got what was sent.
+  func note(_ receipt: AttachmentLine, from device: EnrolledDevice) throws {
+    let values: KeyValuePairs<String, Value> = [
+      "device": .string(device.id.text), "path": .string(receipt.path.text), "digest": .string(receipt.digest.hexadecimal),
+    ]
+    try database.run(
+      """
+      UPDATE satchel_attachments SET state = 'held'
+      WHERE device = :device AND path = :path AND EXISTS (
+        SELECT 1 FROM satchel_attachments AS sent WHERE sent.device = :device AND sent.path = :path AND sent.digest = :digest)
+      """, values)
+  }
+
+  /// Notes that a device wrote a file's name into a row.
+  func noteNaming(_ path: AttachmentPath, in row: Int64, _ place: Int, by device: ReplicaID) throws {
+    if try hasShown(path, by: device) { return try save(path, row, place, .held, of: device) }
+    try database.run(
+      """
+      INSERT OR IGNORE INTO satchel_attachments (device, table_name, row, path, state, sent)
+      VALUES (:device, :table, :row, :path, 'claimed', 0)
+      """,
+      [
+        "device": .string(device.text), "table": .string(tables[place].name.text), "row": .integer(row),
+        "path": .string(path.text),
+      ])
+  }
+
+  /// Whether a device has shown that it has the file: it brought it, or got it from here.
+  private func hasShown(_ path: AttachmentPath, by device: ReplicaID) throws -> Bool {
+    let key: KeyValuePairs<String, Value> = ["device": .string(device.text), "path": .string(path.text)]
+    let brought = try database.first(
+      "SELECT 1 FROM satchel_received WHERE device = :device AND path = :path AND kept = path", key
+    ) { _ in true }
+    return try brought ?? isHeld(path, by: device)
+  }
+
+  // MARK: to a device
+
+  /// Whether a device is known to have a file.
+  func isHeld(_ path: AttachmentPath, by device: ReplicaID) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_attachments WHERE path = :path AND device = :device AND state = 'held' LIMIT 1",
+      ["device": .string(device.text), "path": .string(path.text)]
+    ) { _ in true } ?? false
+  }
+
+  /// Whether the file's name came into a row by a device that never showed that it has the file.
+  func isClaimed(_ path: AttachmentPath, in row: Int64, _ place: Int) throws -> Bool {
+    let states = try database.all(
+      "SELECT DISTINCT state FROM satchel_attachments WHERE path = :path AND table_name = :table AND row = :row",
+      ["path": .string(path.text), "table": .string(tables[place].name.text), "row": .integer(row)]
+    ) { $0.text(0) }
+    return states.contains(AttachmentState.claimed.rawValue) && !states.contains(AttachmentState.held.rawValue)
+  }
+
+  func owedAttachments(to device: ReplicaID) throws -> [OwedAttachment] {
+    try database.all(
+      """
+      SELECT table_name, row, path, sent
+      FROM satchel_attachments
+      WHERE device = :device AND state = 'owed'
+      ORDER BY sent, path
+      """, ["device": .string(device.text)]
+    ) { entry -> OwedAttachment? in
+      guard let place = place(of: Name(entry.text(0))), let path = AttachmentPath(entry.text(2)) else { return nil }
+      return OwedAttachment(place: place, row: entry.integer(1), path: path, sent: EmissionNumber(entry.integer(3)))
+    }.compactMap(\.self)
+  }
+
+  /// Keeps that a device has to do with a file because of a row. When it was sent last stays.
+  func save(_ path: AttachmentPath, _ row: Int64, _ place: Int, _ state: AttachmentState, of device: ReplicaID) throws {
+    try database.run(
+      """
+      INSERT INTO satchel_attachments (device, table_name, row, path, state, sent)
+      VALUES (:device, :table, :row, :path, :state, 0)
+      ON CONFLICT DO UPDATE SET state = excluded.state
+      """,
+      [
+        "device": .string(device.text), "table": .string(tables[place].name.text), "row": .integer(row),
+        "path": .string(path.text), "state": .string(state.rawValue),
+      ])
+  }
+
+  func markSent(_ path: AttachmentPath, _ digest: Digest, by number: EmissionNumber, to device: ReplicaID) throws {
+    try database.run(
+      """
+      UPDATE satchel_attachments SET sent = :number, digest = :digest
+      WHERE device = :device AND path = :path AND state = 'owed'
+      """,
+      [
+        "device": .string(device.text), "path": .string(path.text), "number": .integer(number.rawValue),
+        "digest": .string(digest.hexadecimal),
+      ])
+  }
+
+  /// Forgets what a device has to do with the files of a row, but for those that the row names, and those that the device named itself.
+  func forgetAttachments(of device: ReplicaID, row: Int64, _ place: Int, but named: Set<AttachmentPath> = []) throws {
+    let row: KeyValuePairs<String, Value> = [
+      "device": .string(device.text), "table": .string(tables[place].name.text), "row": .integer(row),
+    ]
+    let known = try database.all(
+      """
+      SELECT path FROM satchel_attachments
+      WHERE device = :device AND table_name = :table AND row = :row AND state <> 'claimed'
+      """, row
+    ) { $0.text(0) }
+    for path in known where !named.contains(where: { Name($0.text) == Name(path) }) {
+      try database.run(
+        "DELETE FROM satchel_attachments WHERE device = :device AND table_name = :table AND row = :row AND path = :path",
+        ["device": row[0].value, "table": row[1].value, "row": row[2].value, "path": .string(path)])
+    }
+  }
+
+  /// The same for all rows: the device may have lost everything.
+  func forgetAttachments(of device: ReplicaID) throws {
+    try database.run(
+      "DELETE FROM satchel_attachments WHERE device = :device AND state <> 'claimed'", ["device": .string(device.text)])
+  }
+
+  /// Notes that a device stands on an emission because it was imported right here.
+  func markDelivered(_ number: EmissionNumber, to device: ReplicaID) throws {
+    try database.run(
+      "UPDATE satchel_attachments SET state = 'held' WHERE device = :device AND sent = :number",
+      ["device": .string(device.text), "number": .integer(number.rawValue)])
+  }
+
+  // MARK: receipts
+
+  /// What came from a device and it is not known to know of.
+  func receipts(for device: EnrolledDevice) throws -> [AttachmentLine] {
+    try database.run(
+      "UPDATE satchel_received SET told = NULL WHERE device = :device AND told > 0 AND told <= :proved",
+      ["device": .string(device.id.text), "proved": .integer(device.proved.rawValue)])
+    return try database.all(
+      "SELECT path, digest FROM satchel_received WHERE device = :device AND told IS NOT NULL",
+      ["device": .string(device.id.text)]
+    ) { row -> AttachmentLine? in
+      guard let path = AttachmentPath(row.text(0)), let digest = Digest(hexadecimal: row.text(1)) else { return nil }
+      return AttachmentLine(path: path, digest: digest, content: .has)
+    }.compactMap(\.self)
+  }
+
+  func markReceiptsTold(to device: ReplicaID, by number: EmissionNumber) throws {
+    try database.run(
+      "UPDATE satchel_received SET told = :number WHERE device = :device AND told = 0",
+      ["device": .string(device.text), "number": .integer(number.rawValue)])
+  }
+
+  /// The files that are kept under another path than their own, by device.
+  func filesBeside() throws -> [(device: String, path: String, kept: String)] {
+    try database.all(
+      """
+      SELECT satchel_devices.name, path, kept
+      FROM satchel_received
+      JOIN satchel_devices ON satchel_devices.id = device
+      WHERE kept <> path
+      ORDER BY 1, 2, 3
+      """
+    ) { ($0.text(0), $0.text(1), $0.text(2)) }
+  }
+}

@@ -1,0 +1,110 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+
+/// The attached files of a verified bundle on their way to their places.
+///
+/// They are written aside and synced before the bundle's transaction begins; at its end `put` gives them their names. A command that is killed
+/// in between leaves a file without its row, which the same bundle then finds in place.
+public struct ArrivingAttachments: ~Copyable {
+  /// What became of one.
+  public struct Arrival: Sendable {
+    public let path: AttachmentPath
+    public let digest: Digest
+    /// Where it is: another path where a file of another content has its own.
+    public let kept: AttachmentPath
+    /// It was not here before.
+    public let isNew: Bool
+  }
+
+  /// What the other side is known to have by now.
+  public let receipts: [AttachmentLine]
+  public let arrivals: [Arrival]
+  private let attached: AttachedFiles
+  /// The files aside, by the places in `arrivals`.
+  private let aside: [Int: String]
+  private let folder: StagingFolder?
+
+  /// - Parameter ending: a rehearsal writes nothing aside.
+  public init(_ bundle: borrowing VerifiedBundle, in folder: WorkspaceFolder, platform: Platform, ending: Ending) throws {
+    let attached = AttachedFiles(folder, platform.files)
+    let lines = try bundle.attachments()
+    if lines.contains(where: \.isFile) { try attached.checkRoot() }
+    var arrivals: [Arrival] = []
+    for line in lines where line.isFile { arrivals.append(try attached.arrival(of: line)) }
+    var staging: StagingFolder?
+    var aside: [Int: String] = [:]
+    if ending == .keep, arrivals.contains(where: \.isNew) {
+      try platform.files.makeDirectory(attached.root, mode: 0o755)
+      let made = try StagingFolder(in: attached.root, platform: platform)
+      for (number, line) in lines.filter(\.isFile).enumerated() where arrivals[number].isNew {
+        guard let source = bundle.path(of: line) else { continue }
+        aside[number] = made.file(String(number))
+        try platform.files.copy(source, to: made.file(String(number)), mode: 0o644)
+      }
+      staging = consume made
+    }
+    receipts = lines.filter { !$0.isFile }
+    self.arrivals = arrivals
+    self.attached = attached
+    self.aside = aside
+    self.folder = staging
+  }
+
+  /// Gives the files their names. The last step before the commit.
+  public func put() throws {
+    for (number, path) in aside.sorted(by: { $0.key < $1.key }) { try attached.put(path, at: arrivals[number].kept) }
+  }
+
+  /// Files that had to be kept beside others.
+  public var beside: [Arrival] { arrivals.filter { $0.kept != $0.path } }
+  public var newCount: Int { arrivals.count { $0.isNew } }
+}
+
+extension AttachedFiles {
+  /// Where the file of a line goes. What is there already never makes room for another content.
+  fileprivate func arrival(of line: AttachmentLine) throws -> ArrivingAttachments.Arrival {
+    let digest = line.digest
+    // Whatever is in its way: a row's file is no reason to leave its row, and it cannot be made again.
+    let places = [line.path, line.path.beside(digest.hexadecimal), AttachmentPath("\(digest.hexadecimal.prefix(40))")]
+    for path in places.compactMap(\.self) {
+      switch try standing(at: path) {
+      case .there where try self.digest(at: path) == digest:
+        return .init(path: line.path, digest: digest, kept: path, isNew: false)
+      case .there: continue
+      case .missing where try files.kind(place(path)) == nil:
+        return .init(path: line.path, digest: digest, kept: path, isNew: true)
+      case .missing, .unfit: continue
+      }
+    }
+    throw obstacle(at: line.path)
+  }
+
+  private func obstacle(at path: AttachmentPath) -> WorkspaceError {
+    WorkspaceError(
+      "bad-file", "The file \(path) of the bundle cannot be put into \(root): a link, a folder or an empty file is in its way.",
+      hint: "Move that away, and import the bundle again.")
+  }
+
+  fileprivate func checkRoot() throws {
+    guard try [nil, .directory].contains(files.kind(root)) else {
+      throw WorkspaceError(
+        "bad-file", "\(root) is no folder, and no link is followed there.", hint: "Make it a folder of the workspace's own.")
+    }
+  }
+
+  /// Moves a synced file to its place, below folders that are no links.
+  fileprivate func put(_ aside: String, at path: AttachmentPath) throws {
+    var folder = root
+    for name in path.names.dropLast() {
+      folder = Paths.join(folder, name)
+      try files.makeDirectory(folder, mode: 0o755)
+      guard try files.kind(folder) == .directory else { throw obstacle(at: path) }
+    }
+    // The app may have made one meanwhile.
+    guard try files.kind(place(path)) == nil else { throw obstacle(at: path) }
+    try files.rename(aside, to: place(path))
+  }
+}

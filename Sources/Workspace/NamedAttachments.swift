@@ -1,0 +1,62 @@
+import SatchelCapture
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+
+/// Which files the rows of a database name, in the columns that the dataset marks. Each question reads these columns once.
+public struct NamedAttachments {
+  private let tables: [TrackedTable]
+
+  public init(_ tables: [TrackedTable]) { self.tables = tables.filter { !$0.attachmentColumns.isEmpty } }
+
+  /// Whether any column is marked at all.
+  public var areAny: Bool { !tables.isEmpty }
+
+  /// Those of these paths that no row names.
+  public func unnamed(_ paths: Set<AttachmentPath>, in database: borrowing Database) throws -> Set<AttachmentPath> {
+    var rest = paths
+    if rest.isEmpty { return rest }
+    try each(in: database) { _, value in if let path = AttachmentPath(value) { rest.remove(path) } }
+    return rest
+  }
+
+  /// Calls `body` for each value that a row has in a marked column, each once a column, but for NULL and the empty text.
+  public func each(in database: borrowing Database, _ body: (_ table: Name, Value) throws -> Void) throws {
+    for table in tables {
+      for column in table.attachmentColumns.map({ quoted(table.schema.columns[$0]) }) {
+        try database.each(
+          "SELECT DISTINCT \(column) FROM \(quoted(table.name)) WHERE \(column) IS NOT NULL AND \(column) <> '' ORDER BY \(column)"
+        ) { try body(table.name, $0.value(0)) }
+      }
+    }
+  }
+
+  /// What rows name and is not there, in the order of tables and paths.
+  public func missing(in database: borrowing Database, _ files: AttachedFiles, _ limits: AttachmentLimits) throws
+    -> [MissingAttachment]
+  {
+    var missing: [MissingAttachment] = []
+    try each(in: database) { table, value in
+      guard let path = AttachmentPath(value) else {
+        missing.append(MissingAttachment(table: table, path: value.shownPath, why: .path))
+        return
+      }
+      let why: MissingReason? =
+        switch try files.standing(at: path) {
+        case .missing: .missing
+        case .unfit: .link
+        case .there(let bytes): bytes > limits.fileBytes ? .large : nil
+        }
+      if let why { missing.append(MissingAttachment(table: table, path: path.text, why: why)) }
+    }
+    return missing
+  }
+}
+
+extension Value {
+  /// For people, where it is no path: at most 80 characters.
+  fileprivate var shownPath: String {
+    guard case .text(let bytes) = self else { return "(no text)" }
+    return String(String(decoding: bytes, as: UTF8.self).prefix(80))
+  }
+}
