@@ -10,6 +10,13 @@ static inline int satchel_bind_text(sqlite3_stmt *s, int i, const void *p, int n
 static inline int satchel_bind_blob(sqlite3_stmt *s, int i, const void *p, int n) {
   return n == 0 ? sqlite3_bind_zeroblob(s, i, 0) : sqlite3_bind_blob(s, i, p, n, SQLITE_TRANSIENT);
 }
+// Of these SQLite makes no copy: they must stay where they are until the statement is reset.
+static inline int satchel_bind_text_in_place(sqlite3_stmt *s, int i, const void *p, int n) {
+  return sqlite3_bind_text(s, i, (const char *)p, n, SQLITE_STATIC);
+}
+static inline int satchel_bind_blob_in_place(sqlite3_stmt *s, int i, const void *p, int n) {
+  return sqlite3_bind_blob(s, i, p, n, SQLITE_STATIC);
+}
 static inline int satchel_db_config(sqlite3 *db, int option, int value) {
   return sqlite3_db_config(db, option, value, (int *)0);
 }
