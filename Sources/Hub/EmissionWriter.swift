@@ -56,8 +56,7 @@ struct EmissionWriter {
     for (place, table) in store.tables.enumerated() {
       let rows = try builder.rows(of: table)
       try store.numbers[place].each(of: plan.rows[place], in: store.database) { member in
-        guard let row = try store.rows[place].row(member.key) else { return }
-        try rows.write(.insert(row), of: member.key)
+        guard try rows.copy(member.key, from: store.rows[place]) else { return }
         if member.stamp > .zero { try builder.addStamp(member.stamp, of: member.key, in: table.name) }
         newest = max(newest, member.stamp)
       }

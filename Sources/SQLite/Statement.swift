@@ -39,6 +39,13 @@ public struct Statement: ~Copyable {
     }
   }
 
+  /// Binds the columns of the row at which another statement stands, in their order. No value of ours is made of them.
+  public func bind(rowOf other: borrowing Statement) throws(SQLiteError) {
+    for index in 0..<sqlite3_column_count(other.handle) {
+      try check(satchel_bind_value(handle, index + 1, sqlite3_column_value(other.handle, index)))
+    }
+  }
+
   /// The names of the parameters, without their colon; nil for one that has none.
   public var parameterNames: [String?] {
     let count = sqlite3_bind_parameter_count(handle)

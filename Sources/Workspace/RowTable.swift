@@ -64,9 +64,29 @@ public final class RowTable {
   /// Whether there is a row with this key.
   public func contains(_ key: RowKey) throws -> Bool {
     defer { select.reset() }
+    return try find(key)
+  }
+
+  /// Whether there is a row with this key, at which `select` then stands.
+  private func find(_ key: RowKey) throws -> Bool {
     try select.bind(key.values)
     guard try select.step() else { return false }
     return zip(schema.key, key.values).allSatisfy { select.value($0) == $1 }
+  }
+
+  /// Inserts the row at which a query stands that has this table's columns in their order.
+  public func insert(rowOf query: borrowing Statement) throws {
+    defer { insertion.reset() }
+    try insertion.bind(rowOf: query)
+    _ = try insertion.step()
+  }
+
+  /// Inserts the row that another database's table has under this key. Returns whether there is one.
+  public func copy(_ key: RowKey, from source: RowTable) throws -> Bool {
+    defer { source.select.reset() }
+    guard try source.find(key) else { return false }
+    try insert(rowOf: source.select)
+    return true
   }
 
   /// Inserts a row, unless another one holds its key or one of its UNIQUE values: then nothing is changed. Returns that one's key; nil where
