@@ -104,7 +104,7 @@ let package = Package(
     .executableTarget(
       name: "bench",
       dependencies: ["SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelDataset", "SatchelCapture", "TestSupport"],
-      path: "Tests/Bench", swiftSettings: tests),
+      path: "Tests/Bench", exclude: ["floors.c"], swiftSettings: tests),
     check("Platform", ["Values", "Platform"]),
     check("CommandEngine", ["Platform", "Commands"]),
     check("JSON", ["JSON", "Values", "TestSupport"]),

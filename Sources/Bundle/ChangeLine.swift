@@ -79,6 +79,7 @@ extension ChangeLine {
   private static func columnChanges(_ set: [Field], _ was: [Field], _ schema: TableSchema) throws(LineProblem) -> [ColumnChange] {
     guard set.count == was.count, !set.isEmpty else { throw LineProblem("set and was are not of the same columns") }
     var changes: [ColumnChange] = []
+    changes.reserveCapacity(set.count)
     for (new, old) in zip(set, was) {
       guard new.name == old.name else { throw LineProblem("set and was are not of the same columns") }
       guard let column = schema.position(of: new.name) else { throw LineProblem("the table has no column \(new.name)") }

@@ -1,6 +1,28 @@
 import SatchelJSON
 import SatchelValues
 
+/// Names that were read before, so that no text is made of the bytes of one that comes again.
+struct KnownNames {
+  private var texts = KnownTexts()
+  private var names: [Name] = []
+
+  mutating func nextKey(in scanner: inout JSONScanner) throws(JSONError) -> Name? {
+    try scanner.nextKey(among: &texts).map { name(of: $0) }
+  }
+
+  mutating func next(in scanner: inout JSONScanner) throws(JSONError) -> Name { name(of: try scanner.readString(among: &texts)) }
+
+  private mutating func name(of found: KnownTexts.Found) -> Name {
+    switch found {
+    case .known(let place): return names[place]
+    case .other(let bytes):
+      let name = Name(String(decoding: bytes, as: UTF8.self))
+      if texts.add(bytes) != nil { names.append(name) }
+      return name
+    }
+  }
+}
+
 extension ChangeLine {
   func write(into writer: inout JSONWriter) {
     writer.beginObject()
@@ -15,7 +37,7 @@ extension ChangeLine {
       writer.integer(generation.rawValue)
     }
     writer.key("stamp")
-    writer.string(stamp.hexadecimal)
+    writer.string(utf8: stamp.hexadecimalBytes)
     switch content {
     case .insert(let fields), .row(let fields): writer.fields("row", fields)
     case .update(let set, let was):
@@ -43,68 +65,6 @@ extension ChangeLine {
     case .block: "block"
     }
   }
-
-  static func parse(_ line: [UInt8], limits: BundleLimits) throws(LineProblem) -> ChangeLine {
-    do { return try parse(JSONScanner(line, limits: JSONLimits(maxDepth: limits.jsonDepth))) } catch let error as LineProblem {
-      throw error
-    } catch let error as JSONError {
-      throw LineProblem("\(error.reason), at byte \(error.offset)")
-    } catch {
-      throw LineProblem("\(error)")
-    }
-  }
-
-  private static func parse(_ start: JSONScanner) throws -> ChangeLine {
-    var scanner = start
-    var table: Name?
-    var operation: String?
-    var key: RowKey?
-    var generation: Generation?
-    var stamp: Stamp?
-    var row: [Field]?
-    var set: [Field]?
-    var was: [Field]?
-    var to: RowKey?
-    var number: EmissionNumber?
-    try scanner.beginObject()
-    while let member = try scanner.nextKey() {
-      switch String(decoding: member, as: UTF8.self) {
-      case "table" where table == nil: table = Name(try scanner.readText())
-      case "op" where operation == nil: operation = try scanner.readText()
-      case "key" where key == nil: key = try scanner.readKey()
-      case "generation" where generation == nil: generation = Generation(try scanner.readNatural())
-      case "stamp" where stamp == nil: stamp = Stamp(hexadecimal: try scanner.readString())
-      case "row" where row == nil: row = try scanner.readFields()
-      case "set" where set == nil: set = try scanner.readFields()
-      case "was" where was == nil: was = try scanner.readFields()
-      case "to" where to == nil: to = try scanner.readKey()
-      case "number" where number == nil: number = EmissionNumber(try scanner.readNatural())
-      case "table", "op", "key", "generation", "stamp", "row", "set", "was", "to", "number":
-        throw LineProblem("a member stands twice")
-      // Room for what later versions say beside it, such as the origin of a change that came through another hub.
-      default: try scanner.skipValue()
-      }
-    }
-    try scanner.finish()
-    guard let table, let key, let stamp, let operation else { throw LineProblem("table, op, key or stamp is missing") }
-    if operation == "rekey" || operation == "block" {
-      guard let to, let number, generation == nil, row == nil, set == nil, was == nil, stamp == .zero else {
-        throw LineProblem("op \(operation) has not the members that belong to it")
-      }
-      let content: Content = operation == "rekey" ? .rekey(to: to, number: number) : .block(last: to, number: number)
-      return ChangeLine(table: table, key: key, generation: nil, stamp: stamp, content: content)
-    }
-    let content: Content =
-      switch (operation, generation, row, set, was) {
-      case ("insert", .some, let row?, nil, nil): .insert(row)
-      case ("update", .some, nil, let set?, let was?) where !set.isEmpty: .update(set: set, was: was)
-      case ("delete", .some, nil, nil, let was?): .delete(was: was)
-      case ("row", nil, let row?, nil, nil): .row(row)
-      case ("gone", nil, nil, nil, nil) where stamp == .zero: .gone
-      default: throw LineProblem("op \(operation) is unknown or has not the members that belong to it")
-      }
-    return ChangeLine(table: table, key: key, generation: generation, stamp: stamp, content: content)
-  }
 }
 
 extension JSONWriter {
@@ -127,6 +87,13 @@ extension JSONWriter {
     }
     endObject()
   }
+}
+
+/// Whether no name stands twice.
+func areDistinct(_ fields: [Field]) -> Bool {
+  // In a wide table it is the names that take the time, in a narrow one the array of them.
+  if fields.count > 24 { return areDistinct(fields.map(\.name)) }
+  return fields.indices.allSatisfy { i in !fields[..<i].contains { $0.name == fields[i].name } }
 }
 
 /// Whether no name stands twice.
@@ -156,10 +123,16 @@ extension JSONScanner {
 
   /// Named values, of which no name stands twice.
   mutating func readFields() throws -> [Field] {
+    var names = KnownNames()
+    return try readFields(named: &names)
+  }
+
+  /// The same where some of the names may be known.
+  mutating func readFields(named names: inout KnownNames) throws -> [Field] {
     var fields: [Field] = []
     try beginObject()
-    while let name = try nextKey() { fields.append(Field(Name(String(decoding: name, as: UTF8.self)), try readValue())) }
-    guard areDistinct(fields.map(\.name)) else { throw LineProblem("a column stands twice") }
+    while let name = try names.nextKey(in: &self) { fields.append(Field(name, try readValue())) }
+    guard areDistinct(fields) else { throw LineProblem("a column stands twice") }
     return fields
   }
 

@@ -7,7 +7,7 @@ import SatchelPlatform
 /// parses as much as memory should hold, which is all of most bundles.
 public final class ChangeLines {
   private var reader: LineReader?
-  private let limits: BundleLimits
+  private var parser: ChangeLineParser
   private let manifest: Manifest
   private let progress: (any ProgressObserver)?
   private var tellsOfKeys = false
@@ -21,7 +21,7 @@ public final class ChangeLines {
   init(path: String?, of manifest: Manifest, limits: BundleLimits, platform: Platform) throws {
     progress = platform.progress
     self.manifest = manifest
-    self.limits = limits
+    parser = ChangeLineParser(limits)
     reader = try path.map { try LineReader(path: $0, limit: limits.lineBytes, files: platform.files) }
   }
 
@@ -56,7 +56,7 @@ public final class ChangeLines {
     try naming(count + 1) {
       guard let bytes = try reader?.line() else { return nil }
       count += 1
-      let line = try ChangeLine.parse(bytes, limits: limits)
+      let line = try parser.parse(bytes)
       try check(line)
       return (line, bytes.count)
     }

@@ -151,7 +151,7 @@ extension JSONWriter {
 /// Named values as one JSON object, as they stand in lines and in tables that people read.
 public enum FieldsCoding {
   public static func json(_ fields: [Field]) -> [UInt8] {
-    var writer = JSONWriter()
+    var writer = JSONWriter(capacity: 32 * fields.count)
     writer.object(fields)
     return writer.bytes
   }

@@ -1,3 +1,4 @@
+import Glibc
 import SatchelPlatform
 
 /// Reads a file line by line, in bounded memory. Each line ends with a newline, the last one too.
@@ -31,8 +32,8 @@ struct LineReader: ~Copyable {
         }
       }
       let rest = buffer[next..<filled]
-      if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-        line += rest[..<end]
+      if let end = endOfLine() {
+        line += buffer[next..<end]
         next = end + 1
         if line.count > limit { throw LineProblem("it is longer than \(limit) bytes") }
         return line
@@ -40,6 +41,14 @@ struct LineReader: ~Copyable {
       line += rest
       next = filled
       if line.count > limit { throw LineProblem("it is longer than \(limit) bytes") }
+    }
+  }
+
+  /// Where the next newline stands in the buffer; nil where there is none.
+  private func endOfLine() -> Int? {
+    buffer.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress, let found = memchr(start + next, 0x0a, filled - next) else { return nil }
+      return UnsafeRawPointer(found) - start
     }
   }
 }

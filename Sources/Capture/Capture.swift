@@ -35,8 +35,8 @@ public enum Capture {
   public static func settle(_ tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables {
       let sql = table.captureSQL.tables
-      if try database.first(sql.hasWrites, [:], { _ in true }) == nil { continue }
-      for statement in sql.settle { try database.run(statement) }
+      guard let bytes = try database.first(sql.writtenBytes, [:], { $0.optionalInteger(0) }) ?? nil else { continue }
+      for statement in sql.settle(isSorted: bytes > CaptureTables.mostUnsorted) { try database.run(statement) }
     }
   }
 

@@ -59,21 +59,30 @@ struct CaptureTables {
 
   // MARK: from one table to the other
 
-  var hasWrites: String { "SELECT 1 FROM \(writes) WHERE \(quoted(names.number)) > 0 LIMIT 1" }
+  /// Roughly how many bytes of writes there are; NULL: none.
+  var writtenBytes: String {
+    "SELECT max(\(quoted(names.number))) * \(CaptureTidying.size(of: columns, in: names)) FROM \(writes) WHERE \(quoted(names.number)) > 0"
+  }
 
-  var settle: [String] { Self.settle(names, columns: columns, key: key, alias: alias) }
+  /// - Parameter isSorted: whether the rows are to be sorted by their keys first.
+  func settle(isSorted: Bool) -> [String] { Self.settle(names, columns: columns, key: key, alias: alias, isSorted: isSorted) }
+
+  /// As long as the pages that the entries go to stay in the cache, any order will do, and an app's is often that of the keys. Beyond
+  /// that each entry would read and write pages anew.
+  static let mostUnsorted = 32 << 20
 
   /// Sorts all writes in: the first entry of a row makes its pre-image in the current generation, each later one moves the stamp
   /// alone. Keys that hold NULL name no row and are left to `status` to report.
   /// - Parameters:
   ///   - columns: those of the tracked table, as both tables have them.
   ///   - alias: the key that SQLite hands out by itself, where it does.
-  static func settle(_ names: CaptureNames, columns: [Name], key: [Name], alias: Name?) -> [String] {
+  ///   - isSorted: whether the rows are to be sorted by their keys first. It costs as much as all the rest.
+  static func settle(_ names: CaptureNames, columns: [Name], key: [Name], alias: Name?, isSorted: Bool = true) -> [String] {
     let controls = [names.generation, names.existed, names.stamp]
     let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
     // Milliseconds since 1970 in the upper 48 bits, never behind what this replica has seen, and more with each write.
     let stamp = """
-      (SELECT max(stamp + 1, CAST((\(quoted(names.written)) - 2440587.5) * 86400000.0 AS INTEGER) << 16) FROM satchel_capture)
+      max((SELECT stamp + 1 FROM satchel_capture), CAST((\(quoted(names.written)) - 2440587.5) * 86400000.0 AS INTEGER) << 16)
           + coalesce(\(quoted(names.again)), 0)
       """
     func entries(_ columns: [String], where condition: String) -> String {
@@ -96,7 +105,7 @@ struct CaptureTables {
       SELECT \(quotedList(columns + controls))
       FROM (\(sources.joined(separator: "\nUNION ALL\n")))
       WHERE \(key.map { "\(quoted($0)) IS NOT NULL" }.joined(separator: " AND "))
-      ORDER BY \(quotedList(key + [names.number]))
+      ORDER BY \(quotedList((isSorted ? key : []) + [names.number]))
       ON CONFLICT (\(quotedList(key)), \(quoted(names.generation))) DO UPDATE SET \(moved) = max(\(moved) + 1, excluded.\(moved))
       """,
       "DELETE FROM \(writes)",

@@ -71,12 +71,14 @@ struct CaptureTidying {
   private var seen: String { "(SELECT \(again) FROM \(writes) WHERE \(number) = 0)" }
 
   /// How many bytes an entry takes, on the average of the last four.
-  private var size: String {
-    "(SELECT avg(satchel_size) FROM (SELECT 32 + \(sum(columns[...])) AS satchel_size FROM \(writes) ORDER BY \(number) DESC LIMIT 4))"
+  private var size: String { Self.size(of: columns, in: names) }
+
+  static func size(of columns: [Name], in names: CaptureNames) -> String {
+    "(SELECT avg(satchel_size) FROM (SELECT 32 + \(sum(columns[...])) AS satchel_size FROM \(quoted(names.writes)) ORDER BY \(quoted(names.number)) DESC LIMIT 4))"
   }
 
   /// The lengths of these columns, added in halves: SQLite limits how deep an expression may be.
-  private func sum(_ columns: ArraySlice<Name>) -> String {
+  private static func sum(_ columns: ArraySlice<Name>) -> String {
     if columns.count == 1 { return columns.map { "coalesce(length(\(quoted($0))), 0)" }.joined() }
     let middle = columns.startIndex + columns.count / 2
     return "(\(sum(columns[..<middle])) + \(sum(columns[middle...])))"

@@ -28,7 +28,7 @@ public enum PreImageStore {
 
   /// Numbers of one size, such as 1 and 1.0, are one key to SQLite. To us they are two, so that a row that goes from one to the
   /// other is a delete and an insert.
-  private static func eachKey(
+  static func eachKey(
     of group: [SavedRow], current: Row?, of table: TrackedTable, _ body: (RowKey, [PreImage], Row?) throws -> Void
   ) throws {
     var keys: [RowKey] = []
@@ -40,7 +40,7 @@ public enum PreImageStore {
     }
   }
 
-  private static func row(_ key: RowKey, of table: TrackedTable, by statement: borrowing Statement) throws -> Row? {
+  static func row(_ key: RowKey, of table: TrackedTable, by statement: borrowing Statement) throws -> Row? {
     defer { statement.reset() }
     try statement.bind(key.values)
     guard try statement.step() else { return nil }
@@ -65,14 +65,10 @@ public enum PreImageStore {
     _ body: (_ place: StepPlace, _ table: Int, Step) throws -> Void
   ) throws {
     for (number, table) in tables.enumerated() {
-      try each(table, since: first, in: database) { key, images, current in
-        for (image, change) in changes(from: images, to: current) {
-          var order = number
-          if case .delete = change { order = -1 - number }
-          try body(
-            StepPlace(generation: image.generation, order: order), number,
-            Step(table: table.name, key: key, generation: image.generation, stamp: image.stamp, change: change))
-        }
+      try StepReader(table, since: first, in: database).each { step in
+        var order = number
+        if case .delete = step.change { order = -1 - number }
+        try body(StepPlace(generation: step.generation, order: order), number, step)
       }
     }
   }
@@ -99,11 +95,7 @@ public enum PreImageStore {
   public static func hasSteps(_ tables: [TrackedTable], since first: Generation, in database: borrowing Database) throws -> Bool {
     struct Found: Error {}
     do {
-      for table in tables {
-        try each(table, since: first, in: database) { _, images, current in
-          if !changes(from: images, to: current).isEmpty { throw Found() }
-        }
-      }
+      try eachStep(tables, since: first, in: database) { _, _, _ in throw Found() }
     } catch is Found { return true }
     return false
   }
@@ -174,47 +166,12 @@ public final class PreImageLookup {
   }
 }
 
-/// One row of a table of pre-images.
-private struct SavedRow {
-  let key: RowKey
-  private let row: Row
-  private let existed: Bool
-  private let generation: Generation
-  private let stamp: Stamp
-
-  /// Reads the saved columns, the generation, whether the row existed, and the stamp.
-  init(_ statement: borrowing Statement, of table: TrackedTable) {
-    let count = table.schema.columns.count
-    row = Row(statement.values(from: 0, count: count))
-    key = table.schema.key(of: row)
-    generation = Generation(statement.integer(count))
-    existed = statement.integer(count + 1) != 0
-    stamp = Stamp(statement.integer(count + 2))
-  }
-
-  func image(of wanted: RowKey) -> PreImage {
-    PreImage(generation: generation, stamp: stamp, row: existed && key == wanted ? row : nil)
-  }
-}
-
-extension RowKey {
-  fileprivate func isEqualInSQL(to other: RowKey) -> Bool {
-    zip(values, other.values).allSatisfy { a, b in
-      switch (a, b) {
-      case (.integer(let whole), .real(let real)), (.real(let real), .integer(let whole)): Int64(exactly: real) == whole
-      case (.real(let a), .real(let b)): a == b
-      default: a == b
-      }
-    }
-  }
-}
-
 extension TrackedTable {
   private var before: String { quoted(names.before) }
   private var key: [Name] { schema.key.map { schema.columns[$0] } }
   private var controls: [Name] { [names.generation, names.existed, names.stamp] }
 
-  fileprivate var pendingSQL: String {
+  var pendingSQL: String {
     """
     SELECT \(quotedList(schema.columns + controls))
     FROM \(before)
@@ -224,9 +181,9 @@ extension TrackedTable {
   }
 
   /// A statement of its own: a join with the pre-images would have more columns than SQLite allows.
-  fileprivate var currentSQL: String { "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) WHERE \(isKeySQL)" }
+  var currentSQL: String { "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) WHERE \(isKeySQL)" }
 
-  fileprivate var imagesSQL: String {
+  var imagesSQL: String {
     """
     SELECT \(quotedList(schema.columns + controls))
     FROM \(before)

@@ -66,8 +66,9 @@ final class ScopeApplier {
     if target == nil { removed += 1 } else { written += 1 }
     if target == nil, let current { orphans.note(current, of: rows.schema) }
     noteFiles(from: current, to: target, in: rows)
-    if let change = Change(from: current, to: target) { tally.add(change, in: rows.schema.name) }
-    do { try rows.write(target, over: current, key: key) } catch let error as SQLiteError where error.kind == .unique {
+    guard let change = Change(from: current, to: target) else { return }
+    tally.add(change, in: rows.name)
+    do { try rows.write(change, of: key) } catch let error as SQLiteError where error.kind == .unique {
       if let target { blocked.append(Blocked(table: rows, key: key, row: target, stamp: stamp, isHubs: images.isEmpty)) }
     }
   }

@@ -55,12 +55,10 @@ struct EmissionWriter {
     let builder = try SnapshotBuilder(at: path, like: store.database, tables: store.tables)
     for (place, table) in store.tables.enumerated() {
       let rows = try builder.rows(of: table)
-      try store.numbers[place].each(of: plan.rows[place], in: store.database) { number, key in
-        guard let row = try store.rows[place].row(key) else { return }
-        try rows.write(row, over: nil, key: key)
-        let stamp = try store.stamp(ofRow: number, in: place)
-        if stamp > .zero { try builder.addStamp(stamp, of: key, in: table.name) }
-        newest = max(newest, stamp)
+      try store.numbers[place].each(of: plan.rows[place], in: store.database) { member in
+        guard try rows.copy(member.key, from: store.rows[place]) else { return }
+        if member.stamp > .zero { try builder.addStamp(member.stamp, of: member.key, in: table.name) }
+        newest = max(newest, member.stamp)
       }
     }
     try builder.finish()
@@ -74,18 +72,17 @@ struct EmissionWriter {
     try draft.addChanges { line in
       try addKeys(to: line)
       for place in store.tables.indices.reversed() {
-        try store.numbers[place].each(of: plan.gone[place], in: store.database) { _, key in
+        try store.numbers[place].each(of: plan.gone[place], in: store.database) { member in
           // When it went is not told: it may have gone from this user's sight alone.
-          try line(ChangeLine(table: store.tables[place].name, key: key, generation: nil, stamp: .zero, content: .gone))
+          try line(ChangeLine(table: store.rows[place].name, key: member.key, generation: nil, stamp: .zero, content: .gone))
         }
       }
       for (place, table) in store.tables.enumerated() {
-        try store.numbers[place].each(of: plan.rows[place], in: store.database) { number, key in
-          guard let row = try store.rows[place].row(key) else { return }
-          let stamp = try store.stamp(ofRow: number, in: place)
-          newest = max(newest, stamp)
-          try line(
-            ChangeLine(table: table.name, key: key, generation: nil, stamp: stamp, content: .row(table.schema.fields(row))))
+        try store.numbers[place].each(of: plan.rows[place], in: store.database) { member in
+          guard let row = try store.rows[place].row(member.key) else { return }
+          newest = max(newest, member.stamp)
+          let content = ChangeLine.Content.row(table.schema.fields(row))
+          try line(ChangeLine(table: table.name, key: member.key, generation: nil, stamp: member.stamp, content: content))
         }
       }
     }

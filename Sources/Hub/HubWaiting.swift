@@ -6,8 +6,10 @@ import SatchelWorkspace
 extension HubWorkspace {
   /// The bundles that wait in the inbox, with the version of the dataset of which each is.
   public func waiting() throws -> [(path: String, version: Int64)] {
+    let paths = try WaitingBundles(folder, platform.files).list()
+    if paths.isEmpty { return [] }
     let store = try examined()
-    return try WaitingBundles(folder, platform.files).list().compactMap { path in
+    return paths.compactMap { path in
       let manifest = try? reader.manifest(of: path, trust: .keys(trustedKeys(store)))
       return manifest.map { (path, $0.version) }
     }

@@ -34,11 +34,13 @@ extension HubStore {
   /// Whether the line has the table's columns in their order, as almost every line does.
   private func fits(_ line: ChangeLine, _ schema: TableSchema) -> Bool {
     func isInOrder(_ fields: [Field]) -> Bool {
-      var rest = schema.columns[...]
-      return fields.allSatisfy { field in
-        while let column = rest.popFirst() { if column == field.name { return true } }
-        return false
+      var next = 0
+      for field in fields {
+        while next < schema.columns.count, schema.columns[next] != field.name { next += 1 }
+        if next == schema.columns.count { return false }
+        next += 1
       }
+      return true
     }
     return switch line.content {
     case .insert(let fields), .delete(let fields): fields.count == schema.columns.count && isInOrder(fields)

@@ -58,7 +58,7 @@ extension StepMerger {
     do {
       try store.database.savepoint {
         try rows.write(nil, over: rival, key: rivalKey)
-        try write(result.row, over: hub, key: step.key, in: place)
+        try write(change, to: result.row, over: hub, key: step.key, in: place)
       }
     } catch is NotAllowed { return false } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint
     {

@@ -17,8 +17,9 @@ final class StepMerger {
   private let bundle: BundleID?
   /// The hub's cursor at the emission on which the device made its changes; nil: nobody knows it any more.
   private let since: Cursor?
-  private let echo: Bool
   private let now: Int64
+  /// Of the device's changes, but for their stamps.
+  private let origin: Origin
   /// No change is later than the hub's own time: a clock that runs ahead must not win by it.
   let latest: Stamp
   /// Steps that wait, by their row, each row's in their order; and the rows in the order in which they came to wait.
@@ -42,8 +43,8 @@ final class StepMerger {
     self.device = device
     self.bundle = bundle
     self.since = since
-    self.echo = echo
     self.now = now
+    origin = Origin(device: device.id, user: device.user, stamp: .zero, bundle: bundle, echo: echo, at: now)
     latest = Stamp(milliseconds: now + 1)
   }
 
@@ -141,7 +142,8 @@ final class StepMerger {
       }
       if !rights.write { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
       if let obstacle = try obstacle(to: result.row, from: hub, in: place) { return obstacle }
-      do { try write(result.row, over: hub, key: step.key, in: place) } catch let error as SQLiteError where error.kind == .unique
+      do { try write(change, to: result.row, over: hub, key: step.key, in: place) } catch let error as SQLiteError
+        where error.kind == .unique
       {
         return Obstacle(kind: .unique, words: error.message)
       } catch let error as SQLiteError where error.kind == .constraint {
@@ -210,19 +212,20 @@ final class StepMerger {
 
   struct NotAllowed: Error {}
 
-  func write(_ row: Row?, over hub: Row?, key: RowKey, in place: Int) throws {
+  /// - Parameter change: the one that leads from the hub's row to `row`.
+  func write(_ change: Change, to row: Row?, over hub: Row?, key: RowKey, in place: Int) throws {
     let rows = store.rows[place]
     // What refers to it may now refer to nothing.
     if hub != nil, !store.references[place].children.isEmpty { parents.forget() }
-    guard try needsCheck(row, over: hub, in: place) else { return try rows.write(row, over: hub, key: key) }
+    guard try needsCheck(row, over: hub, in: place) else { return try rows.write(change, of: key) }
     if store.isReversible[place] {
-      try rows.write(row, over: hub, key: key)
+      try rows.write(change, of: key)
       if try scope.mayWrite(key, in: place) { return }
       try rows.write(hub, over: row, key: key)
       throw NotAllowed()
     }
     try store.database.savepoint {
-      try rows.write(row, over: hub, key: key)
+      try rows.write(change, of: key)
       if try !scope.mayWrite(key, in: place) { throw NotAllowed() }
     }
   }
@@ -234,10 +237,8 @@ final class StepMerger {
   }
 
   func log(_ change: Change, _ step: Step, with past: RowNumbers.Entry?, in place: Int) throws {
-    let origin = Origin(
-      device: device.id, user: device.user, stamp: min(step.stamp, latest), bundle: bundle, echo: echo, at: now)
-    try store.log(change, of: step.key, with: past, in: place, from: origin)
-    tally.add(change, in: store.tables[place].name)
+    try store.log(change, of: step.key, with: past, in: place, from: origin.at(min(step.stamp, latest)))
+    tally.add(change, in: store.rows[place].name)
     taken += 1
   }
 

@@ -48,7 +48,7 @@ extension JSONScanner {
     return i + 12
   }
 
-  private func unescape(_ content: Range<Int>) -> [UInt8] {
+  func unescape(_ content: Range<Int>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(content.count)
     var i = content.lowerBound

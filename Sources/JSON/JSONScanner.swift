@@ -53,7 +53,7 @@ public struct JSONScanner: Sendable {
 
   /// The key of the object's next member, whose value must be read next; nil after the last one, and the object is left.
   public mutating func nextKey() throws(JSONError) -> [UInt8]? {
-    guard try advance(to: UInt8(ascii: "}"), else: "expected ',' or '}'") else { return nil }
+    guard try advanceToMember() else { return nil }
     let key = try readString()
     try passColon()
     return key
@@ -160,14 +160,18 @@ extension JSONScanner {
     return true
   }
 
+  mutating func advanceToMember() throws(JSONError) -> Bool {
+    try advance(to: UInt8(ascii: "}"), else: "expected ',' or '}'")
+  }
+
   private mutating func passKey() throws(JSONError) -> Bool {
-    guard try advance(to: UInt8(ascii: "}"), else: "expected ',' or '}'") else { return false }
+    guard try advanceToMember() else { return false }
     _ = try passString()
     try passColon()
     return true
   }
 
-  private mutating func passColon() throws(JSONError) {
+  mutating func passColon() throws(JSONError) {
     try pass(UInt8(ascii: ":"), else: "expected ':' after a key")
   }
 

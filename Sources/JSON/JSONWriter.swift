@@ -9,7 +9,8 @@ public struct JSONWriter: Sendable {
   public private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
-  public init() {}
+  /// - Parameter capacity: for so many bytes there is room from the beginning.
+  public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
   /// Forgets what was written and keeps the memory.
   public mutating func reset() {
@@ -29,9 +30,7 @@ public struct JSONWriter: Sendable {
   public mutating func endArray() { close(UInt8(ascii: "]")) }
 
   public mutating func key(_ name: String) {
-    separate()
-    quote(name)
-    bytes.append(UInt8(ascii: ":"))
+    quote(name, after: needsComma ? UInt8(ascii: ",") : nil, before: UInt8(ascii: ":"))
     needsComma = false
   }
 
@@ -44,8 +43,8 @@ public struct JSONWriter: Sendable {
   }
 
   public mutating func string(_ text: String) {
-    separate()
-    quote(text)
+    quote(text, after: needsComma ? UInt8(ascii: ",") : nil, before: nil)
+    needsComma = true
   }
 
   /// A string from bytes that are well-formed UTF-8.
@@ -110,20 +109,34 @@ extension JSONWriter {
     needsComma = true
   }
 
-  private mutating func quote(_ text: String) {
+  /// - Parameters:
+  ///   - first, last: what stands before and behind the quotes. All of it goes into the bytes at once, because room has to be made each time.
+  private mutating func quote(_ text: String, after first: UInt8?, before last: UInt8?) {
+    let letters = text.utf8.span
     // Names and words, nearly all of them: nothing in them needs an escape.
-    guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
-      return quote(Array(text.utf8))
+    let isPlain = JSONText.endOfPlain(letters, from: 0) == letters.count
+    bytes.append(addingCapacity: letters.count + 4) { room in
+      if let first { room.append(first) }
+      if !isPlain { return }
+      room.append(UInt8(ascii: "\""))
+      for place in letters.indices { room.append(letters[place]) }
+      room.append(UInt8(ascii: "\""))
+      if let last { room.append(last) }
     }
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(contentsOf: text.utf8)
-    bytes.append(UInt8(ascii: "\""))
+    if isPlain { return }
+    quote(Array(text.utf8))
+    if let last { bytes.append(last) }
   }
 
   private mutating func quote(_ text: [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var written = 0
     var i = JSONText.endOfPlain(text.span, from: 0)
+    if i == text.count {
+      bytes.append(contentsOf: text)
+      bytes.append(UInt8(ascii: "\""))
+      return
+    }
     while i < text.count {
       let byte = text[i]
       if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {

@@ -35,18 +35,17 @@ private enum Spelling {
 extension JSONWriter {
   /// Writes a value of SQLite in its one spelling. NaN, which SQLite stores as NULL, is written as that.
   public mutating func value(_ value: Value) {
-    if let (tag, text) = Spelling.tagged(value) {
+    switch value {
+    case .null: null()
+    case .integer(let number) where Spelling.isPlain(number): integer(number)
+    case .real(let number) where number.isFinite: real(number)
+    case .text(let bytes) where UTF8Sequences.isTextWithoutNUL(bytes): string(utf8: bytes)
+    default:
+      guard let (tag, text) = Spelling.tagged(value) else { return null() }
       beginObject()
       key(bytes: tag)
       string(utf8: text)
       endObject()
-      return
-    }
-    switch value {
-    case .null: null()
-    case .integer(let number): integer(number)
-    case .real(let number): if number.isNaN { null() } else { real(number) }
-    case .text(let bytes), .blob(let bytes): string(utf8: bytes)
     }
   }
 }

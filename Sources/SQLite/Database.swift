@@ -1,5 +1,4 @@
 import CSQLite
-import Glibc
 import SatchelValues
 
 /// One connection to one SQLite database. It cannot be copied or shared between threads; the compiler sees to it.
@@ -70,21 +69,7 @@ public struct Database: ~Copyable {
   }
 
   /// Prepares one statement. Text behind it is an error: two statements where one was meant are a mistake or an attack.
-  public func prepare(_ sql: String) throws(SQLiteError) -> Statement {
-    var prepared: OpaquePointer?
-    var rest = 0
-    let code = sql.withCString { text in
-      var tail: UnsafePointer<CChar>?
-      let code = sqlite3_prepare_v3(handle, text, -1, 0, &prepared, &tail)
-      if let tail { rest = strlen(tail) }
-      return code
-    }
-    guard code == SQLITE_OK else { throw failure(sql) }
-    guard let prepared else { throw SQLiteError(code: SQLITE_ERROR, message: "there is no statement here", sql: sql) }
-    let statement = Statement(handle: prepared)
-    if rest > 0 { throw SQLiteError(code: SQLITE_ERROR, message: "there is more than one statement here", sql: sql) }
-    return statement
-  }
+  public func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement.prepare(sql, on: handle) }
 
   // MARK: statements that are kept
 
@@ -142,7 +127,5 @@ public struct Database: ~Copyable {
 
   public var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  func failure(_ sql: String) -> SQLiteError {
-    SQLiteError(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)), sql: sql)
-  }
+  func failure(_ sql: String) -> SQLiteError { SQLiteError(of: handle, sql) }
 }

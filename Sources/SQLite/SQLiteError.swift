@@ -13,6 +13,11 @@ public struct SQLiteError: Error, CustomStringConvertible {
     self.sql = sql
   }
 
+  /// What went wrong last on a connection.
+  init(of connection: OpaquePointer?, _ sql: String?) {
+    self.init(code: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)), sql: sql)
+  }
+
   /// That pages contradict each other, which SQLite's check has found before any statement came upon it.
   public init(corrupt message: String) { self.init(code: SQLITE_CORRUPT, message: message) }
 

@@ -4,7 +4,8 @@ public struct Row: Hashable, Sendable {
 
   public init(_ values: [Value]) { self.values = values }
 
-  public subscript(column: Int) -> Value {
+  // Read in the caller's own code, so that a value which is only looked at is not retained for it.
+  @inlinable public subscript(column: Int) -> Value {
     get { values[column] }
     set { values[column] = newValue }
   }

@@ -12,9 +12,16 @@ public struct Stamp: Counter {
   public var milliseconds: Int64 { rawValue >> 16 }
 
   /// Sixteen hexadecimal digits: sorts as text, and no JSON reader rounds it.
-  public var hexadecimal: String {
-    let digits = String(UInt64(bitPattern: rawValue), radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+  public var hexadecimal: String { String(decoding: hexadecimalBytes, as: UTF8.self) }
+
+  /// The same as bytes, as they stand in a line.
+  public var hexadecimalBytes: [UInt8] {
+    [UInt8](capacity: 16) { digits in
+      for shift in stride(from: 60, through: 0, by: -4) {
+        let digit = UInt8(truncatingIfNeeded: rawValue >> Int64(shift)) & 0xf
+        digits.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+      }
+    }
   }
 
   public init?(hexadecimal text: String) { self.init(hexadecimal: Array(text.utf8)) }

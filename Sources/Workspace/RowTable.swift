@@ -15,38 +15,39 @@ public final class RowTable {
   /// How changes of these rows are merged.
   public let rules: MergeRules
   public let schema: TableSchema
-  /// The columns that are not the key's.
-  private let others: [Int]
+  public let name: Name
+  /// The name as it stands in tables of ours.
+  public let nameBytes: [UInt8]
   private let select: Statement
   private let insertion: Statement
-  private let change: Statement?
+  /// Updates by the columns that they write; those that were needed so far.
+  private var updates: [[Int]: KeptStatement] = [:]
+  /// What stands before the assignments of an update.
+  private let updateHead: String
   private let deletion: Statement
   private let meeting: Statement
 
   public init(_ table: TrackedTable, in database: borrowing Database) throws {
     let schema = table.schema
-    let name = quoted(schema.name)
-    let others = schema.columns.indices.filter { !schema.key.contains($0) }
-    // Behind the key's own parameters.
-    let assignments = others.enumerated()
-      .map { "\(quoted(schema.columns[$1])) = ?\(schema.key.count + $0 + 1)" }.joined(separator: ", ")
+    let tableSQL = quoted(schema.name)
     let orAbort = try database.declaresOnConflict(schema.name) ? " OR ABORT" : ""
     self.table = table
     self.schema = schema
-    self.others = others
+    name = schema.name
+    nameBytes = Array(schema.name.text.utf8)
     rules = MergeRules(table.rules, schema: schema)
-    select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(name) WHERE \(table.isKeySQL)")
+    select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(tableSQL) WHERE \(table.isKeySQL)")
     insertion = try database.prepare(
-      "INSERT\(orAbort) INTO \(name) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))"
+      "INSERT\(orAbort) INTO \(tableSQL) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))"
     )
-    change = others.isEmpty ? nil : try database.prepare("UPDATE\(orAbort) \(name) SET \(assignments) WHERE \(table.isKeySQL)")
-    deletion = try database.prepare("DELETE FROM \(name) WHERE \(table.isKeySQL)")
+    updateHead = "UPDATE\(orAbort) \(tableSQL) SET"
+    deletion = try database.prepare("DELETE FROM \(tableSQL) WHERE \(table.isKeySQL)")
     // The first column of the key is set to what it is: SQLite then says which row it has found.
     let own = quoted(schema.columns[schema.key[0]])
     meeting = try database.prepare(
       """
-      INSERT INTO \(name) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))
-      ON CONFLICT DO UPDATE SET \(own) = \(name).\(own)
+      INSERT INTO \(tableSQL) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))
+      ON CONFLICT DO UPDATE SET \(own) = \(tableSQL).\(own)
       RETURNING \(quotedList(schema.key.map { schema.columns[$0] }))
       """)
   }
@@ -63,9 +64,29 @@ public final class RowTable {
   /// Whether there is a row with this key.
   public func contains(_ key: RowKey) throws -> Bool {
     defer { select.reset() }
+    return try find(key)
+  }
+
+  /// Whether there is a row with this key, at which `select` then stands.
+  private func find(_ key: RowKey) throws -> Bool {
     try select.bind(key.values)
     guard try select.step() else { return false }
     return zip(schema.key, key.values).allSatisfy { select.value($0) == $1 }
+  }
+
+  /// Inserts the row at which a query stands that has this table's columns in their order.
+  public func insert(rowOf query: borrowing Statement) throws {
+    defer { insertion.reset() }
+    try insertion.bind(rowOf: query)
+    _ = try insertion.step()
+  }
+
+  /// Inserts the row that another database's table has under this key. Returns whether there is one.
+  public func copy(_ key: RowKey, from source: RowTable) throws -> Bool {
+    defer { source.select.reset() }
+    guard try source.find(key) else { return false }
+    try insert(rowOf: source.select)
+    return true
   }
 
   /// Inserts a row, unless another one holds its key or one of its UNIQUE values: then nothing is changed. Returns that one's key; nil where
@@ -81,14 +102,35 @@ public final class RowTable {
 
   /// Makes the row what it is to be: inserts, updates or deletes. `before` is the row as it is.
   public func write(_ after: Row?, over before: Row?, key: RowKey) throws {
-    switch (before, after) {
-    case (_, nil): if before != nil { try deletion.run(key.values) }
-    case (nil, let after?): try insertion.run(after.values)
-    case (let before?, let after?):
-      if before == after { return }
-      try change?.run(key.values + others.map { after[$0] })
+    if let change = Change(from: before, to: after) { try write(change, of: key) }
+  }
+
+  /// Changes the row with this key, which must be as the change says that it was. Its key stays.
+  public func write(_ change: Change, of key: RowKey) throws {
+    switch change {
+    case .insert(let row): try insertion.run(row.values)
+    case .delete: try deletion.run(key.values)
+    case .update(let changes):
+      let changes = changes.filter { !schema.key.contains($0.column) }
+      if changes.isEmpty { return }
+      try update(of: changes.map(\.column)).statement.run(key.values + changes.map(\.value))
     }
   }
+
+  /// Only what changed is written: then SQLite need not look after an index of other columns, which would be half of the work.
+  private func update(of columns: [Int]) throws -> KeptStatement {
+    if let known = updates[columns] { return known }
+    // Behind the key's own parameters.
+    let assignments = columns.enumerated()
+      .map { "\(quoted(schema.columns[$1])) = ?\(schema.key.count + $0 + 1)" }.joined(separator: ", ")
+    let made = KeptStatement(try select.prepareAnother("\(updateHead) \(assignments) WHERE \(table.isKeySQL)"))
+    if updates.count >= Self.mostUpdates { updates.removeAll() }
+    updates[columns] = made
+    return made
+  }
+
+  /// Programs write the same few columns again and again.
+  private static let mostUpdates = 256
 }
 
 extension RowTable {

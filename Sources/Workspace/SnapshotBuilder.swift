@@ -84,10 +84,7 @@ extension SnapshotBuilder {
     let builder = try SnapshotBuilder(at: path, like: database, tables: tables)
     for table in tables {
       let rows = try builder.rows(of: table)
-      try database.each(table.allRowsSQL) {
-        let row = Row($0.values(from: 0, count: table.schema.columns.count))
-        try rows.write(row, over: nil, key: table.schema.key(of: row))
-      }
+      try database.each(table.allRowsSQL) { try rows.insert(rowOf: $0) }
     }
     try builder.finish()
     try draft.addSnapshot(at: path)

@@ -175,6 +175,25 @@ func deepestNesting() throws {
   #expect(!value.prettyBytes.isEmpty)
 }
 
+@Test("known keys are told by their place, in whatever order and however they are written; others as their bytes")
+func knownKeys() throws {
+  var known = KnownTexts(["table", "op", "\u{e9}"])
+  var scanner = JSONScanner(Array(#"{"op":1,"t\u0061ble":1,"table":1,"e\u0301":1,"\u00e9":1,"":1,"new":1,"new":1}"#.utf8))
+  var found: [String] = []
+  try scanner.beginObject()
+  while let key = try scanner.nextKey(among: &known) {
+    _ = try scanner.readNumber()
+    switch key {
+    case .known(let place): found.append("\(place)")
+    case .other(let bytes):
+      found.append(String(decoding: bytes, as: UTF8.self))
+      if bytes == Array("new".utf8) { #expect(known.add(bytes) == 3) }
+    }
+  }
+  #expect(found == ["1", "0", "0", "e\u{301}", "2", "", "new", "3"])
+  #expect((4..<1000).filter { known.add(Array("column \($0)".utf8)) != nil }.count == 252)
+}
+
 @Test("names are compared as bytes: two spellings of é are two names, the same spelling twice is refused")
 func duplicates() throws {
   let value = try JSONValue.parse("{\"\u{e9}\":1,\"e\u{301}\":2}".bytes)

@@ -19,6 +19,50 @@ func roundTrip(value: Value) throws {
   #expect(try database.first("SELECT typeof(a) FROM t") { $0.text(0) == "text" } == isText)
 }
 
+@Test("columns of two statements are the same exactly where their values are equal")
+func sameness() throws {
+  let database = try memory()
+  let one = try database.prepare("SELECT ?")
+  let other = try database.prepare("SELECT NULL, ?")
+  for a in values {
+    for b in values {
+      try one.bind([a])
+      try other.bind([b])
+      _ = try (one.step(), other.step())
+      let isSame = one.isSame(0, as: other, 1)
+      #expect(isSame == (a == b), "\(a) and \(b)")
+      one.reset()
+      other.reset()
+    }
+  }
+}
+
+@Test("a row goes from one statement into another as it is", arguments: values)
+func rowToRow(value: Value) throws {
+  let database = try memory("CREATE TABLE t (a, b); CREATE TABLE u (a, b)")
+  try database.run("INSERT INTO t VALUES (1, :a)", ["a": value])
+  let query = try database.prepare("SELECT a, b FROM t")
+  let insertion = try database.prepare("INSERT INTO u VALUES (?, ?)")
+  _ = try query.step()
+  try insertion.bind(rowOf: query)
+  _ = try insertion.step()
+  #expect(try database.first("SELECT b FROM u") { $0.value(0) } == value)
+}
+
+@Test("a statement that is run with text of its caller's keeps nothing of it for the next time")
+func inPlace() throws {
+  let database = try memory("CREATE TABLE t (a, b)")
+  let insertion = try database.prepare("INSERT INTO t VALUES (?, ?)")
+  for round in 0..<100 {
+    try insertion.run([.text([UInt8](repeating: UInt8(round), count: 500)), round.isMultiple(of: 2) ? .null : .blob([1])])
+  }
+  let rows = try database.all("SELECT a, b FROM t ORDER BY rowid") { ($0.value(0), $0.value(1)) }
+  for (round, row) in rows.enumerated() {
+    #expect(row.0 == .text([UInt8](repeating: UInt8(round), count: 500)))
+    #expect(row.1 == (round.isMultiple(of: 2) ? .null : .blob([1])))
+  }
+}
+
 @Test("parameters go by place and by name, and a name that a statement has not is left alone")
 func parameters() throws {
   let database = try memory()

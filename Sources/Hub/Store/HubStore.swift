@@ -139,7 +139,7 @@ final class HubStore {
   }
 
   /// The place of a table among the dataset's; nil where it is none.
-  func place(of table: Name) -> Int? { tables.firstIndex { $0.name == table } }
+  func place(of table: Name) -> Int? { rows.firstIndex { $0.name == table } }
 
   /// The hub's cursor: how many changes it has committed.
   func cursor() throws -> Cursor { Cursor(try database.first("SELECT max(cursor) FROM satchel_log") { $0.integer(0) } ?? 0) }

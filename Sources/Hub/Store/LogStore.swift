@@ -6,19 +6,6 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Who made a change that the hub commits, and how it came.
-struct Origin: Sendable {
-  /// nil: somebody at the hub.
-  let device: ReplicaID?
-  let user: String
-  let stamp: Stamp
-  let bundle: BundleID?
-  /// Whether the device itself needs its change sent back, because it may have rebased it away meanwhile.
-  let echo: Bool
-  /// Milliseconds since 1970 by the hub's clock.
-  let at: Int64
-}
-
 /// The rows of one table that were changed, as one device needs to know it.
 struct ChangedRows {
   /// Changed by somebody whose change the device does not have, or may have rebased away.
@@ -57,26 +44,28 @@ extension HubStore {
     let cursor = try logged.nextCursor()
     let number = try past?.number ?? numbers[place].add(key, at: cursor, origin.stamp, in: database)
     if past != nil { try numbers[place].note(cursor, origin.stamp, of: number) }
-    let operation: Operation
+    let operation: Value
     let set: [Field]?
     let was: [Field]?
     switch change {
-    case .insert(let row): (operation, set, was) = (.insert, schema.fields(row), nil)
-    case .delete(let row): (operation, set, was) = (.delete, nil, schema.fields(row))
+    case .insert(let row): (operation, set, was) = (Self.inserted, schema.fields(row), nil)
+    case .delete(let row): (operation, set, was) = (Self.deleted, nil, schema.fields(row))
     case .update(let changes):
-      operation = .update
+      operation = Self.updated
       set = changes.map { Field(schema.columns[$0.column], $0.value) }
       was = changes.map { Field(schema.columns[$0.column], $0.was) }
     }
     try logged.add.run([
-      .integer(cursor.rawValue), .string(schema.name.text), .integer(number), past?.cursor.map { .integer($0.rawValue) } ?? .null,
-      .text(canonicalKey(key)),
-      .string(operation.rawValue), set.map { .text(FieldsCoding.json($0)) } ?? .null,
-      was.map { .text(FieldsCoding.json($0)) } ?? .null, origin.device.map { .string($0.text) } ?? .null, .string(origin.user),
-      .integer(origin.stamp.rawValue), origin.bundle.map { .string($0.text) } ?? .null, .integer(origin.echo ? 1 : 0),
-      .integer(origin.at),
+      .integer(cursor.rawValue), .text(rows[place].nameBytes), .integer(number),
+      past?.cursor.map { .integer($0.rawValue) } ?? .null, .text(canonicalKey(key)), operation,
+      set.map { .text(FieldsCoding.json($0)) } ?? .null, was.map { .text(FieldsCoding.json($0)) } ?? .null, origin.deviceValue,
+      origin.userValue, .integer(origin.stamp.rawValue), origin.bundleValue, .integer(origin.echo ? 1 : 0), .integer(origin.at),
     ])
   }
+
+  private static let inserted = Value.string(Operation.insert.rawValue)
+  private static let updated = Value.string(Operation.update.rawValue)
+  private static let deleted = Value.string(Operation.delete.rawValue)
 
   /// Calls `body` for each change of a row after `cursor`, the newest first, until it says that this is enough.
   func eachChange(
@@ -130,9 +119,6 @@ extension HubStore {
     }
     return isAsInserted
   }
-
-  /// The newest stamp of a row; zero where it was never changed.
-  func stamp(ofRow number: Int64, in place: Int) throws -> Stamp { try numbers[place].stamp(of: number) }
 
   /// The row as it was before it was deleted last; nil where the log does not know.
   func lastImage(of key: RowKey, in place: Int) throws -> Row? {

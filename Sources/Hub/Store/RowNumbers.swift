@@ -8,8 +8,7 @@ final class RowNumbers {
   private let find: Statement
   private let add: Statement
   private let move: Statement
-  private let keyOf: Statement
-  private let stampOf: Statement
+  private let entryOf: Statement
   private let keyCount: Int
   private let names: Names
   private var keySQL: String { names.key.joined(separator: ", ") }
@@ -40,8 +39,8 @@ final class RowNumbers {
       """)
     move = try database.prepare(
       "UPDATE \(names.table) SET \(names.cursor) = ?2, \(names.stamp) = max(\(names.stamp), ?3) WHERE \(names.number) = ?1")
-    keyOf = try database.prepare("SELECT \(names.key.joined(separator: ", ")) FROM \(names.table) WHERE \(names.number) = ?")
-    stampOf = try database.prepare("SELECT \(names.stamp) FROM \(names.table) WHERE \(names.number) = ?")
+    entryOf = try database.prepare(
+      "SELECT \(names.stamp), \(names.key.joined(separator: ", ")) FROM \(names.table) WHERE \(names.number) = ?")
   }
 
   /// Keys stand without a type and are compared as bytes, as in the table of pre-images.
@@ -138,39 +137,42 @@ final class RowNumbers {
     try move.run([.integer(number), .integer(cursor.rawValue), .integer(stamp.rawValue)])
   }
 
-  /// Calls `body` for each of the rows in a set, with number and key, in the order in which SQLite sorts the keys' values: numbers, then texts
-  /// by their bytes, then blobs. The order of the numbers tells of rows that others may not see.
-  func each(
-    of set: RowSet, in database: borrowing Database, _ body: (_ number: Int64, _ key: RowKey) throws -> Void
-  ) throws {
+  /// A row of a set.
+  struct Member {
+    let key: RowKey
+    /// The newest that any change of the row had; zero where it was never changed.
+    let stamp: Stamp
+  }
+
+  /// Calls `body` for each of the rows in a set, in the order in which SQLite sorts the keys' values: numbers, then texts by their bytes,
+  /// then blobs. The order of the numbers tells of rows that others may not see.
+  func each(of set: RowSet, in database: borrowing Database, _ body: (Member) throws -> Void) throws {
     if set.isEmpty { return }
     let count = set.count
     // Few are sorted; for many it is cheaper to go through all in their order, and it takes no memory.
     if count > Self.mostSorted {
-      try database.each("SELECT \(names.number), \(keySQL) FROM \(names.table) ORDER BY \(keySQL)") {
-        let number = $0.integer(0)
-        if set.contains(number) { try body(number, RowKey($0.values(from: 1, count: keyCount))) }
+      try database.each("SELECT \(names.number), \(names.stamp), \(keySQL) FROM \(names.table) ORDER BY \(keySQL)") {
+        if set.contains($0.integer(0)) { try body(member($0, from: 1)) }
       }
       return
     }
-    var found: [(number: Int64, key: RowKey)] = []
+    var found: [Member] = []
     found.reserveCapacity(count)
-    for number in set { if let key = try key(of: number) { found.append((number, key)) } }
-    for (number, key) in found.sorted(by: { $0.key.isBeforeInSQL($1.key) }) { try body(number, key) }
+    for number in set { if let member = try member(number) { found.append(member) } }
+    for member in found.sorted(by: { $0.key.isBeforeInSQL($1.key) }) { try body(member) }
   }
 
   private static let mostSorted = 20_000
 
-  func key(of number: Int64) throws -> RowKey? {
-    defer { keyOf.reset() }
-    try keyOf.bind(.integer(number), at: 1)
-    return try keyOf.step() ? RowKey(keyOf.values(from: 0, count: keyCount)) : nil
+  func key(of number: Int64) throws -> RowKey? { try member(number)?.key }
+
+  private func member(_ number: Int64) throws -> Member? {
+    defer { entryOf.reset() }
+    try entryOf.bind(.integer(number), at: 1)
+    return try entryOf.step() ? member(entryOf, from: 0) : nil
   }
 
-  /// The newest stamp of a row; zero where it was never changed.
-  func stamp(of number: Int64) throws -> Stamp {
-    defer { stampOf.reset() }
-    try stampOf.bind(.integer(number), at: 1)
-    return try stampOf.step() ? Stamp(stampOf.integer(0)) : .zero
+  private func member(_ row: borrowing Statement, from first: Int) -> Member {
+    Member(key: RowKey(row.values(from: first + 1, count: keyCount)), stamp: Stamp(row.integer(first)))
   }
 }

@@ -10,6 +10,8 @@ final class ScopeStore {
   let rules: ScopeRules
   /// The tables in which the user may change every row.
   private let open: Set<Int>
+  /// The tables in which the user may change just what the user sees.
+  private let openWhereSeen: Set<Int>
   private var knownLinks: ScopeLinks?
   private var mayWriteChecks: [Int: Question] = [:]
   private var maySeeChecks: [Int: Question] = [:]
@@ -44,6 +46,7 @@ final class ScopeStore {
     let rules = ScopeRules(dataset: store.dataset, tables: store.tables)
     self.rules = rules
     open = Set(store.tables.indices.filter { rules.letsWriteAll(store.tables[$0]) })
+    openWhereSeen = Set(store.tables.indices.filter { store.tables[$0].rules.write == .visible })
   }
 
   /// Made when it is asked for: most commands have no need of it.
@@ -90,7 +93,7 @@ final class ScopeStore {
     if open.contains(place) { return (true, true) }
     let isSeen = try maySee(key, in: place)
     // Most rules make no difference between the two, and one question is enough.
-    return (isSeen, try store.tables[place].rules.write == .visible ? isSeen : mayWrite(key, in: place))
+    return (isSeen, try openWhereSeen.contains(place) ? isSeen : mayWrite(key, in: place))
   }
 
   /// Whether a row that the user may change may be one no longer, once it is `after` instead of `before`. Most updates leave alone what

@@ -1,0 +1,113 @@
+import SatchelJSON
+import SatchelValues
+
+/// Parses the lines of a bundle's changes. It remembers the names of tables and columns from line to line.
+struct ChangeLineParser {
+  private let limits: BundleLimits
+  private var members = KnownTexts(Member.all.map(\.rawValue))
+  private var operations = KnownTexts(Operation.all.map(\.rawValue))
+  private var tables = KnownNames()
+  private var columns = KnownNames()
+
+  init(_ limits: BundleLimits) { self.limits = limits }
+
+  private enum Member: String, CaseIterable {
+    case table, op, key, generation, stamp, row, set, was, to, number
+    static let all = allCases
+  }
+
+  private enum Operation: String, CaseIterable {
+    case insert, update, delete, row, gone, rekey, block
+    static let all = allCases
+  }
+
+  mutating func parse(_ line: [UInt8]) throws(LineProblem) -> ChangeLine {
+    do {
+      var draft = Draft()
+      var scanner = JSONScanner(line, limits: JSONLimits(maxDepth: limits.jsonDepth))
+      try scanner.beginObject()
+      while let key = try scanner.nextKey(among: &members) {
+        // Room for what later versions say beside it, such as the origin of a change that came through another hub.
+        guard case .known(let place) = key else {
+          try scanner.skipValue()
+          continue
+        }
+        guard draft.seen & 1 << place == 0 else { throw LineProblem("a member stands twice") }
+        draft.seen |= 1 << place
+        try read(Member.all[place], from: &scanner, into: &draft)
+      }
+      try scanner.finish()
+      return try draft.finished()
+    } catch let error as LineProblem {
+      throw error
+    } catch let error as JSONError {
+      throw LineProblem("\(error.reason), at byte \(error.offset)")
+    } catch {
+      throw LineProblem("\(error)")
+    }
+  }
+
+  private mutating func read(_ member: Member, from scanner: inout JSONScanner, into draft: inout Draft) throws {
+    switch member {
+    case .table: draft.table = try tables.next(in: &scanner)
+    case .op:
+      switch try scanner.readString(among: &operations) {
+      case .known(let place): draft.operation = Operation.all[place]
+      case .other(let word): draft.unknownOperation = String(decoding: word, as: UTF8.self)
+      }
+    case .key: draft.key = try scanner.readKey()
+    case .generation: draft.generation = Generation(try scanner.readNatural())
+    case .stamp: draft.stamp = Stamp(hexadecimal: try scanner.readString())
+    case .row: draft.row = try scanner.readFields(named: &columns)
+    case .set: draft.set = try scanner.readFields(named: &columns)
+    case .was: draft.was = try scanner.readFields(named: &columns)
+    case .to: draft.to = try scanner.readKey()
+    case .number: draft.number = EmissionNumber(try scanner.readNatural())
+    }
+  }
+
+  /// A line while its members arrive.
+  private struct Draft {
+    /// A bit for each member that was there.
+    var seen = 0
+    var table: Name?
+    var operation: Operation?
+    var unknownOperation: String?
+    var key: RowKey?
+    var generation: Generation?
+    var stamp: Stamp?
+    var row: [Field]?
+    var set: [Field]?
+    var was: [Field]?
+    var to: RowKey?
+    var number: EmissionNumber?
+
+    func finished() throws(LineProblem) -> ChangeLine {
+      guard let table, let key, let stamp, operation != nil || unknownOperation != nil else {
+        throw LineProblem("table, op, key or stamp is missing")
+      }
+      let content: ChangeLine.Content
+      switch (operation, generation, row, set, was) {
+      case (.rekey, _, _, _, _): content = .rekey(to: try keys(stamp).to, number: try keys(stamp).number)
+      case (.block, _, _, _, _): content = .block(last: try keys(stamp).to, number: try keys(stamp).number)
+      case (.insert, .some, let row?, nil, nil): content = .insert(row)
+      case (.update, .some, nil, let set?, let was?) where !set.isEmpty: content = .update(set: set, was: was)
+      case (.delete, .some, nil, nil, let was?): content = .delete(was: was)
+      case (.row, nil, let row?, nil, nil): content = .row(row)
+      case (.gone, nil, nil, nil, nil) where stamp == .zero: content = .gone
+      default: throw LineProblem("op \(word) is unknown or has not the members that belong to it")
+      }
+      return ChangeLine(table: table, key: key, generation: generation, stamp: stamp, content: content)
+    }
+
+    /// What a line has that tells of keys, and nothing besides.
+    private func keys(_ stamp: Stamp) throws(LineProblem) -> (to: RowKey, number: EmissionNumber) {
+      guard let to, let number, generation == nil, row == nil, set == nil, was == nil, stamp == .zero else {
+        throw LineProblem("op \(word) has not the members that belong to it")
+      }
+      return (to, number)
+    }
+
+    private var word: String { operation?.rawValue ?? unknownOperation ?? "" }
+  }
+}
