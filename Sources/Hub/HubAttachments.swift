@@ -65,13 +65,13 @@ struct HubAttachments {
   /// Notes what the device is to have because of these rows, all of which its user sees.
   private func owe(_ rows: RowSet, in place: Int, of plan: EmissionPlan) throws {
     let device = plan.device.id
-    try store.numbers[place].each(of: rows, in: store.database) { number, key in
-      guard let row = try store.rows[place].row(key) else { return }
+    try store.numbers[place].each(of: rows, in: store.database) { member in
+      guard let row = try store.rows[place].row(member.key) else { return }
       let paths = store.tables[place].attachments(of: row)
-      for path in paths.sorted() where try !store.isClaimed(path, in: number, place) {
-        try store.save(path, number, place, store.isHeld(path, by: device) ? .held : .owed, of: device)
+      for path in paths.sorted() where try !store.isClaimed(path, in: member.number, place) {
+        try store.save(path, member.number, place, store.isHeld(path, by: device) ? .held : .owed, of: device)
       }
-      try store.forgetAttachments(of: device, row: number, place, but: paths)
+      try store.forgetAttachments(of: device, row: member.number, place, but: paths)
     }
   }
 

@@ -139,6 +139,7 @@ final class RowNumbers {
 
   /// A row of a set.
   struct Member {
+    let number: Int64
     let key: RowKey
     /// The newest that any change of the row had; zero where it was never changed.
     let stamp: Stamp
@@ -152,7 +153,7 @@ final class RowNumbers {
     // Few are sorted; for many it is cheaper to go through all in their order, and it takes no memory.
     if count > Self.mostSorted {
       try database.each("SELECT \(names.number), \(names.stamp), \(keySQL) FROM \(names.table) ORDER BY \(keySQL)") {
-        if set.contains($0.integer(0)) { try body(member($0, from: 1)) }
+        if set.contains($0.integer(0)) { try body(member($0.integer(0), $0, from: 1)) }
       }
       return
     }
@@ -169,10 +170,11 @@ final class RowNumbers {
   private func member(_ number: Int64) throws -> Member? {
     defer { entryOf.reset() }
     try entryOf.bind(.integer(number), at: 1)
-    return try entryOf.step() ? member(entryOf, from: 0) : nil
+    return try entryOf.step() ? member(number, entryOf, from: 0) : nil
   }
 
-  private func member(_ row: borrowing Statement, from first: Int) -> Member {
-    Member(key: RowKey(row.values(from: first + 1, count: keyCount)), stamp: Stamp(row.integer(first)))
+  private func member(_ number: Int64, _ row: borrowing Statement, from first: Int) -> Member {
+    Member(
+      number: number, key: RowKey(row.values(from: first + 1, count: keyCount)), stamp: Stamp(row.integer(first)))
   }
 }
