@@ -16,11 +16,29 @@ struct HubArchive {
 
   private static let idDigits = 8
 
-  /// Keeps a copy of a bundle that was taken.
-  func keep(_ path: String, _ manifest: Manifest) throws {
-    let target = Paths.join(folder.archive, Self.name(of: manifest))
-    if try files.kind(target) == nil { try files.copy(path, to: target, mode: 0o644) }
+  /// Copies a bundle that is about to be taken beside the others, under a name of no meaning: it can then be kept whatever becomes of the stick.
+  /// nil where it is kept already.
+  func bring(_ path: String, _ manifest: Manifest) throws -> String? {
+    if try files.kind(place(of: manifest)) != nil { return nil }
+    let source = try files.open(path)
+    defer { files.close(source) }
+    let made = try files.createTemporary(in: folder.archive, mode: 0o644)
+    defer { files.close(made.fd) }
+    do {
+      var pieces = files.pieces(of: source)
+      while let piece = try pieces.next() { try files.write(made.fd, piece) }
+      try files.sync(made.fd)
+    } catch {
+      try? files.remove(made.path)
+      throw error
+    }
+    return made.path
   }
+
+  /// Keeps what was brought, once the bundle was taken.
+  func keep(_ brought: String, _ manifest: Manifest) throws { try files.rename(brought, to: place(of: manifest)) }
+
+  private func place(of manifest: Manifest) -> String { Paths.join(folder.archive, Self.name(of: manifest)) }
 
   static func name(of manifest: Manifest) -> String {
     name(dataset: manifest.dataset, device: manifest.from.name, number: manifest.number, bundle: manifest.bundle)

@@ -73,6 +73,9 @@ extension HubWorkspace {
     let changes = try self.changes(of: manifest)
     try refuseFork(manifest, changes, bundle.digest, store)
     try check(attachmentsOf: bundle, store)
+    let archive = HubArchive(folder, platform.files)
+    let brought = try ending == .keep ? archive.bring(path, manifest) : nil
+    defer { if let brought { try? platform.files.removeIfThere(brought) } }
     let report = try BundleMerge(self, store, manifest, changes).run(bundle)
     if ending == .takeBack { return report }
     if let device = try store.device(manifest.from.id) {
@@ -83,7 +86,8 @@ extension HubWorkspace {
     try finishRotation(store)
     // A repeated one too: the first time may have ended between the merge and this.
     if report.verdict != .stale {
-      try archive(path, manifest)
+      if let brought { try archive.keep(brought, manifest) }
+      if folder.isForUs(path) { try platform.files.remove(path) }
     } else if Paths.parent(of: path) == folder.waiting {
       try platform.files.remove(path)
     }
@@ -133,11 +137,5 @@ extension HubWorkspace {
   private func quarantine(_ path: String, because error: any ExplainedError, _ store: HubStore) throws {
     if ending == .takeBack { return }
     try Quarantine.keep(path, because: error, folder: folder, platform: platform, database: store.database)
-  }
-
-  /// Keeps what was imported.
-  private func archive(_ path: String, _ manifest: Manifest) throws {
-    try HubArchive(folder, platform.files).keep(path, manifest)
-    if folder.isForUs(path) { try platform.files.remove(path) }
   }
 }

@@ -23,6 +23,7 @@ extension WorkspaceFolder {
   /// Begins to make one, which is unfinished until `finish` is called.
   public func begin(_ files: any FileSystem) throws {
     try files.makeDirectory(root, mode: 0o755)
+    try sweep(files)
     try files.replace(
       unfinished, mode: 0o644, contents: Array("The making of this workspace was cut off. Run init again.\n".utf8))
     try makeFolders(files)
