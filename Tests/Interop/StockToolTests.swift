@@ -21,7 +21,7 @@ struct StockToolTests {
   init() throws {
     let world = try World()
     self.world = world
-    bundles = try world.bundleOfEachKind().map { name, path, signer in
+    bundles = try world.bundles().map { name, path, signer in
       let folder = try world.folder.folder("unpacked-\(name)")
       try world.platform.files.copy(path, to: Paths.join(folder, "bundle"), mode: 0o644)
       try StockTool.tar("--zstd", "-xf", "bundle", in: folder)
@@ -259,7 +259,7 @@ struct StockToolTests {
   @Test("the same state gives the same bytes", arguments: ["enrolment", "scope-full"])
   func deterministic(name: String) throws {
     let again = try World()
-    for (one, other) in zip(bundles, try again.bundleOfEachKind()) where one.name == name {
+    for (one, other) in zip(bundles, try again.bundles()) where one.name == name {
       let same = try world.platform.files.read(one.path, limit: 1 << 24) == again.platform.files.read(other.path, limit: 1 << 24)
       #expect(same)
     }

@@ -1,18 +1,11 @@
-import SatchelBundle
 import SatchelCrypto
-import SatchelDevice
-import SatchelHub
 import SatchelPlatform
-import SatchelSQLite
 import SatchelWorkspace
 
 /// A hub and a device whose rows name files.
-public final class AttachedWorld {
-  public let folder: TemporaryFolder
-  public let platform: Platform
-  private let clock: SetClock
-  private let hub: HubWorkspace
-  private let device: DeviceWorkspace
+struct AttachedWorld: GoldenStory {
+  private let pair: Pair
+  var ground: Ground { pair.ground }
 
   private static let definition = """
     { "dataset": "attached", "version": 1, "attachments": { "file": 1000, "bundle": 5000 },
@@ -20,24 +13,18 @@ public final class AttachedWorld {
 
     """
 
-  public init(random: any RandomSource = SeededRandom(3), clock: SetClock = SetClock()) throws {
-    self.clock = clock
-    folder = try TemporaryFolder()
-    platform = Platform(files: HostFileSystem(), clock: clock, random: random)
-    let root = try folder.folder("grove")
-    let database = Paths.join(root, "data.sqlite")
-    try Database(path: database, mode: .create).execute(
-      """
-      CREATE TABLE trees (id INTEGER PRIMARY KEY, photo TEXT, leaf TEXT);
-      INSERT INTO trees VALUES (1, 'old/oak.jpg', 'leaf.png'), (2, 'old/elm \u{e9}.jpg', NULL);
-      """)
-    hub = try HubWorkspace.create(
-      root, definition: Array(Self.definition.utf8), database: database, name: "grove", platform: platform)
-    _ = try hub.addUser("ida", attributes: [])
-    device = try DeviceWorkspace.create(folder("camera"), dataset: "attached", name: "camera", platform: platform)
-    try hub.admit(device, user: "ida")
-    try put("old/oak.jpg", "oak", in: hub.folder)
-    try put("old/elm \u{e9}.jpg", "elm", in: hub.folder)
+  private static let schema = """
+    CREATE TABLE trees (id INTEGER PRIMARY KEY, photo TEXT, leaf TEXT);
+    INSERT INTO trees VALUES (1, 'old/oak.jpg', 'leaf.png'), (2, 'old/elm \u{e9}.jpg', NULL);
+    """
+
+  init(random: any RandomSource, clock: SetClock) throws {
+    pair = try Pair(
+      on: Ground(random: random, clock: clock), hub: "grove", device: "camera", user: "ida",
+      definition: Array(Self.definition.utf8),
+      schema: Self.schema)
+    try put("old/oak.jpg", "oak", in: pair.hub.folder)
+    try put("old/elm \u{e9}.jpg", "elm", in: pair.hub.folder)
   }
 
   private func put(_ path: String, _ content: String, in workspace: WorkspaceFolder) throws {
@@ -46,32 +33,18 @@ public final class AttachedWorld {
     try platform.files.replace(place, mode: 0o644, contents: Array(content.utf8))
   }
 
-  /// Carries a bundle out of its workspace, in which its file will move on.
-  private func copy(_ path: String, as name: String) throws -> String {
-    try platform.files.copy(path, to: folder("\(name).satchel"), mode: 0o644)
-    return folder("\(name).satchel")
-  }
-
-  private func emit() throws -> String {
-    clock.advance(by: 1000)
-    return try hub.emit(to: "camera").file
-  }
-
   /// Bundles of both ways with files, one content under two paths, and word of what came.
-  public func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
-    let (hubKey, deviceKey) = (try hub.keys.ownKey(), try device.keys.ownKey())
-    let full = try copy(emit(), as: "full")
-    _ = try device.importBundle(full)
-    for path in ["new/ash.jpg", "new/ash again.jpg"] { try put(path, "ash", in: device.folder) }
-    clock.advance(by: 1000)
-    try Database(path: device.folder.path("data.sqlite"), mode: .readWrite).execute(
-      "INSERT INTO trees VALUES (3, 'new/ash.jpg', 'new/ash again.jpg')")
-    clock.advance(by: 1000)
-    let changes = try copy(device.export().file, as: "changes")
-    _ = try hub.importBundle(changes)
+  func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
+    let (hubKey, deviceKey) = (try pair.hub.keys.ownKey(), try pair.device.keys.ownKey())
+    let full = try pair.emit("full")
+    _ = try pair.device.importBundle(full)
+    for path in ["new/ash.jpg", "new/ash again.jpg"] { try put(path, "ash", in: pair.device.folder) }
+    try write("INSERT INTO trees VALUES (3, 'new/ash.jpg', 'new/ash again.jpg')", in: pair.device.folder)
+    let changes = try pair.export("changes")
+    _ = try pair.hub.importBundle(changes)
     // It turns up after its row has gone.
-    try put("leaf.png", "leaf", in: hub.folder)
-    let delta = try copy(emit(), as: "delta")
+    try put("leaf.png", "leaf", in: pair.hub.folder)
+    let delta = try pair.emit("delta")
     return [
       ("scope-full-attachments", full, hubKey), ("changes-attachments", changes, deviceKey),
       ("scope-delta-attachments", delta, hubKey),

@@ -23,29 +23,29 @@ public func makeGolden() throws {
   let clock = SetClock(SystemClock().milliseconds())
   if try !isThere("enrolment", in: target) {
     let world = try World(random: GoldenRandom(), clock: clock)
-    try write(world.bundleOfEachKind(), into: target, world.platform, staging: world.folder.path)
+    try write(world, into: target)
   }
   if try !isThere("changes-keys", in: target) {
     let world = try KeyWorld(random: GoldenRandom(20_261_121), clock: clock)
-    try write(world.bundles(), into: target, world.platform, staging: world.folder.path)
+    try write(world, into: target)
   }
   if try !isThere("scope-full-migrations", in: target) {
     let world = try VersionWorld(random: GoldenRandom(20_261_123), clock: clock)
-    try write(world.bundles(), into: target, world.platform, staging: world.folder.path)
+    try write(world, into: target)
   }
   if try !isThere("changes-encrypted", in: target) {
     let world = try SealedWorld(random: GoldenRandom(20_261_122), clock: clock)
     // Thrown away like the others, but for what opens the encrypted ones: everybody may read these.
-    try write(world.bundles(), into: target, world.platform, staging: world.folder.path, identity: world.identity)
+    try write(world, into: target, identity: world.identity)
     try world.platform.files.copy(world.identity, to: Paths.join(target, "keys/format-1-sled.identity"), mode: 0o644)
   }
   if try !isThere("changes-attachments", in: target) {
     let world = try AttachedWorld(random: GoldenRandom(20_261_125), clock: clock)
-    try write(world.bundles(), into: target, world.platform, staging: world.folder.path)
+    try write(world, into: target)
   }
   if try !isThere("backup", in: target) {
     let world = try BackedUpWorld(random: GoldenRandom(20_261_124), clock: clock)
-    try write(world.bundles(), into: target, world.platform, staging: world.folder.path)
+    try write(world, into: target)
   }
 }
 
@@ -55,16 +55,14 @@ private func isThere(_ name: String, in target: String) throws -> Bool {
   try HostFileSystem().kind(bundle(name, in: target)) != nil
 }
 
-private func write(
-  _ made: [(name: String, path: String, signer: PublicKey)], into target: String, _ platform: Platform, staging: String,
-  identity: String? = nil
-) throws {
+private func write(_ story: some GoldenStory, into target: String, identity: String? = nil) throws {
+  let platform = story.platform
   let files = platform.files
   let identities = try identity.map { try AgeIdentity.identities(fileBytes: files.read($0, limit: 4096)) } ?? []
   for folder in ["bundles", "keys"] { try files.makeDirectory(Paths.join(target, folder), mode: 0o755) }
-  for (name, path, signer) in made {
+  for (name, path, signer) in try story.bundles() {
     let bundle = try BundleReader(platform: platform, identities: { identities }).read(
-      path, trust: .keys([signer]), staging: staging)
+      path, trust: .keys([signer]), staging: story.folder.path)
     let text = try canonicalText(of: bundle)
     let keyFile = Paths.join(target, "keys/format-1-\(bundle.manifest.from.name).pub")
     let line = try signer.fileBytes(comment: "satchel golden bundles, format 1")

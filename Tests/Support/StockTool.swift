@@ -39,7 +39,13 @@ public enum StockTool: String, Sendable {
     guard FileManager.default.isExecutableFile(atPath: path) else {
       throw ToolFailure("\(rawValue) is missing: install Debian's package \(package)")
     }
-    return try runProgram(at: path, arguments, in: folder)
+    return try runProgram(at: path, before + arguments, in: folder)
+  }
+
+  /// Words that always stand before the others.
+  private var before: [String] {
+    // The address sanitizer looks for leaks by tracing, and two cannot trace one process.
+    self == .strace ? ["-E", "ASAN_OPTIONS=detect_leaks=0"] : []
   }
 
   /// Runs the tool in a folder. Throws where it is not installed or fails.

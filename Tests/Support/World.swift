@@ -10,10 +10,8 @@ import SatchelWorkspace
 /// A hub and its devices in a folder, with a clock and with chance that are the same in every run.
 ///
 /// The dataset is small and strange: it has every kind of value, key and name that bundles must carry.
-public final class World {
-  public let folder: TemporaryFolder
-  public let clock: SetClock
-  public let platform: Platform
+public struct World: GoldenStory {
+  public let ground: Ground
   public let hub: HubWorkspace
 
   public static let definition = """
@@ -42,13 +40,8 @@ public final class World {
     """
 
   public init(random: any RandomSource = SeededRandom(1), clock: SetClock = SetClock()) throws {
-    self.clock = clock
-    folder = try TemporaryFolder()
-    platform = Platform(files: HostFileSystem(), clock: clock, random: random)
-    let root = try folder.folder("hub")
-    let database = Paths.join(root, "data.sqlite")
-    try Database(path: database, mode: .create).execute(Self.schema)
-    hub = try HubWorkspace.create(root, definition: Array(Self.definition.utf8), database: database, platform: platform)
+    ground = try Ground(random: random, clock: clock)
+    hub = try ground.hub("hub", definition: Array(Self.definition.utf8), schema: Self.schema)
   }
 
   /// A device that is enrolled and has its hub's key, but no data yet, and the file of its request.
@@ -67,29 +60,23 @@ public final class World {
     return (device, request)
   }
 
-  /// What an app does: it writes, and knows nothing of Satchel.
-  public func write(_ sql: String, in folder: WorkspaceFolder) throws {
-    clock.advance(by: 1000)
-    try Database(path: folder.path("data.sqlite"), mode: .readWrite).execute(sql)
-  }
-
   /// Emits for a device and returns the bundle's file.
   public func emit(to device: DeviceWorkspace, full: Bool = false) throws -> String {
-    clock.advance(by: 1000)
+    tick()
     let report = try hub.emit(to: device.configuration.name, full: full)
     guard report.isNew else { throw ToolFailure("nothing was emitted") }
     return report.file
   }
 
   public func export(_ device: DeviceWorkspace) throws -> String {
-    clock.advance(by: 1000)
+    tick()
     let report = try device.export()
     guard report.isNew else { throw ToolFailure("nothing was exported") }
     return report.file
   }
 
   /// A bundle of each kind and feature, made by writers who disagree.
-  public func bundleOfEachKind() throws -> [(name: String, path: String, signer: PublicKey)] {
+  public func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let (device, request) = try device("tablet", user: "ana", tier: 1)
     let (hubKey, deviceKey) = (try hub.keys.ownKey(), try device.keys.ownKey())
     let full = try copy(try emit(to: device), as: "full")
@@ -106,7 +93,7 @@ public final class World {
       DELETE FROM reviews WHERE camp = 2;
       DELETE FROM "Dinge é" WHERE "Schlüssel" = 'gone soon';
       """, in: device.folder)
-    clock.advance(by: 1000)
+    tick()
     let changes = try copy(try device.export(snapshot: true).file, as: "changes")
 
     // The hub writes the same rows before the device's bundle comes, takes rows away and brings others.
@@ -128,7 +115,7 @@ public final class World {
     _ = try device.importBundle(delta)
     _ = try device.importBundle(try emit(to: device, full: true))
     for (place, conflict) in try device.conflicts([.open]).enumerated() {
-      clock.advance(by: 1000)
+      tick()
       let decision: ConflictDecision =
         switch place % 3 {
         case 0: .device
@@ -145,12 +132,6 @@ public final class World {
       ("enrolment", request, deviceKey), ("changes", changes, deviceKey), ("changes-conflicts", conflicts, deviceKey),
       ("scope-full", full, hubKey), ("scope-delta", delta, hubKey),
     ]
-  }
-
-  /// Carries a bundle out of its workspace, in which its file will move on.
-  private func copy(_ path: String, as name: String) throws -> String {
-    try platform.files.copy(path, to: folder("\(name).satchel"), mode: 0o644)
-    return folder("\(name).satchel")
   }
 
   private static let everyValue: String = {

@@ -1,0 +1,59 @@
+import SatchelCrypto
+import SatchelHub
+import SatchelPlatform
+import SatchelSQLite
+import SatchelWorkspace
+
+/// A folder in which workspaces stand, with a clock and with chance that are the same in every run.
+public struct Ground {
+  public let folder: TemporaryFolder
+  public let clock: SetClock
+  public let platform: Platform
+
+  init(random: any RandomSource, clock: SetClock) throws {
+    self.clock = clock
+    folder = try TemporaryFolder()
+    platform = Platform(files: HostFileSystem(), clock: clock, random: random)
+  }
+
+  /// Makes a hub over a new database in a folder of this name.
+  func hub(_ name: String, called: String? = nil, definition: [UInt8], schema: String) throws -> HubWorkspace {
+    let root = try folder.folder(name)
+    let database = Paths.join(root, "data.sqlite")
+    try Database(path: database, mode: .create).execute(schema)
+    return try HubWorkspace.create(root, definition: definition, database: database, name: called ?? name, platform: platform)
+  }
+}
+
+/// A small history of a hub, on a ground of its own.
+public protocol Story {
+  var ground: Ground { get }
+}
+
+extension Story {
+  public var folder: TemporaryFolder { ground.folder }
+  public var clock: SetClock { ground.clock }
+  public var platform: Platform { ground.platform }
+
+  /// A second goes by before what follows.
+  func tick() { clock.advance(by: 1000) }
+
+  /// What an app does: it writes, and knows nothing of Satchel.
+  public func write(_ sql: String, in folder: WorkspaceFolder) throws {
+    tick()
+    try Database(path: folder.path("data.sqlite"), mode: .readWrite).execute(sql)
+  }
+
+  /// Carries a bundle out of its workspace, in which its file will move on.
+  func copy(_ path: String, as name: String) throws -> String {
+    try platform.files.copy(path, to: folder("\(name).satchel"), mode: 0o644)
+    return folder("\(name).satchel")
+  }
+}
+
+/// One of whose bundles some are golden.
+protocol GoldenStory: Story {
+  init(random: any RandomSource, clock: SetClock) throws
+
+  func bundles() throws -> [(name: String, path: String, signer: PublicKey)]
+}

@@ -1,0 +1,35 @@
+import SatchelDevice
+import SatchelHub
+import SatchelPlatform
+import SatchelWorkspace
+
+/// A hub and one device, which is enrolled and has no rows yet.
+struct Pair: Story {
+  let ground: Ground
+  let hub: HubWorkspace
+  let device: DeviceWorkspace
+
+  /// What is made here asks chance in an order that golden bundles hold.
+  init(
+    on ground: Ground, hub hubName: String, device deviceName: String, user: String, definition: [UInt8], schema: String
+  ) throws {
+    self.ground = ground
+    hub = try ground.hub(hubName, definition: definition, schema: schema)
+    _ = try hub.addUser(user, attributes: [])
+    device = try DeviceWorkspace.create(
+      ground.folder(deviceName), dataset: hub.configuration.dataset, name: deviceName, platform: ground.platform)
+    try hub.admit(device, user: user)
+  }
+
+  /// A bundle of the hub's, out of its workspace.
+  func emit(_ name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays) throws -> String {
+    tick()
+    return try copy(hub.emit(to: device.configuration.name, full: full, encryption: encryption).file, as: name)
+  }
+
+  /// A bundle of the device's, out of its workspace.
+  func export(_ name: String) throws -> String {
+    tick()
+    return try copy(device.export().file, as: name)
+  }
+}
