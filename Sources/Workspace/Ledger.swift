@@ -18,6 +18,14 @@ public enum Verdict: String, Sendable {
   /// Made here, to be carried.
   case written
   case refused
+
+  /// Whether a bundle of which this is said needs no carrying any more.
+  public var isTaken: Bool {
+    switch self {
+    case .imported, .repeated, .stale, .part: true
+    case .redeliver, .written, .refused: false
+    }
+  }
 }
 
 /// One line of the ledger.

@@ -38,7 +38,7 @@ extension ConsoleSite {
     let sent = request.form.filter { $0.file != nil && !$0.bytes.isEmpty }
     if sent.isEmpty { throw UsageError("no file was chosen") }
     let names = sent.enumerated().map { "\($0.offset + 1)-\(Self.safeName($0.element.file ?? ""))" }
-    let answer = try HubTool.take(names, into: hub, command) { name, body in
+    let (answer, _) = try HubTool.take(names, into: hub, command) { name, body in
       let file = try ArrivingFile(named: name, in: hub.folder, platform: context.platform)
       var rest = names.firstIndex(of: name).map { sent[$0].bytes } ?? []
       try file.take {

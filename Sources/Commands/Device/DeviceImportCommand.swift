@@ -26,7 +26,7 @@ extension DeviceTool {
       return try take(command.arguments("FILE"), into: workspace, command, lost: lost, migrations: migrations(command)) {
         file, body in
         try Streams.with(file, command, context, in: workspace.folder, body)
-      }
+      }.answer
     }
   }
 
@@ -43,15 +43,14 @@ extension DeviceTool {
   private static func stage(
     _ command: ParsedCommand, _ context: CommandContext, _ workspace: DeviceWorkspace
   ) throws -> Answer {
-    try ImportRounds.run(command.arguments("FILE")) { name in
+    try ImportRounds(command.arguments("FILE")) { name in
       let manifest = try Streams.with(name, command, context, in: workspace.folder) {
         try workspace.stage($0, fingerprint: command.value("fingerprint"))
       }
-      return (
-        "Bundle \(manifest.number) of the hub is verified, and waits: satchel apply\n",
-        ["verdict": "staged", "number": .integer(manifest.number)]
-      )
-    }
+      return .init(
+        text: "Bundle \(manifest.number) of the hub is verified, and waits: satchel apply\n",
+        json: ["verdict": "staged", "number": .integer(manifest.number)], isTaken: false)
+    }.answer
   }
 
   static var apply: Command {
@@ -64,19 +63,19 @@ extension DeviceTool {
       let workspace = try open(command, context)
       let waiting = try workspace.staged()
       if waiting.isEmpty { return Answer("Nothing is staged.\n", ["bundles": .array([])]) }
-      let answer = try take(waiting, into: workspace, command, migrations: migrations(command)) { file, body in
+      let rounds = try take(waiting, into: workspace, command, migrations: migrations(command)) { file, body in
         do { return try body(file) } catch {
           // Another command that applies may have been quicker.
           if try context.platform.files.kind(file) == nil { return nil }
           throw error
         }
       }
-      for bundle in answer.members.first(where: { $0.name == "bundles" })?.value.arrayValue ?? [] {
+      for (file, outcome) in rounds.results {
         // What was refused is in quarantine by now; what waits for another one stays.
-        if ["gap", "migration"].contains(bundle["error"]?["reason"]?.stringValue) { continue }
-        if let file = bundle["file"]?.stringValue { try workspace.unstage(file) }
+        if case .failed(let failure) = outcome, ["gap", "migration"].contains(failure.reason) { continue }
+        try workspace.unstage(file)
       }
-      return answer
+      return rounds.answer
     }
   }
 
@@ -85,15 +84,17 @@ extension DeviceTool {
     _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand, lost: LostExports = .deliveredAgain,
     migrations: BroughtMigrations = .run,
     open: (_ name: String, _ body: (String) throws -> ImportReport) throws -> ImportReport?
-  ) throws -> Answer {
-    try ImportRounds.run(names) { name in
+  ) throws -> ImportRounds {
+    try ImportRounds(names) { name in
       let taken = try open(name) {
         try workspace.importBundle($0, fingerprint: command.value("fingerprint"), lost: lost, migrations: migrations)
       }
       guard let report = taken else {
-        return ("\(Paths.name(of: name)) was applied meanwhile.\n", ["verdict": .string(Verdict.repeated.rawValue)])
+        return .init(
+          text: "\(Paths.name(of: name)) was applied meanwhile.\n", json: ["verdict": .string(Verdict.repeated.rawValue)],
+          isTaken: true)
       }
-      return Rehearsal.extend(text(report), json(report), by: report.tally, report.found, command)
+      return Rehearsal.extend(text(report), json(report), report.verdict, by: report.tally, report.found, command)
     }
   }
 
@@ -103,7 +104,10 @@ extension DeviceTool {
       sync: { stick, command, context in
         let workspace = try open(command, context)
         return try Syncing(tool: name, command, context, stick: stick, name: workspace.configuration.name).run(
-          take: { try take($0, into: workspace, command) { try $1($0) } }, make: { try due(workspace, command) })
+          take: { files in
+            let rounds = try take(files, into: workspace, command) { try $1($0) }
+            return (rounds.answer, rounds.taken)
+          }, make: { try due(workspace, command) })
       })
   }
 

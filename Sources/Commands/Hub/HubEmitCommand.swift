@@ -31,7 +31,7 @@ extension HubTool {
       if let folder = command.value("to"), folder != Streams.word, try !context.platform.isFolder(command.path(folder)) {
         throw Stick.noFolder(folder)
       }
-      var reports: [(report: EmitReport, delivered: Volumes.Delivered)] = []
+      var reports: [(report: EmitReport, delivered: Delivered)] = []
       var names = try chosen(command, hub)
       // For one who is named it is an error; for everybody else the work goes on.
       let expired = command.values("device").isEmpty ? try hub.expiredDevices() : []
@@ -68,7 +68,7 @@ extension HubTool {
     return active.filter { Name($0.user) == Name(user) }.map(\.name)
   }
 
-  private static func text(_ report: EmitReport, _ delivered: Volumes.Delivered) -> String {
+  private static func text(_ report: EmitReport, _ delivered: Delivered) -> String {
     let who = "\(report.device) (\(report.user))"
     let place = delivered.place(report.file)
     guard report.isNew else { return "\(who): nothing is new since bundle \(report.number), \(place)\n" }
@@ -77,7 +77,7 @@ extension HubTool {
       + AttachedWords.carried(report.attached, left: report.attachedLeft)
   }
 
-  private static func json(_ report: EmitReport, _ delivered: Volumes.Delivered) -> JSONValue {
+  private static func json(_ report: EmitReport, _ delivered: Delivered) -> JSONValue {
     let members: KeyValuePairs<String, JSONValue> = [
       "device": .string(report.device), "user": .string(report.user), "new": .bool(report.isNew),
       "number": .integer(report.number.rawValue), "extent": .string(report.extent.rawValue), "rows": .integer(Int64(report.rows)),

@@ -22,22 +22,24 @@ extension HubTool {
       let waiting = try named.contains(Streams.word) ? [] : hub.dueByNow()
       return try take(waiting + named, into: hub, command) { file, body in
         try waiting.contains(file) ? body(file) : Streams.with(file, command, context, in: hub.folder, body)
-      }
+      }.answer
     }
   }
 
-  /// Imports bundles. - Parameter open: gives the path of what was named.
+  /// Imports bundles, and says which of the files need no carrying any more.
+  /// - Parameter open: gives the path of what was named.
   static func take(
     _ names: [String], into hub: HubWorkspace, _ command: ParsedCommand,
     open: (_ name: String, _ body: (String) throws -> HubImportReport) throws -> HubImportReport
-  ) throws -> Answer {
-    var answer = try ImportRounds.run(names) { name in
+  ) throws -> (answer: Answer, taken: [String]) {
+    let rounds = try ImportRounds(names) { name in
       let report = try open(name) { try hub.importBundle($0) }
-      return Rehearsal.extend(text(report), json(report), by: report.tally, report.found, command)
+      return Rehearsal.extend(text(report), json(report), report.verdict, by: report.tally, report.found, command)
     }
+    var answer = rounds.answer
     let open = try hub.conflicts([.open]).count
     if open > 0, !command.dryRun { answer.text += "\(Words.count(open, "conflict")) to be decided: satchel-hub conflicts\n" }
-    return answer
+    return (answer, rounds.taken)
   }
 
   static var syncing: SyncCommands {

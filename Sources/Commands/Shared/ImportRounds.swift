@@ -4,18 +4,25 @@ import SatchelPlatform
 import SatchelWorkspace
 
 /// Imports several files: each by itself, so that a bad one holds up no other, and again those that only waited for another one.
-enum ImportRounds {
-  struct Result {
-    let file: String
+struct ImportRounds {
+  /// What is told of a file that was no failure.
+  struct Told {
     let text: String
     let json: JSONValue
-    let failure: Failure?
+    /// Whether the file needs no carrying any more.
+    let isTaken: Bool
   }
 
-  /// - Parameter body: imports one file and says in words and JSON what it did. What is no refusal ends everything.
-  static func run(_ files: [String], _ body: (_ file: String) throws -> (String, JSONValue)) throws -> Answer {
+  enum Outcome {
+    case told(Told)
+    case failed(Failure)
+  }
+
+  private(set) var results: [(file: String, outcome: Outcome)] = []
+
+  /// - Parameter body: imports one file and says what it did. What is no refusal ends everything.
+  init(_ files: [String], _ body: (_ file: String) throws -> Told) throws {
     if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: it stands alone") }
-    var results: [Result] = []
     var waiting = files
     var before = Int.max
     while !waiting.isEmpty, waiting.count < before {
@@ -23,43 +30,47 @@ enum ImportRounds {
       var gaps: [String] = []
       for file in waiting {
         do {
-          let (text, json) = try body(file)
-          results.append(Result(file: file, text: text, json: json, failure: nil))
+          results.append((file, .told(try body(file))))
         } catch let error as Refusal where error.reason == "gap" && files.count > 1 {
           gaps.append(file)
         } catch let error as Refusal where error.isForElsewhere && files.count > 1 {
           // A courier's stick holds what is for others too.
           let words = "\(visible(file)): left alone. \(error.message)\n"
-          results.append(Result(file: file, text: words, json: ["verdict": "left"], failure: nil))
+          results.append((file, .told(Told(text: words, json: ["verdict": "left"], isTaken: false))))
         } catch {
           let failure = Failure(error)
           guard failure.code == .refused || files.count > 1 && failure.code == .failed else { throw error }
-          results.append(Result(file: file, text: "", json: .null, failure: failure))
+          results.append((file, .failed(failure)))
         }
       }
       waiting = gaps
     }
     for file in waiting {
-      do {
-        let (text, json) = try body(file)
-        results.append(Result(file: file, text: text, json: json, failure: nil))
-      } catch { results.append(Result(file: file, text: "", json: .null, failure: Failure(error))) }
+      do { results.append((file, .told(try body(file)))) } catch { results.append((file, .failed(Failure(error)))) }
     }
-    return answer(results)
   }
 
-  private static func answer(_ results: [Result]) -> Answer {
-    let text = results.filter { $0.failure == nil }.map(\.text).joined()
-    let warnings = results.compactMap { result in result.failure.map { "\(result.file): \($0.text)" } }.joined()
-    let documents = results.map { result -> JSONValue in
-      guard let failure = result.failure else {
-        return .object([.init(name: "file", value: .string(result.file))] + (result.json.objectValue ?? []))
+  /// The files that need no carrying any more.
+  var taken: [String] {
+    results.compactMap { file, outcome in if case .told(let told) = outcome, told.isTaken { file } else { nil } }
+  }
+
+  var answer: Answer {
+    var answer = Answer("", [:])
+    var documents: [JSONValue] = []
+    for (file, outcome) in results {
+      switch outcome {
+      case .told(let told):
+        answer.text += told.text
+        documents.append(.object([.init(name: "file", value: .string(file))] + (told.json.objectValue ?? [])))
+      case .failed(let failure):
+        answer.warnings += "\(file): \(failure.text)"
+        documents.append(["file": .string(file), "verdict": "refused", "error": failure.json])
+        if failure.code == .refused || answer.code == .done { answer.code = failure.code == .refused ? .refused : .failed }
       }
-      return ["file": .string(result.file), "verdict": "refused", "error": failure.json]
     }
-    let failures = results.compactMap(\.failure)
-    let code = failures.contains { $0.code == .refused } ? ExitCode.refused : failures.isEmpty ? .done : .failed
-    return Answer(text, ["bundles": .array(documents)], code: code, warnings: warnings)
+    answer.members = [.init(name: "bundles", value: .array(documents))]
+    return answer
   }
 }
 

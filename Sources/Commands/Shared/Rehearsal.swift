@@ -6,9 +6,11 @@ import SatchelWorkspace
 enum Rehearsal {
   /// What an import says, and in a rehearsal also what would change and which conflicts would arise.
   static func extend(
-    _ text: String, _ json: JSONValue, by tally: RowTally, _ found: [ConflictRecord], _ command: ParsedCommand
-  ) -> (String, JSONValue) {
-    (text + (command.dryRun ? Self.text(tally, found) : ""), .object((json.objectValue ?? []) + members(tally, found)))
+    _ text: String, _ json: JSONValue, _ verdict: Verdict, by tally: RowTally, _ found: [ConflictRecord], _ command: ParsedCommand
+  ) -> ImportRounds.Told {
+    .init(
+      text: text + (command.dryRun ? Self.text(tally, found) : ""),
+      json: .object((json.objectValue ?? []) + members(tally, found)), isTaken: verdict.isTaken)
   }
 
   private static func text(_ tally: RowTally, _ found: [ConflictRecord]) -> String {

@@ -34,16 +34,18 @@ struct Syncing {
   /// From what is imported on, one thing that fails holds up no other, and what was done is told.
   /// - Parameters:
   ///   - waiting: files of the workspace that can be imported by now.
-  ///   - take: imports the bundles that are for us.
+  ///   - take: imports the bundles that are for us, and says which of the files need no carrying any more.
   ///   - make: makes what is due. In a rehearsal, what would be.
   func run(
-    waiting: [String] = [], take: (_ files: [String]) throws -> Answer, make: () throws -> [Outgoing]
+    waiting: [String] = [], take: (_ files: [String]) throws -> (answer: Answer, taken: [String]), make: () throws -> [Outgoing]
   ) throws -> Answer {
     let incoming = try stick.bundles(for: name)
     let files = waiting + incoming
-    var answer = files.isEmpty ? Answer("Nothing for \(name) on the stick.\n", ["bundles": .array([])]) : try take(files)
+    var (answer, taken) =
+      files.isEmpty ? (Answer("Nothing for \(name) on the stick.\n", ["bundles": .array([])]), []) : try take(files)
     if !isRehearsal { answer.text = brief(answer.text) }
-    attempt(&answer) { try removeTaken(incoming, $0) }
+    // What was refused or waits stays.
+    if !isRehearsal { attempt(&answer) { _ in try stick.take(taken.filter(incoming.contains)) } }
     var outgoing: [Outgoing] = []
     do { outgoing = try make() } catch  where !files.isEmpty { tell("", Failure(error), &answer) }
     put(outgoing, &answer)
@@ -95,20 +97,6 @@ struct Syncing {
     try stick.explain()
     try stick.sync()
     answer.text += "Done: the stick is safe to remove.\n"
-  }
-
-  /// What was imported, or had been before, needs no carrying any more. What was refused or waits stays.
-  private func removeTaken(_ incoming: [String], _ answer: Answer) throws {
-    if isRehearsal { return }
-    let bundles = answer.members.first { $0.name == "bundles" }?.value.arrayValue ?? []
-    let taken: Set<String> = ["imported", "repeated", "stale", "part"]
-    try stick.take(
-      bundles.compactMap { bundle in
-        guard let file = bundle["file"]?.stringValue, incoming.contains(file), let verdict = bundle["verdict"]?.stringValue,
-          taken.contains(verdict)
-        else { return nil }
-        return file
-      })
   }
 
   private func attempt(_ answer: inout Answer, _ body: (inout Answer) throws -> Void) {
