@@ -13,11 +13,13 @@ struct ChangeLineParser {
 
   private enum Member: String, CaseIterable {
     case table, op, key, generation, stamp, row, set, was, to, number
+    /// Once: `allCases` makes an array for everyone who asks.
     static let all = allCases
   }
 
   private enum Operation: String, CaseIterable {
     case insert, update, delete, row, gone, rekey, block
+    /// Once, as above.
     static let all = allCases
   }
 

@@ -278,7 +278,10 @@ public struct Manifest: Hashable, Sendable {
   /// The name of the file of the bundle that this is, or is a piece of.
   public var wholeFileName: String { "\(stem).satchel" }
 
-  private var stem: String { "\(dataset)-\(from.name)-\(to.name)-\(wholeNumber)" }
+  private var stem: String { "\(Self.namePrefix(dataset: dataset, from: from.name, to: to.name))\(wholeNumber)" }
+
+  /// What the names of all bundles from one replica to another begin with; their numbers follow.
+  public static func namePrefix(dataset: String, from: String, to: String) -> String { "\(dataset)-\(from)-\(to)-" }
 }
 
 public enum BundleKind: String, Sendable, CaseIterable {

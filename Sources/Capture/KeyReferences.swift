@@ -2,17 +2,6 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// A row by the place of its table in the dataset and the value of its one key column.
-public struct KeyedRow: Hashable, Sendable {
-  public let place: Int
-  public let key: Value
-
-  public init(place: Int, key: Value) {
-    self.place = place
-    self.key = key
-  }
-}
-
 /// Which columns hold keys that may become others: those of tables with such a rule, and what refers to them, at any depth.
 public struct KeyReferences: Sendable {
   /// For each table, by the column's position: the place of the table whose keys stand in the column.

@@ -32,6 +32,7 @@ public final class Password {
   }
 
   private static func check(_ status: Int32) {
-    if status != 0 { fatalError("no memory to derive a key from a password") }  // No caller could do anything about that.
+    if status == 0 { return }
+    fatalError("no memory to derive a key from a password")  // The library's one failure here, and no caller could make any.
   }
 }

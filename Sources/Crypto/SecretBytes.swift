@@ -7,7 +7,9 @@ struct SecretBytes: ~Copyable {
 
   init(count: Int) {
     Sodium.start()
-    guard let start = sodium_malloc(count) else { fatalError("no memory for a secret") }  // No caller could do anything about it.
+    guard let start = sodium_malloc(count) else {
+      fatalError("no memory for a secret")  // Without guarded memory there is no key, and no caller could make any.
+    }
     (self.start, self.count) = (start, count)
   }
 

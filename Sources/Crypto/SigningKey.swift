@@ -15,7 +15,7 @@ public struct SigningKey: ~Copyable {
     var publicBytes = [UInt8](repeating: 0, count: PublicKey.size)
     let status = crypto_sign_seed_keypair(&publicBytes, secret.pointer(), seed)
     guard status == 0, let publicKey = PublicKey(id: keyID, bytes: publicBytes) else {
-      fatalError("every seed has its key")  // libsodium documents no failure for a seed of the right size.
+      preconditionFailure("every seed of 32 bytes has its key")
     }
     return SigningKey(publicKey: publicKey, secret: secret)
   }

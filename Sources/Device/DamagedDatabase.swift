@@ -62,7 +62,7 @@ struct DamagedDatabase {
       )
     }
     let archive = BundleArchive(workspace.folder, files)
-    let prefix = "\(manifest.dataset)-\(manifest.from.name)-\(manifest.to.name)-"
+    let prefix = Manifest.namePrefix(dataset: manifest.dataset, from: manifest.from.name, to: manifest.to.name)
     if let newest = try archive.numbers(prefix).last, scope.number.rawValue < newest {
       throw Refusal(
         "older", "The database \(path) is damaged (\(fault)), and bundle \(newest) of the hub came here after this one.",

@@ -90,7 +90,7 @@ extension DeviceWorkspace {
     let manifest = bundle.manifest
     let now = platform.clock.milliseconds()
     let exports = try BundleArchive(folder, platform.files)
-      .highestOutgoing("\(manifest.dataset)-\(configuration.name)-\(manifest.from.name)-")
+      .highestOutgoing(Manifest.namePrefix(dataset: manifest.dataset, from: configuration.name, to: manifest.from.name))
     var state = try self.state(by: manifest, scope, definition)
     // A device that begins again goes on counting where the hub heard it last: no number may mean two exports.
     // Nor may one that was made and is still on its way.

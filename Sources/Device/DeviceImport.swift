@@ -110,13 +110,7 @@ extension DeviceWorkspace {
   }
 
   func quarantining<T>(_ path: String, _ session: DeviceSession?, _ body: () throws -> T) throws -> T {
-    do { return try body() } catch let error as Refusal {
-      if error.keeping == .quarantine { try session?.quarantine(path, because: error) }
-      throw error
-    } catch let error as BundleError {
-      try session?.quarantine(path, because: error)
-      throw error
-    }
+    try Quarantine.guarding(body) { try session?.quarantine(path, because: $0) }
   }
 
   /// Checks a bundle from the hub, or one of this device's own, and lets `body` look at it. Imports nothing.

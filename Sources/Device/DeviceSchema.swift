@@ -4,8 +4,7 @@ import SatchelWorkspace
 enum DeviceSchema {
   static let all = [
     state, revoked, exports, resolutions, rekeyed, AttachmentList.schema, AttachmentList.received, BlockTable.schema,
-    ConflictTable.schema, Ledger.schema,
-    VersionTable.schema,
+    ConflictTable.schema, Ledger.schema, VersionTable.schema,
   ]
 
   static let state = """

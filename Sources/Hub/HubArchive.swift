@@ -20,19 +20,9 @@ struct HubArchive {
   /// nil where it is kept already.
   func bring(_ path: String, _ manifest: Manifest) throws -> String? {
     if try files.kind(place(of: manifest)) != nil { return nil }
-    let source = try files.open(path)
-    defer { files.close(source) }
-    let made = try files.createTemporary(in: folder.archive, mode: 0o644)
-    defer { files.close(made.fd) }
-    do {
-      var pieces = files.pieces(of: source)
-      while let piece = try pieces.next() { try files.write(made.fd, piece) }
-      try files.sync(made.fd)
-    } catch {
-      try? files.remove(made.path)
-      throw error
-    }
-    return made.path
+    let brought = Paths.join(folder.archive, HostFileSystem.temporaryPrefix + manifest.bundle.text)
+    try files.copy(path, to: brought, mode: 0o644)
+    return brought
   }
 
   /// Keeps what was brought, once the bundle was taken.

@@ -109,19 +109,16 @@ extension HubWorkspace {
   }
 
   private func quarantining(_ path: String, _ store: HubStore, _ body: () throws -> HubImportReport) throws -> HubImportReport {
-    do { return try body() } catch let error as Refusal {
-      switch error.keeping {
-      case .inPlace: break
-      case .quarantine: try quarantine(path, because: error, store)
-      case .waiting: if ending == .keep { try keepWaiting(path, store) }
+    try Quarantine.guarding {
+      do { return try body() } catch let error as Refusal where error.keeping == .waiting {
+        if ending == .keep { try keepWaiting(path, store) }
+        throw error
+      } catch BundleError.unknownKey where isRequest(path) {
+        throw Refusal(
+          "wrong-kind", "This is a device's request to join.", hint: "Enrol it: satchel-hub device enrol FILE --user USER")
       }
-      throw error
-    } catch BundleError.unknownKey where isRequest(path) {
-      throw Refusal(
-        "wrong-kind", "This is a device's request to join.", hint: "Enrol it: satchel-hub device enrol FILE --user USER")
-    } catch let error as BundleError {
-      try quarantine(path, because: error, store)
-      throw error
+    } keep: {
+      try quarantine(path, because: $0, store)
     }
   }
 

@@ -77,7 +77,6 @@ public struct HubWorkspace: Sendable {
     guard try Database(path: known.databasePath, mode: .readWrite).hasTable("satchel_hub"),
       try known.examined().identity.id == known.configuration.id
     else { return nil }
-    if ending == .keep { try folder.finish(platform.files) }
     return known
   }
 

@@ -132,11 +132,6 @@ extension JSONWriter {
     bytes.append(UInt8(ascii: "\""))
     var written = 0
     var i = JSONText.endOfPlain(text.span, from: 0)
-    if i == text.count {
-      bytes.append(contentsOf: text)
-      bytes.append(UInt8(ascii: "\""))
-      return
-    }
     while i < text.count {
       let byte = text[i]
       if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {

@@ -24,7 +24,7 @@ public struct SystemRandom: RandomSource {
         unsafe getentropy(all.baseAddress! + start, min(256, count - start)) != 0
       }
     }
-    if failed { fatalError("the kernel gives no random bytes (errno \(errno))") }  // Keys could be guessed.
-    return bytes
+    if !failed { return bytes }
+    fatalError("the kernel gives no random bytes (errno \(errno))")  // Whatever went on would make keys that can be guessed.
   }
 }

@@ -2,14 +2,17 @@
 public enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  public static func text(of bytes: some Collection<UInt8>) -> String {
+  public static func text(of bytes: some Collection<UInt8>) -> String { String(decoding: utf8(of: bytes), as: UTF8.self) }
+
+  /// The same as bytes.
+  public static func utf8(of bytes: some Collection<UInt8>) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(2 * bytes.count)
     for byte in bytes {
       text.append(digits[Int(byte >> 4)])
       text.append(digits[Int(byte & 0xf)])
     }
-    return String(decoding: text, as: UTF8.self)
+    return text
   }
 
   /// nil where it is no such text.

@@ -16,12 +16,7 @@ public struct Stamp: Counter {
 
   /// The same as bytes, as they stand in a line.
   public var hexadecimalBytes: [UInt8] {
-    [UInt8](capacity: 16) { digits in
-      for shift in stride(from: 60, through: 0, by: -4) {
-        let digit = UInt8(truncatingIfNeeded: rawValue >> Int64(shift)) & 0xf
-        digits.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-      }
-    }
+    Hexadecimal.utf8(of: (0..<8).lazy.map { [rawValue] in UInt8(truncatingIfNeeded: rawValue >> (56 - 8 * Int64($0))) })
   }
 
   public init?(hexadecimal text: String) { self.init(hexadecimal: Array(text.utf8)) }

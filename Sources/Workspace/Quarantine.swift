@@ -33,6 +33,17 @@ public enum Quarantine {
     if folder.isForUs(file) { try platform.files.remove(file) }
   }
 
+  /// Runs `body`. What it refuses for good is handed to `keep` before it is thrown on.
+  public static func guarding<T>(_ body: () throws -> T, keep: (any ExplainedError) throws -> Void) throws -> T {
+    do { return try body() } catch let error as Refusal where error.keeping == .quarantine {
+      try keep(error)
+      throw error
+    } catch let error as BundleError {
+      try keep(error)
+      throw error
+    }
+  }
+
   /// Forgets a file that was taken after all, and the words beside it.
   public static func release(_ file: String, files: any FileSystem) throws {
     try files.remove(file)

@@ -2,7 +2,7 @@ import SatchelValues
 
 /// Who made a change that the hub commits, and how it came.
 struct Origin: Sendable {
-  let stamp: Stamp
+  private(set) var stamp: Stamp
   /// Whether the device itself needs its change sent back, because it may have rebased it away meanwhile.
   let echo: Bool
   /// Milliseconds since 1970 by the hub's clock.
@@ -16,22 +16,18 @@ struct Origin: Sendable {
   ///   - device: nil: somebody at the hub.
   ///   - bundle: in which the change came; nil: in none.
   init(device: ReplicaID?, user: String, stamp: Stamp, bundle: BundleID?, echo: Bool, at: Int64) {
-    self.init(
-      stamp: stamp, echo: echo, at: at, deviceValue: device.map { .string($0.text) } ?? .null, userValue: .string(user),
-      bundleValue: bundle.map { .string($0.text) } ?? .null)
-  }
-
-  private init(stamp: Stamp, echo: Bool, at: Int64, deviceValue: Value, userValue: Value, bundleValue: Value) {
     self.stamp = stamp
     self.echo = echo
     self.at = at
-    self.deviceValue = deviceValue
-    self.userValue = userValue
-    self.bundleValue = bundleValue
+    deviceValue = device.map { .string($0.text) } ?? .null
+    userValue = .string(user)
+    bundleValue = bundle.map { .string($0.text) } ?? .null
   }
 
   /// The same at another time by the device's clock.
   func at(_ stamp: Stamp) -> Origin {
-    Origin(stamp: stamp, echo: echo, at: at, deviceValue: deviceValue, userValue: userValue, bundleValue: bundleValue)
+    var origin = self
+    origin.stamp = stamp
+    return origin
   }
 }
