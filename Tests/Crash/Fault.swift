@@ -25,6 +25,7 @@ extension CrashWorld {
     }
     return spread(writes, ["ENOSPC", "EIO", "ENOSPC", "EIO"]) + spread(openedToWrite, ["EROFS"])
       + spread(opens, ["EACCES", "EMFILE"]) + spread(onStick, ["EIO", "ENODEV"])
+      + spread(onStick.filter { $0.name == "openat" }, ["ENOENT"])
   }
 
   private static func each(_ calls: [Call], _ errors: [String]) -> [Fault] {
