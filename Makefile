@@ -99,12 +99,15 @@ histories: deps
 	  $(SWIFT) test $(OPTIMISED) --filter 'ProtocolTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test $(OPTIMISED) --skip-build --filter ConcurrencyTests
 
-# The tests under the sanitizers for addresses and for threads, each in a build of its own: hours. The address sanitizer needs memory of its
-# own, and XCTest, which begins every run, leaks.
+# The tests under the sanitizers for addresses and for threads, each in a build of its own, then the documents' tours and the recipes with both
+# tools under valgrind: hours. The address sanitizer needs memory of its own, and XCTest, which begins every run, leaks.
 sanitize: deps
 	SATCHEL_MEBIBYTES=512 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt \
 	  $(SWIFT) test -c release -Xswiftc -enable-testing --sanitize address --scratch-path .build/address
 	$(SWIFT) test -c release -Xswiftc -enable-testing --sanitize thread --scratch-path .build/thread
+	@scripts/install-packages.sh valgrind
+	$(SWIFT) build -c release
+	scripts/valgrind.sh .build/release
 
 # Kills the tools before every call that changes a file, and fails every such call, one run each: minutes.
 crash: deps
