@@ -100,11 +100,11 @@ histories: deps
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test $(OPTIMISED) --skip-build --filter ConcurrencyTests
 
 # The tests under the sanitizers for addresses and for threads, each in a build of its own, then the documents' tours and the recipes with both
-# tools under valgrind: hours. The address sanitizer needs memory of its own, and XCTest, which begins every run, leaks.
+# tools under valgrind: hours, and so with fewer seasons. The address sanitizer needs memory of its own, and XCTest, which begins every run, leaks.
 sanitize: deps
-	SATCHEL_MEBIBYTES=512 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt \
+	SATCHEL_SEASONS=100 SATCHEL_MEBIBYTES=512 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt \
 	  $(SWIFT) test -c release -Xswiftc -enable-testing --sanitize address --scratch-path .build/address
-	$(SWIFT) test -c release -Xswiftc -enable-testing --sanitize thread --scratch-path .build/thread
+	SATCHEL_SEASONS=100 $(SWIFT) test -c release -Xswiftc -enable-testing --sanitize thread --scratch-path .build/thread
 	@scripts/install-packages.sh valgrind
 	$(SWIFT) build -c release
 	scripts/valgrind.sh .build/release

@@ -60,19 +60,15 @@ extension DeviceSession {
   /// The exports that go on from one that a hub has, in their order. Throws a `WorkspaceError` where the files of so many are gone that the hub
   /// could not take what follows.
   private func exports(after merged: SequenceNumber) throws -> [KeptExport] {
-    let files = try database.all(
-      "SELECT sequence, file FROM satchel_exports WHERE sequence > :merged AND written = 1 ORDER BY sequence",
-      ["merged": .integer(merged.rawValue)]
-    ) { (sequence: SequenceNumber($0.integer(0)), file: $0.text(1)) }
+    let own = try workspace.ownKeys()
     var kept: [KeptExport] = []
     var reached = merged
-    for export in files {
-      guard let path = try archive.place(ofOutgoing: export.file) else { continue }
-      let own = try workspace.ownKeys()
-      guard let manifest = try? workspace.reader.manifest(of: path, trust: .keys(own)), case .changes(let changes) = manifest.body
+    for sequence in try sequences(after: merged) {
+      guard let path = try archive.place(ofOutgoing: "\(outgoingPrefix)\(sequence).satchel"),
+        let manifest = try? workspace.reader.manifest(of: path, trust: .keys(own)), case .changes(let changes) = manifest.body
       else { continue }
       if changes.reaches(back: reached) { reached = changes.sequence }
-      kept.append(KeptExport(sequence: export.sequence, path: path, manifest: manifest))
+      kept.append(KeptExport(sequence: sequence, path: path, manifest: manifest))
     }
     guard reached >= state.acknowledged else {
       throw WorkspaceError(
@@ -85,11 +81,9 @@ extension DeviceSession {
     return kept
   }
 
+  /// By their files: a database that was made anew does not know of what was exported before it.
   func sequences(after merged: SequenceNumber) throws -> [SequenceNumber] {
-    try database.all(
-      "SELECT sequence FROM satchel_exports WHERE sequence > :merged AND written = 1 ORDER BY sequence",
-      ["merged": .integer(merged.rawValue)]
-    ) { SequenceNumber($0.integer(0)) }
+    try archive.outgoing(outgoingPrefix).filter { $0 > merged.rawValue }.map { SequenceNumber($0) }
   }
 
   /// Files in the outbox that go to the hub before the newest export, in their order.

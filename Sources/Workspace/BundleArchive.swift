@@ -28,14 +28,22 @@ public struct BundleArchive: Sendable {
 
   public func path(_ prefix: String, _ number: Int64) -> String { Paths.join(folder.archive, "\(prefix)\(number).satchel") }
 
-  /// Where the bundle lies that was made here: kept, waiting, or carried and still remembered; nil where nowhere.
+  /// Where the bundle lies that was made here; nil where nowhere.
   public func place(ofOutgoing name: String) throws -> String? {
-    try [folder.archive, folder.sent, folder.outbox].map { Paths.join($0, name) }.first { try files.kind($0) == .file }
+    try placesOfOutgoing.map { Paths.join($0, name) }.first { try files.kind($0) == .file }
   }
+
+  /// The numbers of the bundles that were made here and have a file somewhere, in their order.
+  public func outgoing(_ prefix: String) throws -> [Int64] {
+    try Set(placesOfOutgoing.flatMap { try Self.numbers(prefix, in: $0, files) }).sorted()
+  }
+
+  /// Where what was made here is kept, was carried and is still remembered, or waits.
+  private var placesOfOutgoing: [String] { [folder.archive, folder.sent, folder.outbox] }
 
   /// The highest number of a bundle that was made here, as far as its files tell.
   public func highestOutgoing(_ prefix: String) throws -> Int64 {
-    try [folder.archive, folder.sent, folder.outbox].map { place in
+    try placesOfOutgoing.map { place in
       // A look at every file would cost more than a year of exports is worth.
       try Self.numbers(prefix, in: place, files).last { number in
         try files.kind(Paths.join(place, "\(prefix)\(number).satchel")) == .file

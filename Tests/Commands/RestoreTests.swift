@@ -77,6 +77,22 @@ import Testing
     #expect(try camp.newestBundle(in: "tablet/bundles/archive/former", "camp-hub-tablet-").hasSuffix("-2.satchel"))
   }
 
+  @Test("a device whose database was made anew delivers again what it had exported before that")
+  func redeliveryOfNewDatabase() throws {
+    try backUp()
+    try write("tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'new')")
+    try carry("tablet")
+    try camp.remove("tablet/data.sqlite")
+    camp.hub("emit", "--device", "tablet", "--full")
+    camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
+    #expect(try reviews("tablet/data.sqlite") == "n1|3|new\nr1|4|quiet")
+    try restore()
+    try carry("tablet", rounds: 3)
+    #expect(try reviews(office) == "n1|3|new\nr1|4|quiet\nr2|5|dark")
+    #expect(try reviews("tablet/data.sqlite") == "n1|3|new\nr1|4|quiet")
+    #expect(camp.device("tablet", "doctor").code == 0)
+  }
+
   @Test("bundles of the lost history are taken in their order, whatever became of the device", arguments: [true, false])
   func formerBundles(isInOrder: Bool) throws {
     try backUp()

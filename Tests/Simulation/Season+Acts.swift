@@ -12,7 +12,7 @@ extension SeasonEvent.Kind {
   var canFail: Bool {
     switch self {
     case .export, .emit, .carry, .damagedCarry, .resolve, .hubResolve, .rights, .version, .backup, .restoreHub, .compact: true
-    case .write, .hubWrite, .clone, .lostDevice, .oldCopy, .clockJump: false
+    case .write, .hubWrite, .clone, .lostDevice, .lostDatabase, .oldCopy, .clockJump: false
     }
   }
 }
@@ -40,6 +40,7 @@ extension Season {
     case .hubResolve: try resolveAtHub(&random)
     case .clone: try clone(device, &random)
     case .lostDevice: try lose(device, &random)
+    case .lostDatabase: try loseDatabase(of: device)
     case .oldCopy: try putBackOldCopy(of: device, &random)
     case .backup: try makeBackup()
     case .restoreHub: try restoreHub()
@@ -262,14 +263,28 @@ extension Season {
     }
     say("\(device.name) gets an old copy of its database")
     let newest = try device.sequence()
-    device.closeApp()
-    for suffix in ["", "-wal", "-shm", "-journal"] { try files.removeIfThere(device.databasePath + suffix) }
+    try removeDatabase(of: device)
     world.copy(copy, to: device.databasePath)
     device.copy = nil
     if try device.sequence() < newest { try refuseExport(of: device) }
     if random.once(in: 2) { try write(on: device, &random) }
     let report = try device.workspace.repair()
     if !report.isWell { throw Wrong("\(device.name) with an old copy cannot be repaired: \(report)") }
+  }
+
+  private func removeDatabase(of device: FieldDevice) throws {
+    device.closeApp()
+    for suffix in ["", "-wal", "-shm", "-journal"] { try files.removeIfThere(device.databasePath + suffix) }
+  }
+
+  /// All that it held is in an export, which comes to the hub when the new one is there already.
+  private func loseDatabase(of device: FieldDevice) throws {
+    guard !presence.isRestored, try device.app() != nil, let parcel = try export(device) else { return }
+    try removeDatabase(of: device)
+    device.copy = nil
+    say("\(device.name) has lost its database")
+    try deliver(emit(to: device, full: true))
+    try deliver(parcel)
   }
 
   /// What an old copy exported would bear a number that means another export already.

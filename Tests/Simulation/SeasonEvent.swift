@@ -14,6 +14,8 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     case clone
     /// A device is lost, and its user gets a new one.
     case lostDevice
+    /// A device's database is lost while an export is on its way; a full bundle makes a new one.
+    case lostDatabase
     /// Somebody puts back a copy of the device's database that was made after its last export.
     case oldCopy
     case backup, restoreHub, compact
@@ -33,7 +35,8 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
   /// How often each kind comes, of all.
   private static let shares: [(Kind, Int)] = [
     (.write, 36), (.hubWrite, 8), (.export, 15), (.emit, 12), (.carry, 24), (.damagedCarry, 2), (.rights, 3), (.version, 1),
-    (.resolve, 2), (.hubResolve, 2), (.clone, 1), (.lostDevice, 1), (.oldCopy, 1), (.backup, 2), (.restoreHub, 1), (.compact, 2),
+    (.resolve, 2), (.hubResolve, 2), (.clone, 1), (.lostDevice, 1), (.lostDatabase, 1), (.oldCopy, 1), (.backup, 2),
+    (.restoreHub, 1), (.compact, 2),
     (.clockJump, 1),
   ]
 
