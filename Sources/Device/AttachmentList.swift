@@ -17,7 +17,8 @@ struct AttachmentList {
       digest TEXT,                -- of what went or came last; NULL: nothing yet
       sent INTEGER NOT NULL,      -- the last export that carried it; 0: none
       delivered INTEGER NOT NULL, -- 1: the hub is known to have it
-      leaving INTEGER NOT NULL    -- 1: a row that named it left this user's sight
+      leaving INTEGER NOT NULL,   -- 1: a row that named it left this user's sight
+      asked INTEGER NOT NULL      -- the last export that asked for it, because it is here no more; 0: none
     ) WITHOUT ROWID
     """
 
@@ -49,7 +50,7 @@ struct AttachmentList {
 
   func add(_ path: AttachmentPath, in database: borrowing Database) throws {
     try database.run(
-      "INSERT OR IGNORE INTO satchel_attachments (path, sent, delivered, leaving) VALUES (:path, 0, 0, 0)",
+      "INSERT OR IGNORE INTO satchel_attachments (path, sent, delivered, leaving, asked) VALUES (:path, 0, 0, 0, 0)",
       ["path": .string(path.text)])
   }
 
@@ -64,8 +65,8 @@ struct AttachmentList {
       if arrival.kept != arrival.path { continue }
       try database.run(
         """
-        INSERT OR REPLACE INTO satchel_attachments (path, digest, sent, delivered, leaving)
-        VALUES (:path, :digest, 0, 1, 0)
+        INSERT OR REPLACE INTO satchel_attachments (path, digest, sent, delivered, leaving, asked)
+        VALUES (:path, :digest, 0, 1, 0, 0)
         """, values)
     }
   }
@@ -84,6 +85,17 @@ struct AttachmentList {
     try database.all("SELECT path, sent FROM satchel_attachments WHERE delivered = 0 ORDER BY sent, path") {
       (AttachmentPath($0.text(0)), $0.integer(1))
     }.compactMap { entry in entry.0.map { ($0, entry.1) } }
+  }
+
+  /// The files that the hub is known to have, that rows name, and that are here no more: first those for which nobody asked yet, then those for
+  /// which somebody asked longest ago.
+  func lost(in database: borrowing Database) throws -> [(path: AttachmentPath, asked: Int64)] {
+    let gone = try database.all(
+      "SELECT path, asked FROM satchel_attachments WHERE delivered = 1 AND leaving = 0 ORDER BY asked, path"
+    ) { (AttachmentPath($0.text(0)), $0.integer(1)) }.compactMap { entry in entry.0.map { (path: $0, asked: entry.1) } }
+      .filter { try files.isGone($0.path) }
+    let unnamed = try named.unnamed(Set(gone.map(\.path)), in: database)
+    return gone.filter { !unnamed.contains($0.path) }
   }
 
   /// Takes away the files of rows that left, once the hub has those that were made here, and unless another row names them.

@@ -26,11 +26,16 @@ struct DeviceAttachments {
     var due: Set<AttachmentPath> = []
     /// How many are left for the exports after this one.
     var left = 0
+    /// What it asks the hub for, in order.
+    var lost: [AttachmentPath] = []
+    /// Whether no export asked for one of them yet.
+    var isAskingAnew = false
 
-    var isDue: Bool { staged.keys.contains { due.contains($0) } }
+    var isDue: Bool { isAskingAnew || staged.keys.contains { due.contains($0) } }
   }
 
-  /// Looks for files that the hub is not known to have, and copies those that fit into the draft. Writers wait for the look alone.
+  /// Looks for files that the hub is not known to have, and copies those that fit into the draft; and for those that it has and that are
+  /// gone here. Writers wait for the look alone.
   /// - Parameters:
   ///   - bytes: how much at most; nil: what the dataset says.
   ///   - isNothingElse: whether there will be no export but for files that are due.
@@ -44,7 +49,10 @@ struct DeviceAttachments {
       for (path, sent) in waiting where sent == 0 || sent <= session.state.acknowledged.rawValue {
         if try list.isThere(path) { outgoing.due.insert(path) }
       }
-      return try outgoing.due.isEmpty && isNothingElse() ? [] : waiting
+      let lost = try list.lost(in: database).prefix(BundleLimits.mostBlobs)
+      outgoing.lost = lost.map(\.path).sorted()
+      outgoing.isAskingAnew = lost.contains { $0.asked == 0 }
+      return try outgoing.due.isEmpty && !outgoing.isAskingAnew && isNothingElse() ? [] : waiting
     }
     outgoing.staged = try list.files.stage(waiting.map(\.path), limits: list.limits.atMost(bytes), into: &draft)
     for (path, _) in waiting { if try outgoing.staged[path] == nil && list.isThere(path) { outgoing.left += 1 } }
@@ -73,6 +81,12 @@ struct DeviceAttachments {
 
   /// Adds files, and what came since the last export that the hub is known to have. The caller holds the transaction.
   func seal(_ outgoing: Outgoing, into draft: inout BundleDraft, sequence: SequenceNumber) throws {
+    for path in outgoing.lost {
+      let asked: KeyValuePairs<String, Value> = ["path": .string(path.text), "sequence": .integer(sequence.rawValue)]
+      try database.run("UPDATE satchel_attachments SET asked = :sequence WHERE path = :path", asked)
+      // Nobody says in one breath that a file came and that it is gone.
+      try database.run("DELETE FROM satchel_received WHERE path = :path", ["path": asked[0].value])
+    }
     let carried = outgoing.staged.map { (path: $0.key, file: $0.value) }
     try draft.addAttachments(carried, received: receipts())
     for (path, file) in carried {
@@ -123,8 +137,9 @@ struct DeviceAttachments {
   func status() throws -> DeviceStatus.Attachments {
     guard list.named.areAny else { return DeviceStatus.Attachments() }
     let waiting = try list.undelivered(in: database).filter { try list.isThere($0.path) }
+    let lost = try list.lost(in: database)
     return DeviceStatus.Attachments(
       missing: try list.named.missing(in: database, list.files, list.limits), waiting: waiting.count,
-      notSent: waiting.count { $0.sent == 0 })
+      notSent: waiting.count { $0.sent == 0 }, lost: lost.count, notAsked: lost.count { $0.asked == 0 })
   }
 }

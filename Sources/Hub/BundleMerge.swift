@@ -33,8 +33,10 @@ struct BundleMerge {
       // Files of an overtaken bundle too: the newer one may have had no room for them.
       for arrival in arriving.arrivals { try store.note(arrival, from: device) }
       for receipt in arriving.receipts { try store.note(receipt, from: device) }
+      let lost = verdict == .imported ? changes.lost : []
+      for path in lost { try store.noteLost(path, by: device, standingOn: changes.received) }
       var result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
-      (result.attached, result.beside) = (arriving.newCount, arriving.beside)
+      (result.attached, result.beside, result.attachedLost) = (arriving.newCount, arriving.beside, lost.count)
       device.merged = max(device.merged, changes.sequence)
       // What a hub that was restored does not know of, it cannot build on.
       if try store.hasEmission(changes.received, of: device.id) {

@@ -69,7 +69,7 @@ struct HubAttachments {
       guard let row = try store.rows[place].row(member.key) else { return }
       let paths = store.tables[place].attachments(of: row)
       for path in paths.sorted() where try !store.isClaimed(path, in: member.number, place) {
-        try store.save(path, member.number, place, store.isHeld(path, by: device) ? .held : .owed, of: device)
+        try store.save(path, member.number, place, store.known(path, at: device) ?? .owed, of: device)
       }
       try store.forgetAttachments(of: device, row: member.number, place, but: paths)
     }

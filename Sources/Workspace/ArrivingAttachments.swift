@@ -74,7 +74,7 @@ extension AttachedFiles {
       case .there where try self.digest(at: path) == digest:
         return .init(path: line.path, digest: digest, kept: path, isNew: false)
       case .there: continue
-      case .missing where try files.kind(place(path)) == nil:
+      case .missing where try isGone(path):
         return .init(path: line.path, digest: digest, kept: path, isNew: true)
       case .missing, .unfit: continue
       }

@@ -45,6 +45,11 @@ public struct AttachedFiles: Sendable {
     return bytes == 0 ? .missing : .there(bytes: bytes)
   }
 
+  /// Whether nothing at all is there, and nothing in the way of a file.
+  public func isGone(_ path: AttachmentPath) throws -> Bool {
+    try standing(at: path) == .missing && files.kind(place(path)) == nil
+  }
+
   /// All files that are here, but for those of which no row can name the path.
   public func all() throws -> [AttachmentPath] {
     try files.kind(root) == .directory ? all(below: "") : []

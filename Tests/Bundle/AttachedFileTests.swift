@@ -95,6 +95,15 @@ struct AttachedFileTests {
     #expect(try room.reason(HandMade().setting("critical", #"["attachments"]"#)) == "bad-manifest")
   }
 
+  @Test("what a device asks for must be places below files/, in order, and no more than a bundle carries")
+  func lost() throws {
+    #expect(try room.reason(HandMade().setting("lost", #"["a.jpg","b/c.jpg"]"#)) == nil)
+    let many = (0...BundleLimits.mostBlobs).map { "\"\(10_000 + $0)\"" }.joined(separator: ",")
+    for wrong in [#""a.jpg""#, "[1]", #"["../a.jpg"]"#, #"["b.jpg","a.jpg"]"#, #"["a.jpg","a.jpg"]"#, "[\(many)]"] {
+      #expect(try room.reason(HandMade().setting("lost", wrong)) == "bad-manifest", "\(wrong)")
+    }
+  }
+
   @Test("a link, a folder or another name below blobs/ is refused")
   func kinds() throws {
     for type in ["1", "2", "5"] {

@@ -649,7 +649,16 @@ def changes_members(manifest):
              ("received", take(manifest, "received", count)), ("sequence", take(manifest, "sequence", count_from_1)),
              ("chain", take(manifest, "chain", chain))]
     must(all(link["sequence"] < manifest["sequence"] for link in manifest["chain"]), "chain: a later export")
+    if "lost" in manifest:
+        shown.append(("lost", take(manifest, "lost", lost)))
     return shown
+
+
+def lost(paths):
+    must(isinstance(paths, list) and len(paths) <= MOST_BLOBS, "no list of lost files")
+    names = [path_of(path).encode() for path in paths]
+    must(names == sorted(set(names)), "order of the lost files")
+    return "[" + ", ".join(text_of(path) for path in paths) + "]"
 
 
 def chain(links):

@@ -55,7 +55,7 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
       "epoch: \(changes.epoch)", "incarnation: \(changes.incarnation)", "received: \(changes.received)",
       "sequence: \(changes.sequence)",
       "chain: [\(changes.chain.map { "\($0.sequence) \($0.digest.hexadecimal)" }.joined(separator: ", "))]",
-    ]
+    ] + (changes.lost.isEmpty ? [] : ["lost: [\(changes.lost.map { text($0.text) }.joined(separator: ", "))]"])
   case .scope(let scope):
     return common + [
       "epoch: \(scope.epoch)", "number: \(scope.number)", "after: \(scope.after)", "extent: \(scope.extent.rawValue)",

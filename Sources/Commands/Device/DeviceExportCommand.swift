@@ -34,7 +34,7 @@ extension DeviceTool {
         report.isNew
         ? "Export \(report.sequence): \(Words.count(total, "change"))\(total > 0 ? " (\(Words.tables(report.changes)))" : "").\n"
         : "Nothing is new since export \(report.sequence).\n"
-      text += AttachedWords.carried(report.attached, left: report.attachedLeft)
+      text += AttachedWords.carried(report.attached, left: report.attachedLeft) + AttachedWords.asked(report.attachedLost)
       text += "It is in \(delivered.place(report.file)): carry it to the hub.\n"
       var answer = Answer(
         text,
@@ -42,6 +42,7 @@ extension DeviceTool {
           "new": .bool(report.isNew), "sequence": .integer(report.sequence.rawValue), "file": .string(report.file),
           "name": .string(file), "changes": .tables(report.changes), "conflicts": .integer(Int64(report.conflicts)),
           "files": .integer(Int64(report.attached)), "files_left": .integer(Int64(report.attachedLeft)),
+          "files_lost": .integer(Int64(report.attachedLost)),
         ])
       answer.members += delivered.members
       if delivered.isStreamed { answer.output = report.file }

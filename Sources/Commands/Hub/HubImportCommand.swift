@@ -82,6 +82,10 @@ extension HubTool {
     if report.resolved > 0 { text += ", \(Words.count(report.resolved, "conflict")) decided by its user" }
     if report.released > 0 { text += ", \(Words.count(report.released, "row")) that had waited let in" }
     text += ".\n" + AttachedWords.came(report.attached, report.beside)
+    if report.attachedLost > 0 {
+      text +=
+        "It asks for \(Words.count(report.attachedLost, "file")) that \(report.attachedLost == 1 ? "is" : "are") gone there.\n"
+    }
     if !report.rekeyed.isEmpty {
       text += "\(Words.count(report.rekeyed.count, "row")) got new keys, because others had theirs: satchel_rekeyed\n"
     }
@@ -114,6 +118,7 @@ extension HubTool {
       "conflicts": .integer(Int64(report.conflicts)), "resolved": .integer(Int64(report.resolved)),
       "released": .integer(Int64(report.released)), "clock_ahead_ms": .integer(report.clamped),
       "files": .integer(Int64(report.attached)), "files_beside": AttachedWords.json(report.beside),
+      "files_lost": .integer(Int64(report.attachedLost)),
       "departed": .integer(Int64(report.departed)), "left_out": .strings(report.leftOut.map(\.text)),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),

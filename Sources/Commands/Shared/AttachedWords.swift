@@ -15,6 +15,11 @@ enum AttachedWords {
     return "\(Words.count(count, "file")) along with it\(more).\n"
   }
 
+  /// For what an export asks.
+  static func asked(_ count: Int) -> String {
+    count == 0 ? "" : "It asks for \(Words.count(count, "file")) that \(count == 1 ? "is" : "are") gone from files/ here.\n"
+  }
+
   static func came(_ count: Int, _ beside: [ArrivingAttachments.Arrival]) -> String {
     var text = count == 0 ? "" : "\(Words.count(count, "file")) came with it.\n"
     for file in beside.prefix(mostShown) {
