@@ -10,10 +10,12 @@ import SatchelValues
 public struct AttachedFiles: Sendable {
   public let root: String
   let files: any FileSystem
+  private let clock: any WallClock
 
-  public init(_ folder: WorkspaceFolder, _ files: any FileSystem) {
+  public init(_ folder: WorkspaceFolder, _ platform: Platform) {
     root = folder.attached
-    self.files = files
+    files = platform.files
+    clock = platform.clock
   }
 
   /// What stands at a path.
@@ -50,6 +52,12 @@ public struct AttachedFiles: Sendable {
     try standing(at: path) == .missing && files.kind(place(path)) == nil
   }
 
+  /// How the file there looks; nil where there is none.
+  public func mark(at path: AttachmentPath) throws -> FileMark? {
+    guard case .there(let bytes) = try standing(at: path) else { return nil }
+    return FileMark(bytes: bytes, modified: try files.modified(place(path)), now: clock.milliseconds())
+  }
+
   /// All files that are here, but for those of which no row can name the path.
   public func all() throws -> [AttachmentPath] {
     try files.kind(root) == .directory ? all(below: "") : []
@@ -80,18 +88,24 @@ public struct AttachedFiles: Sendable {
   /// Copies into a draft what fits of the files at these paths, the first ones first: the limits are the dataset's.
   public func stage(
     _ paths: some Sequence<AttachmentPath>, limits: AttachmentLimits, into draft: inout BundleDraft
-  ) throws -> [AttachmentPath: BundleDraft.StagedFile] {
-    var staged: [AttachmentPath: BundleDraft.StagedFile] = [:]
+  ) throws -> [AttachmentPath: Staged] {
+    var staged: [AttachmentPath: Staged] = [:]
     var room = limits.bundleBytes
     for path in paths where staged[path] == nil && staged.count < BundleLimits.mostBlobs {
-      guard case .there(let bytes) = try standing(at: path), bytes <= min(room, limits.fileBytes) else { continue }
+      guard let mark = try mark(at: path), mark.bytes <= min(room, limits.fileBytes) else { continue }
       let fd = try files.open(place(path))
       defer { files.close(fd) }
       guard let file = try draft.stage(fd, limit: min(room, limits.fileBytes)) else { continue }
-      staged[path] = file
+      staged[path] = Staged(file: file, mark: mark)
       room -= file.bytes
     }
     return staged
+  }
+
+  /// A file's content in a draft, and how the file looked before it was read.
+  public struct Staged {
+    public let file: BundleDraft.StagedFile
+    public let mark: FileMark
   }
 
   /// Takes a file away that nobody here is to see any more, with the folders that are empty then. One that is not what came stays.

@@ -83,8 +83,12 @@ struct AttachedFileTests {
     #expect(try room.reason(bundle([Self.line("b.jpg"), Self.line("a.jpg")])) == "bad-line")
     #expect(try room.reason(bundle([Self.line("c.jpg", op: "has"), Self.line("a.jpg")])) == "bad-line")
     #expect(try room.reason(bundle([Self.line("a.jpg", op: "drop")])) == "bad-line")
-    let weighed = Self.line("a.jpg", op: "has").dropLast() + #","bytes":7}"#
-    #expect(try room.reason(bundle([String(weighed)], [])) == "bad-line")
+    let former = Self.line("a.jpg").dropLast()
+    #expect(try room.reason(bundle([former + #","was":"\#(HandMade.digest)"}"#])) == nil)
+    for wrong in ["null", "1", #""abc""#] { #expect(try room.reason(bundle([former + #","was":\#(wrong)}"#])) == "bad-line") }
+    for more in [#","bytes":7}"#, #","was":"\#(HandMade.digest)"}"#] {
+      #expect(try room.reason(bundle([Self.line("a.jpg", op: "has").dropLast() + more], [])) == "bad-line")
+    }
     #expect(
       try room.reason(bundle([Self.line("a.jpg")]).setting("counts", #"{"changes":0,"resolutions":0,"conflicts":0}"#)) != nil)
   }
@@ -133,13 +137,13 @@ struct AttachedFileTests {
     let folder = try TemporaryFolder()
     func made(_ names: [String]) throws -> [UInt8] {
       var draft = try BundleDraft(in: folder.path, platform: .still())
-      var files: [(path: AttachmentPath, file: BundleDraft.StagedFile)] = []
+      var files: [BundleDraft.CarriedFile] = []
       for name in names {
         try folder.write(Array(name.utf8), to: name)
         let fd = try folder.files.open(folder(name))
         defer { folder.files.close(fd) }
         let staged = try #require(try draft.stage(fd, limit: 100))
-        files.append((try #require(AttachmentPath(name)), staged))
+        files.append(.init(try #require(AttachmentPath(name)), staged, was: Digest.of([1])))
         #expect(try draft.stage(fd, limit: 100)?.bytes == 0)
       }
       try draft.addAttachments(files, received: [])

@@ -94,7 +94,11 @@ struct LostFileTests: PhotoStory {
     try photo("cave.jpg", in: "hub", "a secret")
     try review("r1", "cave", "cave.jpg", in: "office.sqlite")
     try review("r2", "lake", "cave.jpg", in: "tablet/data.sqlite")
-    try camp.sql("tablet/data.sqlite", "INSERT INTO satchel_attachments VALUES ('cave.jpg', NULL, 0, 1, 0, 0)")
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      INSERT INTO satchel_attachments (path, sent, delivered, leaving, asked) VALUES ('cave.jpg', 0, 1, 0, 0)
+      """)
     let asked = try camp.device("tablet", "export", "--json").json
     #expect(asked["files_lost"] == 1)
     camp.hub("import", camp.path(export(1)))

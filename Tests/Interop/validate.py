@@ -82,7 +82,7 @@ def wrongs(kind, path, item):
     name = next(step for step in reversed(path) if isinstance(step, str))
     if kind in ("change", "conflict") and path[0] in ROWS and len(path) > 1:
         return WRONG_VALUES if len(path) == 2 else [True, "!"]
-    wrong = [True] + [GONE] * (isinstance(path[-1], str) and (kind == "manifest" if len(path) > 1 else name not in OPTIONAL))
+    wrong = [True] + [GONE] * (isinstance(path[-1], str) and (kind == "manifest" if len(path) > 1 else name not in OPTIONAL and (kind, name) != ("attachment", "was")))
     if isinstance(item, int):
         return wrong + ["7", -1, 1.5, 2**53 if name != "snapshot" else 2**63, [], None]
     if isinstance(item, list):

@@ -29,7 +29,8 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
     let op = line.isFile ? "file" : "has"
     let content = try bundle.path(of: line).map { try HostFileSystem().read($0, limit: 1 << 24) }
     let shown = content.map { " | \(Hexadecimal.text(of: $0))" } ?? ""
-    lines.append("attachment | \(op) | \(text(line.path.text)) | \(line.digest.hexadecimal)\(shown)")
+    let was = line.was.map { " | was \($0.hexadecimal)" } ?? ""
+    lines.append("attachment | \(op) | \(text(line.path.text)) | \(line.digest.hexadecimal)\(was)\(shown)")
   }
   return lines.map { $0 + "\n" }.joined()
 }

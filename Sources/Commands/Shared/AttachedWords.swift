@@ -20,8 +20,9 @@ enum AttachedWords {
     count == 0 ? "" : "It asks for \(Words.count(count, "file")) that \(count == 1 ? "is" : "are") gone from files/ here.\n"
   }
 
-  static func came(_ count: Int, _ beside: [ArrivingAttachments.Arrival]) -> String {
-    var text = count == 0 ? "" : "\(Words.count(count, "file")) came with it.\n"
+  static func came(_ count: Int, newer: Int, _ beside: [ArrivingAttachments.Arrival]) -> String {
+    let versions = newer == 0 ? "" : ", \(newer == count ? "" : "\(newer) of them ")in place of earlier versions"
+    var text = count == 0 ? "" : "\(Words.count(count, "file")) came with it\(versions).\n"
     for file in beside.prefix(mostShown) {
       text += "The file \(file.path) here is another one than what came: that is kept as \(file.kept).\n"
     }

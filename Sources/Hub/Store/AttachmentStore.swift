@@ -47,6 +47,7 @@ extension HubStore {
       path TEXT NOT NULL,     -- by which the device knows it
       digest TEXT NOT NULL,
       kept TEXT NOT NULL,     -- where it is here: another path where a file of another content has its own
+      sequence INTEGER NOT NULL, -- the last export that brought it
       told INTEGER,           -- the first emission that tells the device that it came; 0: none yet; NULL: it knows
       PRIMARY KEY (device, path, digest)
     ) WITHOUT ROWID
@@ -54,16 +55,18 @@ extension HubStore {
 
   // MARK: from a device
 
-  func note(_ arrival: ArrivingAttachments.Arrival, from device: EnrolledDevice) throws {
+  func note(_ arrival: ArrivingAttachments.Arrival, from device: EnrolledDevice, by sequence: SequenceNumber) throws {
     try database.run(
       """
-      INSERT OR REPLACE INTO satchel_received (device, path, digest, kept, told) VALUES (:device, :path, :digest, :kept, 0)
+      INSERT OR REPLACE INTO satchel_received (device, path, digest, kept, sequence, told)
+      VALUES (:device, :path, :digest, :kept, :sequence, 0)
       """,
       [
         "device": .string(device.id.text), "path": .string(arrival.path.text), "digest": .string(arrival.digest.hexadecimal),
-        "kept": .string(arrival.kept.text),
+        "kept": .string(arrival.kept.text), "sequence": .integer(sequence.rawValue),
       ])
     if arrival.kept != arrival.path { return }
+    try save(arrival.path, arrival.digest, nil)
     // Who brings what is there has it, in whichever rows it named it; also in those that it wrote under a former name.
     for id in [device.id, device.continues].compactMap(\.self) {
       try database.run(
@@ -81,7 +84,9 @@ extension HubStore {
       """
       UPDATE satchel_attachments SET state = 'held'
       WHERE device = :device AND path = :path AND EXISTS (
-        SELECT 1 FROM satchel_attachments AS sent WHERE sent.device = :device AND sent.path = :path AND sent.digest = :digest)
+        SELECT 1
+        FROM satchel_attachments AS sent JOIN satchel_files AS present USING (path)
+        WHERE sent.device = :device AND sent.path = :path AND sent.digest = :digest AND present.digest = :digest)
       """, values)
   }
 
