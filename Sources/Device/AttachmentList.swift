@@ -60,18 +60,19 @@ struct AttachmentList {
 
   /// Notes what came.
   func take(_ arriving: borrowing ArrivingAttachments, in database: borrowing Database) throws {
-    for arrival in arriving.arrivals {
+    for (number, arrival) in arriving.arrivals.enumerated() {
       let values: KeyValuePairs<String, Value> = [
         "path": .string(arrival.path.text), "digest": .string(arrival.digest.hexadecimal),
       ]
       try database.run("INSERT OR REPLACE INTO satchel_received (path, digest, told) VALUES (:path, :digest, 0)", values)
       // A file of this device's own that has the path of another one goes to the hub all the same.
       if arrival.kept != arrival.path { continue }
+      let look = try arriving.mark(of: number)?.values ?? (.null, .null)
       try database.run(
         """
-        INSERT OR REPLACE INTO satchel_attachments (path, digest, sent, delivered, leaving, asked)
-        VALUES (:path, :digest, 0, 1, 0, 0)
-        """, values)
+        INSERT OR REPLACE INTO satchel_attachments (path, digest, bytes, modified, sent, delivered, leaving, asked)
+        VALUES (:path, :digest, :bytes, :modified, 0, 1, 0, 0)
+        """, ["path": values[0].value, "digest": values[1].value, "bytes": look.bytes, "modified": look.modified])
     }
   }
 
@@ -134,6 +135,13 @@ struct AttachmentList {
     var paths: Set<AttachmentPath> = []
     try named.each(in: database) { _, value in if let path = AttachmentPath(value) { paths.insert(path) } }
     for path in paths.subtracting(known).sorted() { if try isThere(path) { try add(path, in: database) } }
+  }
+
+  /// The files that came from the hub, and were not written anew here.
+  func fromHub(_ database: borrowing Database) throws -> [(path: AttachmentPath, digest: String)] {
+    try database.all(
+      "SELECT path, digest FROM satchel_attachments WHERE delivered = 1 AND sent = 0 AND digest IS NOT NULL ORDER BY path"
+    ) { (AttachmentPath($0.text(0)), $0.text(1)) }.compactMap { entry in entry.0.map { ($0, entry.1) } }
   }
 
   /// The files that the hub is not known to have: first those that were never sent, then those that were sent longest ago.

@@ -7,12 +7,12 @@ import SatchelWorkspace
 
 /// The files that this device's rows name, in exports and imports.
 struct DeviceAttachments {
-  private let session: DeviceSession
-  private var database: Database { _read { yield session.database } }
+  let session: DeviceSession
+  var database: Database { _read { yield session.database } }
 
   init(_ session: DeviceSession) { self.session = session }
 
-  private var list: AttachmentList {
+  var list: AttachmentList {
     AttachmentList(
       session.tables, limits: session.dataset.attachments, AttachedFiles(session.folder, session.platform))
   }

@@ -34,7 +34,9 @@ struct BundleMerge {
       if try Ledger.hasTaken(manifest.bundle, in: store.database) { return report(.repeated) }
       let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
       // Files of an overtaken bundle too: the newer one may have had no room for them.
-      for arrival in arriving.arrivals { try store.note(arrival, from: device, by: changes.sequence) }
+      for (number, arrival) in arriving.arrivals.enumerated() {
+        try store.note(arrival, try arriving.mark(of: number), from: device, by: changes.sequence)
+      }
       for receipt in arriving.receipts { try store.note(receipt, from: device) }
       let lost = verdict == .imported ? changes.lost : []
       for path in lost { try store.noteLost(path, by: device, standingOn: changes.received) }

@@ -10,8 +10,8 @@ import SatchelWorkspace
 /// What a device is to have follows from the rows that its user sees, and from nothing else. A device could write any file's name into a row
 /// of its own: that counts only once it has shown that it has the file.
 struct HubAttachments {
-  private let store: HubStore
-  private let files: AttachedFiles
+  let store: HubStore
+  let files: AttachedFiles
 
   init(_ store: HubStore, _ workspace: HubWorkspace) {
     self.store = store

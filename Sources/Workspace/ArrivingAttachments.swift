@@ -82,6 +82,9 @@ public struct ArrivingAttachments: ~Copyable {
     self.folder = staging
   }
 
+  /// How the file of an arrival looks that is new here; nil where it is not, or nothing is written.
+  public func mark(of number: Int) throws -> FileMark? { try aside[number].map { try attached.mark(aside: $0) } }
+
   /// Gives the files their names. The last step before the commit.
   public func put() throws {
     for (number, path) in aside.sorted(by: { $0.key < $1.key }) { try attached.put(path, for: arrivals[number]) }

@@ -58,6 +58,11 @@ public struct AttachedFiles: Sendable {
     return FileMark(bytes: bytes, modified: try files.modified(place(path)), now: clock.milliseconds())
   }
 
+  /// How a file looks that is about to get its place.
+  func mark(aside path: String) throws -> FileMark {
+    FileMark(bytes: try files.size(path), modified: try files.modified(path), now: clock.milliseconds())
+  }
+
   /// All files that are here, but for those of which no row can name the path.
   public func all() throws -> [AttachmentPath] {
     try files.kind(root) == .directory ? all(below: "") : []
@@ -108,9 +113,15 @@ public struct AttachedFiles: Sendable {
     public let mark: FileMark
   }
 
+  /// The size of a file, if it still is what came; nil where it is not there, or another one.
+  public func bytes(at path: AttachmentPath, ifStill digest: String) throws -> Int64? {
+    guard let mark = try mark(at: path), try self.digest(at: path)?.hexadecimal == digest else { return nil }
+    return mark.bytes
+  }
+
   /// Takes a file away that nobody here is to see any more, with the folders that are empty then. One that is not what came stays.
   public func remove(_ path: AttachmentPath, ifStill digest: String) throws {
-    guard try self.digest(at: path)?.hexadecimal == digest else { return }
+    guard try bytes(at: path, ifStill: digest) != nil else { return }
     try files.remove(place(path))
     var folder = Paths.parent(of: place(path))
     while folder != root, try files.list(folder).isEmpty {

@@ -30,6 +30,13 @@ enum AttachedWords {
     return text + (more > 0 ? "And \(more) more such files.\n" : "")
   }
 
+  /// What `compact` took away.
+  static func removed(_ unnamed: UnnamedFiles, _ command: ParsedCommand) -> String {
+    if unnamed.count == 0 { return "" }
+    let verb = command.dryRun ? "Would remove" : "Removed"
+    return "\(verb) \(Words.count(unnamed.count, "file")) that no row names any more, \(unnamed.bytes >> 10) KiB.\n"
+  }
+
   static func words(_ why: MissingReason) -> String {
     switch why {
     case .missing: "it is not in files/, or empty"

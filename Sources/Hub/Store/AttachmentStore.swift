@@ -55,7 +55,10 @@ extension HubStore {
 
   // MARK: from a device
 
-  func note(_ arrival: ArrivingAttachments.Arrival, from device: EnrolledDevice, by sequence: SequenceNumber) throws {
+  /// - Parameter mark: how it looks, where it is new here.
+  func note(
+    _ arrival: ArrivingAttachments.Arrival, _ mark: FileMark?, from device: EnrolledDevice, by sequence: SequenceNumber
+  ) throws {
     try database.run(
       """
       INSERT OR REPLACE INTO satchel_received (device, path, digest, kept, sequence, told)
@@ -66,7 +69,7 @@ extension HubStore {
         "kept": .string(arrival.kept.text), "sequence": .integer(sequence.rawValue),
       ])
     if arrival.kept != arrival.path { return }
-    try save(arrival.path, arrival.digest, nil)
+    try save(arrival.path, arrival.digest, mark)
     // Who brings what is there has it, in whichever rows it named it; also in those that it wrote under a former name.
     for id in [device.id, device.continues].compactMap(\.self) {
       try database.run(

@@ -29,7 +29,7 @@ extension HubStore {
   }
 
   /// Keeps what a file holds by now. Where that is another content than before, whoever had it is to have it again.
-  /// - Parameter mark: how it looks; nil: it is just being put there.
+  /// - Parameter mark: how it looks; nil: that is still to be seen.
   func save(_ path: AttachmentPath, _ digest: Digest, _ mark: FileMark?) throws {
     let key: KeyValuePairs<String, Value> = ["path": .string(path.text)]
     let former = try database.first("SELECT digest FROM satchel_files WHERE path = :path", key) { $0.text(0) }
@@ -76,5 +76,43 @@ extension HubStore {
   /// The version of a file that a device has because it brought it; nil where none is known.
   func version(_ path: AttachmentPath, at device: EnrolledDevice) throws -> Digest? {
     try lastBrought(path, by: device).flatMap { $0.isInPlace ? $0.digest : nil }
+  }
+
+  // MARK: to be forgotten
+
+  /// The files that came or went: where rows name them, and where they are kept, which is another path where a file of another content has theirs.
+  func keptFiles() throws -> [(path: AttachmentPath, kept: AttachmentPath, digest: String)] {
+    try database.all(
+      """
+      SELECT path, path, digest FROM satchel_files
+      UNION
+      SELECT path, kept, digest FROM satchel_received WHERE kept <> path
+      ORDER BY 2
+      """
+    ) { (AttachmentPath($0.text(0)), AttachmentPath($0.text(1)), $0.text(2)) }.compactMap { entry in
+      guard let path = entry.0, let kept = entry.1 else { return nil }
+      return (path, kept, entry.2)
+    }
+  }
+
+  /// Calls `body` for each text that a change holds of which the log still tells.
+  func eachTextOfLog(_ body: (Value) throws -> Void) throws {
+    for column in ["set_values", "was_values"] {
+      try database.each(
+        """
+        SELECT DISTINCT field.value
+        FROM satchel_log AS entry, json_each(entry.\(quoted(column))) AS field
+        WHERE entry.cursor > (SELECT log_from FROM satchel_hub) AND field.type = 'text'
+        """
+      ) { try body($0.value(0)) }
+    }
+  }
+
+  /// Forgets a file that is kept no more, but not what its devices are still to be told.
+  func forget(_ kept: AttachmentPath) throws {
+    let key: KeyValuePairs<String, Value> = ["kept": .string(kept.text)]
+    try database.run("DELETE FROM satchel_files WHERE path = :kept", key)
+    try database.run("DELETE FROM satchel_attachments WHERE path = :kept AND state <> 'claimed'", key)
+    try database.run("DELETE FROM satchel_received WHERE kept = :kept AND told IS NULL", key)
   }
 }
