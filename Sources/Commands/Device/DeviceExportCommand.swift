@@ -54,13 +54,20 @@ extension DeviceTool {
 extension Platform {
   /// Copies a bundle to where a person wants it: into a folder under its own name, or to a file. Returns the copy's path.
   func deliver(_ file: String, to path: String) throws -> String {
-    let target = try isFolder(path) ? Paths.join(path, Paths.name(of: file)) : path
-    guard target != path || path.hasSuffix(".satchel") else {
-      throw WorkspaceError(
-        "no-folder", "There is no folder \(path).", hint: "Is the stick mounted? A file's name ends in .satchel.")
-    }
+    let target = try place(of: file, at: path)
     try files.copy(file, to: target, mode: 0o644)
     return target
+  }
+
+  /// Where a copy of a file goes. Throws where there is no such place.
+  func place(of file: String, at path: String) throws -> String {
+    if try isFolder(path) { return Paths.join(path, Paths.name(of: file)) }
+    guard path.hasSuffix(".satchel"), try isFolder(Paths.parent(of: path)) else {
+      throw WorkspaceError(
+        "no-folder", "There is no folder \(path.hasSuffix(".satchel") ? Paths.parent(of: path) : path).",
+        hint: "Is the stick mounted? A file's name ends in .satchel.")
+    }
+    return path
   }
 
   /// Follows a link: a stick is often reached by one.

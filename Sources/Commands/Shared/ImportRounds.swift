@@ -32,8 +32,8 @@ enum ImportRounds {
           let words = "\(visible(file)): left alone. \(error.message)\n"
           results.append(Result(file: file, text: words, json: ["verdict": "left"], failure: nil))
         } catch {
-          let failure = Failure(error)
-          guard failure.code == .refused || files.count > 1 && failure.code == .failed else { throw error }
+          let failure = Failure(helped(error))
+          guard failure.code == .refused || files.count > 1 && failure.code == .failed else { throw helped(error) }
           results.append(Result(file: file, text: "", json: .null, failure: failure))
         }
       }
@@ -46,6 +46,14 @@ enum ImportRounds {
       } catch { results.append(Result(file: file, text: "", json: .null, failure: Failure(error))) }
     }
     return answer(results)
+  }
+
+  /// Who names a stick's folder means what is on the stick.
+  private static func helped(_ error: any Error) -> any Error {
+    guard case PlatformError.isADirectory(let path) = error else { return error }
+    return WorkspaceError(
+      "is-a-directory", "\(path) is a folder, and no bundle.",
+      hint: "A stick's folder: sync in place of import. Or name the files in it: \(path)/*.satchel")
   }
 
   private static func answer(_ results: [Result]) -> Answer {
