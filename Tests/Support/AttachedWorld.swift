@@ -20,11 +20,17 @@ public final class AttachedWorld {
 
     """
 
-  public init(random: any RandomSource = SeededRandom(3), clock: SetClock = SetClock()) throws {
+  private let names: (hub: String, device: String)
+
+  public init(
+    random: any RandomSource = SeededRandom(3), clock: SetClock = SetClock(),
+    names: (hub: String, device: String) = ("grove", "camera")
+  ) throws {
     self.clock = clock
+    self.names = names
     folder = try TemporaryFolder()
     platform = Platform(files: HostFileSystem(), clock: clock, random: random)
-    let root = try folder.folder("grove")
+    let root = try folder.folder(names.hub)
     let database = Paths.join(root, "data.sqlite")
     try Database(path: database, mode: .create).execute(
       """
@@ -32,9 +38,9 @@ public final class AttachedWorld {
       INSERT INTO trees VALUES (1, 'old/oak.jpg', 'leaf.png'), (2, 'old/elm \u{e9}.jpg', NULL);
       """)
     hub = try HubWorkspace.create(
-      root, definition: Array(Self.definition.utf8), database: database, name: "grove", platform: platform)
+      root, definition: Array(Self.definition.utf8), database: database, name: names.hub, platform: platform)
     _ = try hub.addUser("ida", attributes: [])
-    device = try DeviceWorkspace.create(folder("camera"), dataset: "attached", name: "camera", platform: platform)
+    device = try DeviceWorkspace.create(folder(names.device), dataset: "attached", name: names.device, platform: platform)
     try hub.admit(device, user: "ida")
     try put("old/oak.jpg", "oak", in: hub.folder)
     try put("old/elm \u{e9}.jpg", "elm", in: hub.folder)
@@ -54,7 +60,7 @@ public final class AttachedWorld {
 
   private func emit() throws -> String {
     clock.advance(by: 1000)
-    return try hub.emit(to: "camera").file
+    return try hub.emit(to: names.device).file
   }
 
   /// Bundles of both ways with files, one content under two paths, and word of what came.
@@ -75,6 +81,22 @@ public final class AttachedWorld {
     return [
       ("scope-full-attachments", full, hubKey), ("changes-attachments", changes, deviceKey),
       ("scope-delta-attachments", delta, hubKey),
+    ]
+  }
+
+  /// Bundles of both ways with files that were written anew, and with word of one that is gone and is to come again.
+  public func versions() throws -> [(name: String, path: String, signer: PublicKey)] {
+    let delta = try bundles()[2].path
+    _ = try device.importBundle(delta)
+    try put("new/ash.jpg", "ash, edited", in: device.folder)
+    try platform.files.remove(Paths.join(device.folder.attached, "leaf.png"))
+    clock.advance(by: 1000)
+    let changes = try copy(device.export().file, as: "changes-versions")
+    _ = try hub.importBundle(changes)
+    try put("new/ash again.jpg", "ash, by the hub", in: hub.folder)
+    return [
+      ("changes-versions", changes, try device.keys.ownKey()),
+      ("scope-delta-versions", try copy(emit(), as: "scope-versions"), try hub.keys.ownKey()),
     ]
   }
 }
