@@ -47,6 +47,7 @@ package() { # package TOOL
   file "$from/$tool" | grep -q 'statically linked' || { echo "$from/$tool is not static: make static makes it" >&2; exit 1; }
   DESTDIR="$root" "$top/scripts/install.sh" "$from" /usr "$tool"
   if [ "$tool" != satchel ]; then rm -r "$root/usr/lib/udev" "$root/usr/lib/systemd/system/satchel-stick@.service"; fi
+  "$top/scripts/check-units.sh" "$root" /usr
   # Where Debian's zsh looks.
   mv "$root/usr/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
   gzip -9n "$root/usr/share/man/man1/$tool.1"

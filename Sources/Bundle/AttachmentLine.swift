@@ -5,8 +5,8 @@ import SatchelValues
 /// One line of `attachments.jsonl`: what is said of one file that rows name.
 public struct AttachmentLine: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
-    /// The bundle carries it: so many bytes.
-    case file(bytes: Int64)
+    /// The bundle carries it: so many bytes. It takes the place of the version `was`, if the sender knows of one that the other side has.
+    case file(bytes: Int64, was: Digest?)
     /// It came from the other side, and is safe here.
     case has
   }
@@ -27,6 +27,11 @@ public struct AttachmentLine: Hashable, Sendable {
   }
 
   public var isFile: Bool { content != .has }
+
+  /// The version whose place the file takes; nil: of none that the sender knows.
+  public var was: Digest? {
+    if case .file(_, let was) = content { was } else { nil }
+  }
 }
 
 extension AttachmentLine: BundleLine {
@@ -36,9 +41,10 @@ extension AttachmentLine: BundleLine {
   func write(into writer: inout JSONWriter) {
     writer.beginObject()
     writer.members(["op": isFile ? "file" : "has", "path": path.text, "digest": digest.hexadecimal])
-    if case .file(let bytes) = content {
+    if case .file(let bytes, let was) = content {
       writer.key("bytes")
       writer.integer(bytes)
+      if let was { writer.members(["was": was.hexadecimal]) }
     }
     writer.endObject()
   }
@@ -56,8 +62,13 @@ extension AttachmentLine: BundleLine {
       guard let bytes = document["bytes"]?.integerValue, (0...largestCount).contains(bytes) else {
         throw LineProblem("bytes is missing or unknown")
       }
-      return AttachmentLine(path: path, digest: digest, content: .file(bytes: bytes))
-    case "has" where document["bytes"] == nil: return AttachmentLine(path: path, digest: digest, content: .has)
+      guard let former = document["was"] else {
+        return AttachmentLine(path: path, digest: digest, content: .file(bytes: bytes, was: nil))
+      }
+      guard let was = former.stringValue.flatMap({ Digest(hexadecimal: $0) }) else { throw LineProblem("was is no digest") }
+      return AttachmentLine(path: path, digest: digest, content: .file(bytes: bytes, was: was))
+    case "has" where document["bytes"] == nil && document["was"] == nil:
+      return AttachmentLine(path: path, digest: digest, content: .has)
     default: throw LineProblem("its op is missing or unknown")
     }
   }
@@ -72,7 +83,7 @@ extension VerifiedBundle {
     try eachLine(.attachments, manifest.attachments) { bytes throws in
       let line = try AttachmentLine.parse(bytes, limits: limits)
       if let last = lines.last, !AttachmentLine.precedes(last, line) { throw LineProblem("it is out of order, or stands twice") }
-      if case .file(let bytes) = line.content {
+      if case .file(let bytes, _) = line.content {
         guard lines.last.map({ !$0.isFile || $0.path != line.path }) ?? true else { throw LineProblem("its path stands twice") }
         let blob = BlobName(of: line.digest)
         guard carried[blob] == bytes else { throw LineProblem("the bundle does not carry this file") }

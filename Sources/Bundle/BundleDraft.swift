@@ -95,10 +95,10 @@ public struct BundleDraft: ~Copyable {
   /// Adds lines about attached files, and the contents of those that the bundle is to carry.
   /// - Parameter received: what came from the other side.
   public mutating func addAttachments(
-    _ carried: [(path: AttachmentPath, file: StagedFile)], received: [AttachmentLine]
+    _ carried: [CarriedFile], received: [AttachmentLine]
   ) throws {
     let files = carried.map {
-      AttachmentLine(path: $0.path, digest: $0.file.digest, content: .file(bytes: $0.file.bytes))
+      AttachmentLine(path: $0.path, digest: $0.file.digest, content: .file(bytes: $0.file.bytes, was: $0.was))
     }
     try addLines(.attachments) { line in
       for entry in (files + received).sorted(by: AttachmentLine.precedes) { try line(entry) }
@@ -116,6 +116,20 @@ public struct BundleDraft: ~Copyable {
     let path: String
     public let bytes: Int64
     public let digest: Digest
+  }
+
+  /// An attached file that a bundle is to carry.
+  public struct CarriedFile: Sendable {
+    let path: AttachmentPath
+    let file: StagedFile
+    let was: Digest?
+
+    /// - Parameter was: the version that the other side is known to have there; nil: none is known.
+    public init(_ path: AttachmentPath, _ file: StagedFile, was: Digest? = nil) {
+      self.path = path
+      self.file = file
+      self.was = was == file.digest ? nil : was
+    }
   }
 
   /// Adds a piece of another bundle's file: as many bytes of `source`, or those that are left of it.

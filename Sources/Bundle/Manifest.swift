@@ -103,6 +103,9 @@ public struct Manifest: Hashable, Sendable {
     public let sequence: SequenceNumber
     /// The device's exports before this one, in their order, from the last acknowledged one on; at most the newest `longestChain`.
     public let chain: [Link]
+    /// Attached files that the hub is known to have, that the device's rows name, and that are not there any more: it asks for them. In their
+    /// order, each once, at most as many as a bundle carries.
+    public let lost: [AttachmentPath]
 
     public static let longestChain = 256
 
@@ -119,13 +122,15 @@ public struct Manifest: Hashable, Sendable {
     }
 
     public init(
-      epoch: Epoch, incarnation: Incarnation, received: EmissionNumber, sequence: SequenceNumber, chain: [Link]
+      epoch: Epoch, incarnation: Incarnation, received: EmissionNumber, sequence: SequenceNumber, chain: [Link],
+      lost: [AttachmentPath] = []
     ) {
       self.epoch = epoch
       self.incarnation = incarnation
       self.received = received
       self.sequence = sequence
       self.chain = chain
+      self.lost = lost
     }
 
     /// Whether nothing is missing between `merged`, the last export that a hub has, and this one: it is the next, or it says itself that
@@ -257,8 +262,11 @@ public struct Manifest: Hashable, Sendable {
   /// Whether it says anything but that its sender has heard of the other side: only what does needs an answer.
   public var saysAnything: Bool {
     if changes + conflicts + resolutions + blobs > 0 || rotation != nil { return true }
-    if case .scope(let scope) = body { return scope.extent == .full }
-    return false
+    return switch body {
+    case .scope(let scope): scope.extent == .full
+    case .changes(let changes): !changes.lost.isEmpty
+    default: false
+    }
   }
 
   /// The number of the bundle that this is, or is a piece of.

@@ -63,7 +63,7 @@ extension Manifest {
         .init(name: "received", value: .integer(changes.received.rawValue)),
         .init(name: "sequence", value: .integer(changes.sequence.rawValue)),
         .init(name: "chain", value: changes.chain.json),
-      ]
+      ] + (changes.lost.isEmpty ? [] : [.init(name: "lost", value: .array(changes.lost.map { .string($0.text) }))])
     case .scope(let scope):
       [
         .init(name: "epoch", value: .string(scope.epoch.text)),
@@ -142,7 +142,7 @@ extension Manifest.Body {
           epoch: try fields.identifier("epoch"), incarnation: try fields.identifier("incarnation"),
           received: EmissionNumber(try fields.natural("received")),
           sequence: SequenceNumber(try fields.natural("sequence", from: 1)),
-          chain: try fields.chain()))
+          chain: try fields.chain(), lost: try fields.lost()))
     case .scope:
       guard let extent = Manifest.Scope.Extent(rawValue: try fields.string("extent")) else {
         throw .manifest("extent is neither full nor delta")
@@ -292,6 +292,19 @@ private struct ManifestFields {
       chain.append(.init(sequence: SequenceNumber(try fields.natural("sequence", from: 1)), digest: digest))
     }
     return chain
+  }
+
+  func lost() throws(BundleError) -> [AttachmentPath] {
+    guard let value = object["lost"] else { return [] }
+    guard let list = value.arrayValue else { throw .manifest("lost is no list") }
+    var paths: [AttachmentPath] = []
+    for item in list {
+      guard let path = item.stringValue.flatMap({ AttachmentPath($0) }) else {
+        throw .manifest("lost names no place below files/")
+      }
+      paths.append(path)
+    }
+    return paths
   }
 
   func entries() throws(BundleError) -> [Manifest.Entry] {

@@ -28,6 +28,8 @@ extension Manifest {
       guard changes.chain.isInOrder, changes.chain.last.map({ $0.sequence < changes.sequence }) ?? true else {
         throw .manifest("chain is too long, out of order, or names exports that are not before this one")
       }
+      guard changes.lost.count <= BundleLimits.mostBlobs, zip(changes.lost, changes.lost.dropFirst()).allSatisfy({ $0 < $1 })
+      else { throw .manifest("lost is too long or out of order") }
     }
     if case .backup = body {
       guard from == to, user.isEmpty else { throw .manifest("a backup is from a hub to itself") }

@@ -11,7 +11,9 @@ extension DatasetDefinition {
   public init(json bytes: [UInt8]) throws(DatasetError) {
     let document: JSONValue
     do { document = try JSONValue.parse(bytes, limits: JSONLimits()) } catch {
-      throw DatasetError("", "it is not JSON: \(error.reason), at byte \(error.offset)")
+      throw DatasetError(
+        "", "it is not JSON: \(error.reason), at byte \(error.offset)",
+        hint: "It is the file that names tables and rules: docs/guides/developer.md shows one.")
     }
     let root = try Members(
       document, at: "", known: ["dataset", "version", "snapshot", "encrypt", "escrow", "attributes", "attachments", "tables"])

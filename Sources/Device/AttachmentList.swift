@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelCapture
 import SatchelCrypto
 import SatchelDataset
@@ -14,10 +15,14 @@ struct AttachmentList {
   static let schema = """
     CREATE TABLE satchel_attachments (
       path TEXT PRIMARY KEY,      -- below files/, as rows name it
-      digest TEXT,                -- of what went or came last; NULL: nothing yet
+      digest TEXT,                -- of what went or came last, or was seen here since; NULL: nothing yet
+      bytes INTEGER,              -- how it looked then: its size,
+      modified INTEGER,           -- and when it was written, in nanoseconds since 1970; NULL: it is to be read again
+      was TEXT,                   -- of the version whose place it is to take at the hub; NULL: of none that is known
       sent INTEGER NOT NULL,      -- the last export that carried it; 0: none
       delivered INTEGER NOT NULL, -- 1: the hub is known to have it
-      leaving INTEGER NOT NULL    -- 1: a row that named it left this user's sight
+      leaving INTEGER NOT NULL,   -- 1: a row that named it left this user's sight
+      asked INTEGER NOT NULL      -- the last export that asked for it, because it is here no more; 0: none
     ) WITHOUT ROWID
     """
 
@@ -49,25 +54,78 @@ struct AttachmentList {
 
   func add(_ path: AttachmentPath, in database: borrowing Database) throws {
     try database.run(
-      "INSERT OR IGNORE INTO satchel_attachments (path, sent, delivered, leaving) VALUES (:path, 0, 0, 0)",
+      "INSERT OR IGNORE INTO satchel_attachments (path, sent, delivered, leaving, asked) VALUES (:path, 0, 0, 0, 0)",
       ["path": .string(path.text)])
   }
 
   /// Notes what came.
   func take(_ arriving: borrowing ArrivingAttachments, in database: borrowing Database) throws {
-    for arrival in arriving.arrivals {
+    for (number, arrival) in arriving.arrivals.enumerated() {
       let values: KeyValuePairs<String, Value> = [
         "path": .string(arrival.path.text), "digest": .string(arrival.digest.hexadecimal),
       ]
       try database.run("INSERT OR REPLACE INTO satchel_received (path, digest, told) VALUES (:path, :digest, 0)", values)
       // A file of this device's own that has the path of another one goes to the hub all the same.
       if arrival.kept != arrival.path { continue }
+      let look = try arriving.mark(of: number)?.values ?? (.null, .null)
       try database.run(
         """
-        INSERT OR REPLACE INTO satchel_attachments (path, digest, sent, delivered, leaving)
-        VALUES (:path, :digest, 0, 1, 0)
-        """, values)
+        INSERT OR REPLACE INTO satchel_attachments (path, digest, bytes, modified, sent, delivered, leaving, asked)
+        VALUES (:path, :digest, :bytes, :modified, 0, 1, 0, 0)
+        """, ["path": values[0].value, "digest": values[1].value, "bytes": look.bytes, "modified": look.modified])
     }
+  }
+
+  /// What to do with a file of the hub's. What came from it before, and was not touched since, makes room.
+  func reception(_ line: AttachmentLine, _ present: Digest?, in database: borrowing Database)
+    throws -> ArrivingAttachments.Reception
+  {
+    guard let present else { return .take }
+    let last = try database.first(
+      "SELECT digest FROM satchel_attachments WHERE path = :path AND delivered = 1 AND sent = 0",
+      ["path": .string(line.path.text)]
+    ) { $0.optionalText(0) }
+    return present == line.was || present.hexadecimal == last ? .replace : .take
+  }
+
+  /// Looks which files were written anew since they went or came.
+  /// - Parameter marked: only such as were looked at here before.
+  func look(_ database: borrowing Database, marked: Bool = false) throws -> [SeenFile] {
+    let known = try database.all(
+      "SELECT path, digest, bytes, modified FROM satchel_attachments WHERE digest IS NOT NULL ORDER BY path"
+    ) { KnownFile($0) }.compactMap(\.self)
+    let seen = try files.look(at: marked ? known.filter(\.isMarked) : known)
+    let rewritten = Set(seen.filter(\.isRewritten).map(\.path))
+    let unnamed = try named.unnamed(rewritten, in: database)
+    return seen.filter { !unnamed.contains($0.path) }
+  }
+
+  /// Notes what was seen: a file that was written anew is the hub's to get once more. The caller holds the transaction.
+  func note(_ seen: SeenFile, in database: borrowing Database) throws {
+    let (bytes, modified) = seen.mark.values
+    if seen.isRewritten {
+      try database.run(
+        """
+        UPDATE satchel_attachments SET was = CASE delivered WHEN 1 THEN digest ELSE was END, sent = 0, delivered = 0
+        WHERE path = :path AND digest = :former
+        """, ["path": .string(seen.path.text), "former": .string(seen.former)])
+    }
+    try database.run(
+      """
+      UPDATE satchel_attachments SET digest = :digest, bytes = :bytes, modified = :modified
+      WHERE path = :path AND digest = :former
+      """,
+      [
+        "path": .string(seen.path.text), "former": .string(seen.former), "digest": .string(seen.digest.hexadecimal),
+        "bytes": bytes, "modified": modified,
+      ])
+  }
+
+  /// The version of a file that the hub has and whose place the present one is to take.
+  func former(_ path: AttachmentPath, in database: borrowing Database) throws -> Digest? {
+    try database.first("SELECT was FROM satchel_attachments WHERE path = :path", ["path": .string(path.text)]) {
+      $0.optionalText(0).flatMap { Digest(hexadecimal: $0) }
+    } ?? nil
   }
 
   /// Takes up files that lie here and that rows name which came before anybody kept a list: where a database was made anew, or a column was
@@ -79,11 +137,29 @@ struct AttachmentList {
     for path in paths.subtracting(known).sorted() { if try isThere(path) { try add(path, in: database) } }
   }
 
+  /// The files that came from the hub, and were not written anew here.
+  func fromHub(_ database: borrowing Database) throws -> [(path: AttachmentPath, digest: String)] {
+    try database.all(
+      "SELECT path, digest FROM satchel_attachments WHERE delivered = 1 AND sent = 0 AND digest IS NOT NULL ORDER BY path"
+    ) { (AttachmentPath($0.text(0)), $0.text(1)) }.compactMap { entry in entry.0.map { ($0, entry.1) } }
+  }
+
   /// The files that the hub is not known to have: first those that were never sent, then those that were sent longest ago.
   func undelivered(in database: borrowing Database) throws -> [(path: AttachmentPath, sent: Int64)] {
     try database.all("SELECT path, sent FROM satchel_attachments WHERE delivered = 0 ORDER BY sent, path") {
       (AttachmentPath($0.text(0)), $0.integer(1))
     }.compactMap { entry in entry.0.map { ($0, entry.1) } }
+  }
+
+  /// The files that the hub is known to have, that rows name, and that are here no more: first those for which nobody asked yet, then those for
+  /// which somebody asked longest ago.
+  func lost(in database: borrowing Database) throws -> [(path: AttachmentPath, asked: Int64)] {
+    let gone = try database.all(
+      "SELECT path, asked FROM satchel_attachments WHERE delivered = 1 AND leaving = 0 ORDER BY asked, path"
+    ) { (AttachmentPath($0.text(0)), $0.integer(1)) }.compactMap { entry in entry.0.map { (path: $0, asked: entry.1) } }
+      .filter { try files.isGone($0.path) }
+    let unnamed = try named.unnamed(Set(gone.map(\.path)), in: database)
+    return gone.filter { !unnamed.contains($0.path) }
   }
 
   /// Takes away the files of rows that left, once the hub has those that were made here, and unless another row names them.
@@ -92,10 +168,17 @@ struct AttachmentList {
     guard isAny ?? false else { return }
     try database.writeTransaction(.keep) {
       let leaving = try database.all(
-        "SELECT path, digest FROM satchel_attachments WHERE leaving = 1 AND delivered = 1 AND digest IS NOT NULL"
-      ) { (AttachmentPath($0.text(0)), $0.text(1)) }.compactMap { entry in entry.0.map { ($0, entry.1) } }
-      let unnamed = try named.unnamed(Set(leaving.map(\.0)), in: database)
-      for (path, digest) in leaving {
+        """
+        SELECT path, digest, bytes, modified
+        FROM satchel_attachments
+        WHERE leaving = 1 AND delivered = 1 AND digest IS NOT NULL
+        """
+      ) { KnownFile($0) }.compactMap(\.self)
+      let unnamed = try named.unnamed(Set(leaving.map(\.path)), in: database)
+      // What was written anew and that nobody else has goes to the hub first.
+      let rewritten = try files.look(at: leaving).filter(\.isRewritten)
+      for file in rewritten { try note(file, in: database) }
+      for (path, digest) in leaving.map({ ($0.path, $0.digest) }) where !rewritten.contains(where: { $0.path == path }) {
         let key: KeyValuePairs<String, Value> = ["path": .string(path.text)]
         if unnamed.contains(path) {
           try files.remove(path, ifStill: digest)

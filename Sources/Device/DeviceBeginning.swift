@@ -112,7 +112,7 @@ extension DeviceWorkspace {
     _ arriving: borrowing ArrivingAttachments, _ tables: [TrackedTable], _ definition: DatasetDefinition,
     in database: borrowing Database
   ) throws {
-    let list = AttachmentList(tables, limits: definition.attachments, AttachedFiles(folder, platform.files))
+    let list = AttachmentList(tables, limits: definition.attachments, AttachedFiles(folder, platform))
     try list.takeUpOthers(but: arriving, in: database)
     try list.take(arriving, in: database)
     if ending == .keep { try arriving.put() }

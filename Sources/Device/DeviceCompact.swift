@@ -10,6 +10,8 @@ public struct DeviceCompactReport: Sendable {
   public var bytes: Int64 = 0
   /// Files that the archive keeps until the hub's next full bundle comes.
   public var archived = 0
+  /// Attached files of the hub's that went, because nothing here names them any more.
+  public var attached = UnnamedFiles()
   /// Of the database, in bytes.
   public var database: (before: Int64, after: Int64) = (0, 0)
 }
@@ -19,7 +21,7 @@ extension DeviceWorkspace {
   public static let keptDays: Int64 = 365
 
   /// Forgets exports that the hub acknowledged and that are old: nobody needs their files but a hub that is restored from a backup which
-  /// is older still. The ledger stays.
+  /// is older still. The ledger stays. Attached files that came from the hub, and that nothing here names any more, go too.
   /// - Parameters:
   ///   - days: how old, by this device's clock.
   ///   - isShrinking: whether the database gives its free pages back to the file system.
@@ -49,6 +51,7 @@ extension DeviceWorkspace {
             "DELETE FROM satchel_exports WHERE sequence <= :last", ["last": .integer(last.sequence)])
         }
       }
+      report.attached = try DeviceAttachments(session).compact()
       if ending == .keep, isShrinking { try session.database.execute("VACUUM") }
       report.archived = try platform.files.list(folder.archive).count { $0.hasSuffix(".satchel") }
       report.database.after = try platform.files.size(databasePath)

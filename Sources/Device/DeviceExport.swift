@@ -17,6 +17,8 @@ public struct ExportReport: Sendable {
   /// Attached files that it carries, and how many are left for the exports after it.
   public var attached = 0
   public var attachedLeft = 0
+  /// Attached files that are gone here, and for which it asks the hub.
+  public var attachedLost = 0
   /// False: nothing had changed since the last export, whose file is named here.
   public let isNew: Bool
 }
@@ -192,7 +194,7 @@ extension DeviceSession {
       body: .changes(
         .init(
           epoch: state.epoch, incarnation: state.incarnation, received: state.received, sequence: sequence,
-          chain: try chain(before: sequence))))
+          chain: try chain(before: sequence), lost: attached.lost)))
     manifest.recipient = try workspace.keys.recipient()
     if let next = try workspace.keys.nextKey() {
       manifest.rotation = .init(key: next, recipient: try workspace.keys.recipient())
@@ -278,6 +280,6 @@ extension DeviceSession {
       sequence: record.sequence, file: try folder.place(ofOutgoing: record.file, platform.files),
       changes: counts,
       conflicts: Int(record.sealed?.manifest.conflicts ?? 0), attached: isNew ? attached.staged.count : 0,
-      attachedLeft: attached.left, isNew: isNew)
+      attachedLeft: attached.left, attachedLost: isNew ? attached.lost.count : 0, isNew: isNew)
   }
 }

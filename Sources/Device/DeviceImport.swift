@@ -33,6 +33,8 @@ public struct ImportReport: Sendable {
   public var saved: SavedDatabase?
   /// Attached files that were not here before, and those that had to be kept beside others of their path.
   public var attached = 0
+  /// Of these: newer versions of files that were.
+  public var attachedNewer = 0
   public var beside: [ArrivingAttachments.Arrival] = []
 }
 
@@ -44,6 +46,7 @@ extension ImportReport {
 
   mutating func note(_ arriving: borrowing ArrivingAttachments) {
     attached = arriving.newCount
+    attachedNewer = arriving.newerCount
     beside = arriving.beside
   }
 }

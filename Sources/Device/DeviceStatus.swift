@@ -30,6 +30,9 @@ public struct DeviceStatus: Sendable {
     /// How many the hub is not known to have, and how many of these no export carried yet.
     public var waiting = 0
     public var notSent = 0
+    /// How many that the hub has are here no more, and for how many of these no export asked yet.
+    public var lost = 0
+    public var notAsked = 0
   }
 
   public struct Current: Sendable {

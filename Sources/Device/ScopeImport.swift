@@ -50,7 +50,8 @@ extension DeviceSession {
     let lines = try bundle.changeLines()
     try lines.readAhead()
     try DeviceAttachments(self).sweep()
-    let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, ending: workspace.ending)
+    let arriving = try ArrivingAttachments(
+      bundle, in: folder, platform: platform, ending: workspace.ending, reception: DeviceAttachments(self).reception)
     // The hub's rows are taken as they are there, whatever got past a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
     // The hub has an export that tells of the next key: from the next one on that signs.

@@ -96,7 +96,7 @@ extension HubWorkspace {
     if bundle.manifest.version != store.dataset.version { return }
     let limit = store.dataset.attachments.fileBytes
     for line in try bundle.attachments() {
-      guard case .file(let bytes) = line.content else { continue }
+      guard case .file(let bytes, _) = line.content else { continue }
       guard bytes <= limit, !store.dataset.tables.allSatisfy(\.attachments.isEmpty) else {
         throw Refusal(
           "file-not-allowed",

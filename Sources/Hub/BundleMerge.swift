@@ -23,18 +23,26 @@ struct BundleMerge {
     let now = workspace.platform.clock.milliseconds()
     let lines = try bundle.changeLines()
     try lines.readAhead()
+    guard let sender = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
+    let attachments = HubAttachments(store, workspace)
     let arriving = try ArrivingAttachments(
-      bundle, in: workspace.folder, platform: workspace.platform, ending: workspace.ending)
+      bundle, in: workspace.folder, platform: workspace.platform, ending: workspace.ending
+    ) { try attachments.reception($0, $1, from: sender, in: changes.sequence) }
     return try store.applyTransaction(workspace.ending) {
       try store.absorb(user: HubWorkspace.hubUser, at: now)
       guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
       if try Ledger.hasTaken(manifest.bundle, in: store.database) { return report(.repeated) }
       let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
       // Files of an overtaken bundle too: the newer one may have had no room for them.
-      for arrival in arriving.arrivals { try store.note(arrival, from: device) }
+      for (number, arrival) in arriving.arrivals.enumerated() {
+        try store.note(arrival, try arriving.mark(of: number), from: device, by: changes.sequence)
+      }
       for receipt in arriving.receipts { try store.note(receipt, from: device) }
+      let lost = verdict == .imported ? changes.lost : []
+      for path in lost { try store.noteLost(path, by: device, standingOn: changes.received) }
       var result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
-      (result.attached, result.beside) = (arriving.newCount, arriving.beside)
+      (result.attached, result.attachedNewer) = (arriving.newCount, arriving.newerCount)
+      (result.beside, result.attachedLost) = (arriving.beside, lost.count)
       device.merged = max(device.merged, changes.sequence)
       // What a hub that was restored does not know of, it cannot build on.
       if try store.hasEmission(changes.received, of: device.id) {

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
@@ -9,12 +10,12 @@ import SatchelWorkspace
 /// What a device is to have follows from the rows that its user sees, and from nothing else. A device could write any file's name into a row
 /// of its own: that counts only once it has shown that it has the file.
 struct HubAttachments {
-  private let store: HubStore
-  private let files: AttachedFiles
+  let store: HubStore
+  let files: AttachedFiles
 
   init(_ store: HubStore, _ workspace: HubWorkspace) {
     self.store = store
-    files = AttachedFiles(workspace.folder, workspace.platform.files)
+    files = AttachedFiles(workspace.folder, workspace.platform)
   }
 
   /// Whether the dataset marks any column.
@@ -28,7 +29,7 @@ struct HubAttachments {
     fileprivate var due: Set<AttachmentPath> = []
     fileprivate var isPlanEmpty = true
     /// Copies in the draft.
-    fileprivate var staged: [AttachmentPath: BundleDraft.StagedFile] = [:]
+    fileprivate var staged: [AttachmentPath: AttachedFiles.Staged] = [:]
 
     /// Whether it is worth a bundle.
     var isDue: Bool { staged.keys.contains { due.contains($0) } }
@@ -44,8 +45,13 @@ struct HubAttachments {
     }
   }
 
+  /// Looks which of a device's files somebody wrote anew here.
+  func look(for device: EnrolledDevice) throws -> [SeenFile] { try files.look(at: store.knownFiles(of: device.id)) }
+
   /// Notes what the device is to have by a plan, and looks which of it is there. The caller holds the transaction.
-  func owe(by plan: EmissionPlan) throws -> Outgoing {
+  /// - Parameter seen: files that do not look as they did.
+  func owe(by plan: EmissionPlan, _ seen: [SeenFile]) throws -> Outgoing {
+    for file in seen { try store.save(file.path, file.digest, file.mark) }
     if plan.extent == .full { try store.forgetAttachments(of: plan.device.id) }
     var rows = try store.owedAttachments(to: plan.device.id).reduce(into: store.tables.map { _ in RowSet() }) {
       $0[$1.place].insert($1.row)
@@ -69,7 +75,7 @@ struct HubAttachments {
       guard let row = try store.rows[place].row(member.key) else { return }
       let paths = store.tables[place].attachments(of: row)
       for path in paths.sorted() where try !store.isClaimed(path, in: member.number, place) {
-        try store.save(path, member.number, place, store.isHeld(path, by: device) ? .held : .owed, of: device)
+        try store.save(path, member.number, place, store.known(path, at: device) ?? .owed, of: device)
       }
       try store.forgetAttachments(of: device, row: member.number, place, but: paths)
     }
@@ -100,10 +106,37 @@ struct HubAttachments {
 
   /// Adds the files, and what came from the device. The caller holds the transaction.
   func seal(_ outgoing: Outgoing, of plan: EmissionPlan, into draft: inout BundleDraft) throws {
-    try draft.addAttachments(
-      outgoing.staged.map { (path: $0.key, file: $0.value) }, received: store.receipts(for: plan.device))
-    for (path, file) in outgoing.staged { try store.markSent(path, file.digest, by: plan.number, to: plan.device.id) }
+    let carried = try outgoing.staged.map {
+      BundleDraft.CarriedFile($0.key, $0.value.file, was: try store.version($0.key, at: plan.device))
+    }
+    try draft.addAttachments(carried, received: store.receipts(for: plan.device))
+    for (path, staged) in outgoing.staged {
+      try store.save(path, staged.file.digest, staged.mark)
+      try store.markSent(path, staged.file.digest, by: plan.number, to: plan.device.id)
+    }
     try store.markReceiptsTold(to: plan.device.id, by: plan.number)
+  }
+
+  /// What to do with a file that a device brings. A version makes room for the next one of the same device, or of one that had it, if its user
+  /// may change every row that names the file: else a row of the user's own would be a way to write over anybody's file.
+  func reception(_ line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber) throws
+    -> ArrivingAttachments.Reception
+  {
+    let last = try store.lastBrought(line.path, by: device)
+    if let last, last.sequence > sequence { return .overtaken }
+    guard let present, present == line.was || last.map({ $0.isInPlace && $0.digest == present }) ?? false else { return .take }
+    return try mayWrite(line.path, device) ? .replace : .take
+  }
+
+  private func mayWrite(_ path: AttachmentPath, _ device: EnrolledDevice) throws -> Bool {
+    guard !device.isReadOnly, let user = try store.user(device.user) else { return false }
+    let scope = ScopeStore(store, user: user)
+    let rows = try NamedAttachments(store.tables).rows(naming: path, in: store.database)
+    return try !rows.isEmpty
+      && rows.allSatisfy { row in
+        guard let place = store.place(of: row.table) else { return false }
+        return try scope.mayWrite(row.key, in: place)
+      }
   }
 
   func status() throws -> HubStatus.Attachments {

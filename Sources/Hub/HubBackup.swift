@@ -91,7 +91,7 @@ extension HubWorkspace {
       + ["keys", "keys/former", "bundles/archive"].flatMap { try list($0) }.filter {
         guard let file = BackedUpFile($0) else { return false }
         return secrets == .included || !file.needsSecret
-      } + AttachedFiles(folder, files).all().map { "files/\($0)" }
+      } + AttachedFiles(folder, platform).all().map { "files/\($0)" }
   }
 
   /// Checks every byte of a backup that this hub made, and that what is in it belongs together. Changes nothing.

@@ -16,6 +16,10 @@ public struct CompactReport: Sendable {
   public var bundles = 0
   /// Files that `bundles/sent` no longer keeps.
   public var sent = 0
+  /// Attached files that went, because nothing names them any more.
+  public var attached = UnnamedFiles()
+  /// How many bundles must be taken, or decided, before it is known which files nothing names; then none went.
+  public var attachedWait = 0
   /// In bytes.
   public var database: (before: Int64, after: Int64) = (0, 0)
   public var archive: (before: Int64, after: Int64) = (0, 0)
@@ -55,6 +59,7 @@ extension HubWorkspace {
         let kept = try carried.map { Paths.join(folder.sent, $0) }.filter { try platform.files.kind($0) == .file }
         report.sent = kept.count
         files += kept
+        try forgetFiles(store, &report)
       }
       report.bundles = files.count - report.sent
       if ending == .keep {
@@ -78,6 +83,16 @@ extension HubWorkspace {
       try store.forgetEmissions(of: device.id)
       report.forgotten.append(device.name)
     }
+  }
+
+  /// Files that nothing names any more go. They do before the end of the transaction: no row comes to name one meanwhile.
+  private func forgetFiles(_ store: HubStore, _ report: inout CompactReport) throws {
+    let attachments = HubAttachments(store, self)
+    guard attachments.areAny else { return }
+    report.attachedWait = try bundlesToCome(store)
+    if report.attachedWait > 0 { return }
+    report.attached = try attachments.unnamed()
+    if ending == .keep { try attachments.remove(report.attached) }
   }
 
   /// Returns the names of the files that go from the archive.

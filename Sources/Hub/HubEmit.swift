@@ -56,12 +56,14 @@ extension HubWorkspace {
       // Files are copied while nobody waits; what the device is to have is then looked at once more.
       let attachments = HubAttachments(store, self)
       var attached = HubAttachments.Outgoing()
+      var seen: [SeenFile] = []
       if attachments.areAny {
-        attached = try planned { try attachments.owe(by: $0) }
+        seen = try attachments.look(for: device)
+        attached = try planned { try attachments.owe(by: $0, seen) }
         try attachments.stage(&attached, atMost: attachedBytes, into: &draft)
       }
       let made = try planned { plan in
-        if attachments.areAny { attached.restrict(to: try attachments.owe(by: plan)) }
+        if attachments.areAny { attached.restrict(to: try attachments.owe(by: plan, seen)) }
         let isNothingNew = plan.isNothingNew && !attached.isDue
         return try (plan: plan, sealed: isNothingNew ? nil : write(plan, attached, into: &draft, store, key, rotation))
       }

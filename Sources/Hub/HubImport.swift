@@ -31,7 +31,11 @@ public struct HubImportReport: Sendable {
   public var found: [ConflictRecord] = []
   /// Attached files that were not here before, and those that had to be kept beside others of their path.
   public var attached = 0
+  /// Of these: newer versions of files that were.
+  public var attachedNewer = 0
   public var beside: [ArrivingAttachments.Arrival] = []
+  /// For how many that it has no more the device asks.
+  public var attachedLost = 0
   /// Of a volume: which others must come before anything can be taken.
   public var waiting: BundleParts.Waiting?
 }

@@ -17,6 +17,8 @@ public protocol FileSystem: Sendable {
   func kind(_ path: String) throws(PlatformError) -> FileKind?
   /// The file's length in bytes; follows links.
   func size(_ path: String) throws(PlatformError) -> Int64
+  /// When the file's content was written last: nanoseconds since 1970, as exact as its medium has it; follows links.
+  func modified(_ path: String) throws(PlatformError) -> Int64
   /// The permission bits; follows links.
   func permissions(_ path: String) throws(PlatformError) -> UInt32
   /// The names in a folder, sorted by their bytes, without `.` and `..`. A name that is not UTF-8 comes mended, and nothing is

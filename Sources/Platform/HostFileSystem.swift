@@ -17,6 +17,11 @@ public struct HostFileSystem: FileSystem {
 
   public func size(_ path: String) throws(PlatformError) -> Int64 { Int64(try status(path).st_size) }
 
+  public func modified(_ path: String) throws(PlatformError) -> Int64 {
+    let time = try status(path).st_mtim
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
   public func permissions(_ path: String) throws(PlatformError) -> UInt32 { try status(path).st_mode & 0o7777 }
 
   public func freeBytes(_ path: String) throws(PlatformError) -> Int64 {

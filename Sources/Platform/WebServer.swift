@@ -1,15 +1,12 @@
 /// A request that a browser sent.
-public struct WebRequest: Sendable {
-  /// A field of a form, or a file that was chosen in it.
+public struct WebRequest {
+  /// A field of a form.
   public struct Field: Sendable {
     public let name: String
-    /// The file's name as the browser gives it; nil: it is no file.
-    public let file: String?
     public var bytes: [UInt8]
 
-    public init(name: String, file: String? = nil, bytes: [UInt8]) {
+    public init(name: String, bytes: [UInt8]) {
       self.name = name
-      self.file = file
       self.bytes = bytes
     }
 
@@ -21,18 +18,21 @@ public struct WebRequest: Sendable {
   /// What stands behind the question mark.
   public let query: [(name: String, value: String)]
   private let headers: [(name: String, value: String)]
-  /// Of a POST.
+  /// Of a POST. Files that were chosen in the form are not among them: `WebIntake` says where they go.
   public let form: [Field]
+  /// Where those files went.
+  public let files: (any WebFiles)?
 
   public init(
     method: String, path: String, query: [(name: String, value: String)] = [], headers: [(name: String, value: String)] = [],
-    form: [Field] = []
+    form: [Field] = [], files: (any WebFiles)? = nil
   ) {
     self.method = method
     self.path = path
     self.query = query
     self.headers = headers
     self.form = form
+    self.files = files
   }
 
   /// A header by its name, in lower case; nil where it is not there. One that is there twice counts as missing.
@@ -43,7 +43,7 @@ public struct WebRequest: Sendable {
 
   /// What a form or the address says under a name; nil: nothing.
   public func value(_ name: String) -> String? {
-    form.last { $0.name == name && $0.file == nil }?.text ?? query.last { $0.name == name }?.value
+    form.last { $0.name == name }?.text ?? query.last { $0.name == name }?.value
   }
 }
 
@@ -60,6 +60,27 @@ public struct WebResponse: Sendable {
   }
 }
 
+/// Takes the files of one form, piece by piece as they arrive. The server lets it go when the answer was given, or when the browser hung up.
+public protocol WebFiles: AnyObject {
+  /// The pieces that come next are those of a file which the browser gives this name.
+  func begin(_ name: String) throws
+  func append(_ bytes: [UInt8]) throws
+  /// What to answer where one of these failed. Nothing more is given to it then.
+  func answer(to error: any Error) -> WebResponse
+}
+
+/// What is to become of a request's body: it is asked for when the headers are there, and nothing else.
+public enum WebIntake {
+  /// Nothing of it is read.
+  case refused(WebResponse)
+  /// It is read to its end and thrown away, because browsers show no answer before that.
+  case thrownAway(WebResponse)
+  /// - Parameters:
+  ///   - mostBytes: how much its fields may hold together, which are kept in memory.
+  ///   - files: takes the files in it; nil: they are thrown away.
+  case form(mostBytes: Int, files: (any WebFiles)?)
+}
+
 /// The door to browsers on this machine.
 public protocol WebServer: Sendable {
   /// Answers requests that come to this machine's own address, one after another, until somebody wants it to end. The answer that is being
@@ -67,10 +88,10 @@ public protocol WebServer: Sendable {
   ///
   /// - Parameters:
   ///   - port: 0: any that is free.
-  ///   - mostBytes: the largest body of a request; a larger one is refused.
   ///   - ready: is told the port, before the first request.
+  ///   - receive: is asked once for each request, before `answer`.
   func serve(
-    port: UInt16, mostBytes: Int, until end: any EndRequest, ready: (_ port: UInt16) -> Void,
-    answer: @escaping @Sendable (WebRequest) -> WebResponse
+    port: UInt16, until end: any EndRequest, ready: (_ port: UInt16) -> Void,
+    receive: @escaping @Sendable (WebRequest) -> WebIntake, answer: @escaping @Sendable (WebRequest) -> WebResponse
   ) throws(PlatformError)
 }

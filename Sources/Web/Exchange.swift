@@ -7,13 +7,17 @@ final class Exchange {
   private static let mostFields = 5000
 
   private(set) var form: [WebRequest.Field] = []
-  private(set) var isTooLarge = false
+  private(set) var files: (any WebFiles)?
+  /// What is answered whatever else comes; nil: nothing has gone wrong so far.
+  private(set) var failure: WebResponse?
   private var left: Int
+  private var fields = 0
   /// Parts the body of a form; nil: it is none.
   private var parser: OpaquePointer?
 
-  init(_ connection: OpaquePointer, mostBytes: Int) {
+  init(_ connection: OpaquePointer, mostBytes: Int, files: (any WebFiles)?) {
     left = mostBytes
+    self.files = files
     parser = nil
     parser = MHD_create_post_processor(
       connection, 16 << 10,
@@ -25,28 +29,55 @@ final class Exchange {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
+  /// Reads what comes and keeps nothing of it.
+  init(throwingAwayFor answer: WebResponse) {
+    left = 0
+    failure = answer
+    parser = nil
+  }
+
   deinit { if let parser { MHD_destroy_post_processor(parser) } }
 
   func take(_ bytes: UnsafePointer<CChar>, _ count: Int) {
-    left -= count
-    if left < 0 {
-      isTooLarge = true
-      form = []
-    }
-    if isTooLarge { return }
+    if failure != nil { return }
     if let parser { MHD_post_process(parser, bytes, count) }
   }
 
   private func add(_ name: String, _ file: String?, _ bytes: [UInt8], isNew: Bool) -> MHD_Result {
+    if failure != nil { return .NO }
     if isNew {
-      guard form.count < Self.mostFields else {
-        isTooLarge = true
-        return .NO
-      }
-      form.append(WebRequest.Field(name: name, file: file, bytes: bytes))
+      fields += 1
+      if fields > Self.mostFields { return end(with: Self.tooLarge) }
+    }
+    if let file { return add(toFile: file, bytes, isNew: isNew) }
+    left -= bytes.count
+    if left < 0 { return end(with: Self.tooLarge) }
+    if isNew {
+      form.append(WebRequest.Field(name: name, bytes: bytes))
     } else if !form.isEmpty {
       form[form.count - 1].bytes += bytes
     }
     return .YES
   }
+
+  private func add(toFile name: String, _ bytes: [UInt8], isNew: Bool) -> MHD_Result {
+    guard let files else { return .YES }
+    do {
+      if isNew { try files.begin(name) }
+      try files.append(bytes)
+      return .YES
+    } catch { return end(with: files.answer(to: error)) }
+  }
+
+  /// Nothing of the request is kept.
+  private func end(with answer: WebResponse) -> MHD_Result {
+    failure = answer
+    form = []
+    files = nil
+    return .NO
+  }
+
+  private static let tooLarge = WebResponse(
+    status: 413, headers: [("Content-Type", "text/plain; charset=utf-8"), ("Connection", "close")],
+    body: Array("This form holds more than the console takes.\n".utf8))
 }

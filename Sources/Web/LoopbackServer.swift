@@ -7,12 +7,12 @@ public struct LoopbackServer: WebServer {
   public init() {}
 
   public func serve(
-    port: UInt16, mostBytes: Int, until end: any EndRequest, ready: (_ port: UInt16) -> Void,
-    answer: @escaping @Sendable (WebRequest) -> WebResponse
+    port: UInt16, until end: any EndRequest, ready: (_ port: UInt16) -> Void,
+    receive: @escaping @Sendable (WebRequest) -> WebIntake, answer: @escaping @Sendable (WebRequest) -> WebResponse
   ) throws(PlatformError) {
     // Before the server has a thread: signals are for who asks for them, and not for that one.
     if try end.comes(within: 0) { return }
-    let answering = Answering(mostBytes: mostBytes, answer: answer)
+    let answering = Answering(receive: receive, answer: answer)
     let address = "127.0.0.1:\(port)"
     guard
       let daemon = satchel_http_start(
@@ -37,11 +37,13 @@ public struct LoopbackServer: WebServer {
 
 /// What the server's thread works with.
 private final class Answering: Sendable {
-  private let mostBytes: Int
+  private let receive: @Sendable (WebRequest) -> WebIntake
   private let answer: @Sendable (WebRequest) -> WebResponse
 
-  init(mostBytes: Int, answer: @escaping @Sendable (WebRequest) -> WebResponse) {
-    self.mostBytes = mostBytes
+  init(
+    receive: @escaping @Sendable (WebRequest) -> WebIntake, answer: @escaping @Sendable (WebRequest) -> WebResponse
+  ) {
+    self.receive = receive
     self.answer = answer
   }
 
@@ -50,8 +52,19 @@ private final class Answering: Sendable {
     _ connection: OpaquePointer, _ path: String, _ method: String, _ bytes: UnsafePointer<CChar>?,
     _ count: UnsafeMutablePointer<Int>, _ place: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   ) -> MHD_Result {
+    func request(_ exchange: Exchange? = nil) -> WebRequest {
+      WebRequest(
+        method: method, path: path, query: values(of: connection, .GET_ARGUMENT_KIND),
+        headers: values(of: connection, .HEADER_KIND), form: exchange?.form ?? [], files: exchange?.files)
+    }
     guard let known = place.pointee else {
-      place.pointee = Unmanaged.passRetained(Exchange(connection, mostBytes: mostBytes)).toOpaque()
+      let exchange: Exchange
+      switch receive(request()) {
+      case .refused(let answer): return send(answer, connection)
+      case .thrownAway(let answer): exchange = Exchange(throwingAwayFor: answer)
+      case .form(let mostBytes, let files): exchange = Exchange(connection, mostBytes: mostBytes, files: files)
+      }
+      place.pointee = Unmanaged.passRetained(exchange).toOpaque()
       return .YES
     }
     let exchange = Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
@@ -60,16 +73,8 @@ private final class Answering: Sendable {
       count.pointee = 0
       return .YES
     }
-    let request = WebRequest(
-      method: method, path: path, query: values(of: connection, .GET_ARGUMENT_KIND),
-      headers: values(of: connection, .HEADER_KIND), form: exchange.form)
-    let response = exchange.isTooLarge ? Self.tooLarge : answer(request)
-    return send(response, connection)
+    return send(exchange.failure ?? answer(request(exchange)), connection)
   }
-
-  private static let tooLarge = WebResponse(
-    status: 413, headers: [("Content-Type", "text/plain; charset=utf-8"), ("Connection", "close")],
-    body: Array("This is too large to be sent by a browser. On the command line: satchel-hub import FILE\n".utf8))
 
   private func send(_ answer: WebResponse, _ connection: OpaquePointer) -> MHD_Result {
     var body = answer.body

@@ -17,6 +17,20 @@ public struct ArrivingAttachments: ~Copyable {
     public let kept: AttachmentPath
     /// It was not here before.
     public let isNew: Bool
+    /// How the version looks whose place it takes; nil: of none.
+    let replaced: FileMark?
+
+    public var isNewer: Bool { replaced != nil }
+  }
+
+  /// What to do with a file that comes.
+  public enum Reception {
+    /// To take it, and to keep it beside another content that has its place.
+    case take
+    /// What is there is an earlier version of it, and makes room.
+    case replace
+    /// A later version came before.
+    case overtaken
   }
 
   /// What the other side is known to have by now.
@@ -27,55 +41,75 @@ public struct ArrivingAttachments: ~Copyable {
   private let aside: [Int: String]
   private let folder: StagingFolder?
 
-  /// - Parameter ending: a rehearsal writes nothing aside.
-  public init(_ bundle: borrowing VerifiedBundle, in folder: WorkspaceFolder, platform: Platform, ending: Ending) throws {
-    let attached = AttachedFiles(folder, platform.files)
-    let lines = try bundle.attachments()
-    if lines.contains(where: \.isFile) { try attached.checkRoot() }
+  /// - Parameters:
+  ///   - ending: a rehearsal writes nothing aside.
+  ///   - reception: what to do with a file where this content has its place already; nil: nothing has.
+  public init(
+    _ bundle: borrowing VerifiedBundle, in folder: WorkspaceFolder, platform: Platform, ending: Ending,
+    reception: (_ line: AttachmentLine, _ present: Digest?) throws -> Reception = { $0.was == $1 && $1 != nil ? .replace : .take }
+  ) throws {
+    let attached = AttachedFiles(folder, platform)
+    let said = try bundle.attachments()
+    var lines = said.filter(\.isFile)
+    if !lines.isEmpty { try attached.checkRoot() }
     var arrivals: [Arrival] = []
-    for line in lines where line.isFile { arrivals.append(try attached.arrival(of: line)) }
+    for line in lines {
+      let mark = try attached.mark(at: line.path)
+      let present = try attached.digest(at: line.path)
+      switch try reception(line, present) {
+      case .replace where present != line.digest:
+        arrivals.append(Arrival(path: line.path, digest: line.digest, kept: line.path, isNew: true, replaced: mark))
+      case .take, .replace: arrivals.append(try attached.arrival(of: line, present))
+      case .overtaken: lines.removeAll { $0 == line }
+      }
+    }
     var staging: StagingFolder?
     var aside: [Int: String] = [:]
     if ending == .keep, arrivals.contains(where: \.isNew) {
       try platform.files.makeDirectory(attached.root, mode: 0o755)
       let made = try StagingFolder(in: attached.root, platform: platform)
-      for (number, line) in lines.filter(\.isFile).enumerated() where arrivals[number].isNew {
+      for (number, line) in lines.enumerated() where arrivals[number].isNew {
         guard let source = bundle.path(of: line) else { continue }
         aside[number] = made.file(String(number))
         try platform.files.copy(source, to: made.file(String(number)), mode: 0o644)
       }
       staging = consume made
     }
-    receipts = lines.filter { !$0.isFile }
+    receipts = said.filter { !$0.isFile }
     self.arrivals = arrivals
     self.attached = attached
     self.aside = aside
     self.folder = staging
   }
 
+  /// How the file of an arrival looks that is new here; nil where it is not, or nothing is written.
+  public func mark(of number: Int) throws -> FileMark? { try aside[number].map { try attached.mark(aside: $0) } }
+
   /// Gives the files their names. The last step before the commit.
   public func put() throws {
-    for (number, path) in aside.sorted(by: { $0.key < $1.key }) { try attached.put(path, at: arrivals[number].kept) }
+    for (number, path) in aside.sorted(by: { $0.key < $1.key }) { try attached.put(path, for: arrivals[number]) }
   }
 
   /// Files that had to be kept beside others.
   public var beside: [Arrival] { arrivals.filter { $0.kept != $0.path } }
   public var newCount: Int { arrivals.count { $0.isNew } }
+  public var newerCount: Int { arrivals.count { $0.isNewer } }
 }
 
 extension AttachedFiles {
-  /// Where the file of a line goes. What is there already never makes room for another content.
-  fileprivate func arrival(of line: AttachmentLine) throws -> ArrivingAttachments.Arrival {
+  /// Where the file of a line goes. What is there already does not make room for another content.
+  /// - Parameter present: of what has its place.
+  fileprivate func arrival(of line: AttachmentLine, _ present: Digest?) throws -> ArrivingAttachments.Arrival {
     let digest = line.digest
     // Whatever is in its way: a row's file is no reason to leave its row, and it cannot be made again.
     let places = [line.path, line.path.beside(digest.hexadecimal), AttachmentPath("\(digest.hexadecimal.prefix(40))")]
     for path in places.compactMap(\.self) {
       switch try standing(at: path) {
-      case .there where try self.digest(at: path) == digest:
-        return .init(path: line.path, digest: digest, kept: path, isNew: false)
+      case .there where try (path == line.path ? present : self.digest(at: path)) == digest:
+        return .init(path: line.path, digest: digest, kept: path, isNew: false, replaced: nil)
       case .there: continue
-      case .missing where try files.kind(place(path)) == nil:
-        return .init(path: line.path, digest: digest, kept: path, isNew: true)
+      case .missing where try isGone(path):
+        return .init(path: line.path, digest: digest, kept: path, isNew: true, replaced: nil)
       case .missing, .unfit: continue
       }
     }
@@ -88,6 +122,11 @@ extension AttachedFiles {
       hint: "Move that away, and import the bundle again.")
   }
 
+  private func rewritten(_ path: AttachmentPath) -> WorkspaceError {
+    WorkspaceError(
+      "bad-file", "The file \(path) in \(root) was written while a newer version of it came.", hint: "Import the bundle again.")
+  }
+
   fileprivate func checkRoot() throws {
     guard try [nil, .directory].contains(files.kind(root)) else {
       throw WorkspaceError(
@@ -96,15 +135,20 @@ extension AttachedFiles {
   }
 
   /// Moves a synced file to its place, below folders that are no links.
-  fileprivate func put(_ aside: String, at path: AttachmentPath) throws {
+  fileprivate func put(_ aside: String, for arrival: ArrivingAttachments.Arrival) throws {
+    let path = arrival.kept
     var folder = root
     for name in path.names.dropLast() {
       folder = Paths.join(folder, name)
       try files.makeDirectory(folder, mode: 0o755)
       guard try files.kind(folder) == .directory else { throw obstacle(at: path) }
     }
-    // The app may have made one meanwhile.
-    guard try files.kind(place(path)) == nil else { throw obstacle(at: path) }
+    // The app may have made one meanwhile, or written it anew.
+    if let replaced = arrival.replaced {
+      guard try mark(at: path) == replaced else { throw rewritten(path) }
+    } else {
+      guard try files.kind(place(path)) == nil else { throw obstacle(at: path) }
+    }
     try files.rename(aside, to: place(path))
   }
 }

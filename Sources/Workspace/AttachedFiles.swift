@@ -10,10 +10,12 @@ import SatchelValues
 public struct AttachedFiles: Sendable {
   public let root: String
   let files: any FileSystem
+  private let clock: any WallClock
 
-  public init(_ folder: WorkspaceFolder, _ files: any FileSystem) {
+  public init(_ folder: WorkspaceFolder, _ platform: Platform) {
     root = folder.attached
-    self.files = files
+    files = platform.files
+    clock = platform.clock
   }
 
   /// What stands at a path.
@@ -43,6 +45,22 @@ public struct AttachedFiles: Sendable {
     }
     let bytes = try files.size(place)
     return bytes == 0 ? .missing : .there(bytes: bytes)
+  }
+
+  /// Whether nothing at all is there, and nothing in the way of a file.
+  public func isGone(_ path: AttachmentPath) throws -> Bool {
+    try standing(at: path) == .missing && files.kind(place(path)) == nil
+  }
+
+  /// How the file there looks; nil where there is none.
+  public func mark(at path: AttachmentPath) throws -> FileMark? {
+    guard case .there(let bytes) = try standing(at: path) else { return nil }
+    return FileMark(bytes: bytes, modified: try files.modified(place(path)), now: clock.milliseconds())
+  }
+
+  /// How a file looks that is about to get its place.
+  func mark(aside path: String) throws -> FileMark {
+    FileMark(bytes: try files.size(path), modified: try files.modified(path), now: clock.milliseconds())
   }
 
   /// All files that are here, but for those of which no row can name the path.
@@ -75,23 +93,35 @@ public struct AttachedFiles: Sendable {
   /// Copies into a draft what fits of the files at these paths, the first ones first: the limits are the dataset's.
   public func stage(
     _ paths: some Sequence<AttachmentPath>, limits: AttachmentLimits, into draft: inout BundleDraft
-  ) throws -> [AttachmentPath: BundleDraft.StagedFile] {
-    var staged: [AttachmentPath: BundleDraft.StagedFile] = [:]
+  ) throws -> [AttachmentPath: Staged] {
+    var staged: [AttachmentPath: Staged] = [:]
     var room = limits.bundleBytes
     for path in paths where staged[path] == nil && staged.count < BundleLimits.mostBlobs {
-      guard case .there(let bytes) = try standing(at: path), bytes <= min(room, limits.fileBytes) else { continue }
+      guard let mark = try mark(at: path), mark.bytes <= min(room, limits.fileBytes) else { continue }
       let fd = try files.open(place(path))
       defer { files.close(fd) }
       guard let file = try draft.stage(fd, limit: min(room, limits.fileBytes)) else { continue }
-      staged[path] = file
+      staged[path] = Staged(file: file, mark: mark)
       room -= file.bytes
     }
     return staged
   }
 
+  /// A file's content in a draft, and how the file looked before it was read.
+  public struct Staged {
+    public let file: BundleDraft.StagedFile
+    public let mark: FileMark
+  }
+
+  /// The size of a file, if it still is what came; nil where it is not there, or another one.
+  public func bytes(at path: AttachmentPath, ifStill digest: String) throws -> Int64? {
+    guard let mark = try mark(at: path), try self.digest(at: path)?.hexadecimal == digest else { return nil }
+    return mark.bytes
+  }
+
   /// Takes a file away that nobody here is to see any more, with the folders that are empty then. One that is not what came stays.
   public func remove(_ path: AttachmentPath, ifStill digest: String) throws {
-    guard try self.digest(at: path)?.hexadecimal == digest else { return }
+    guard try bytes(at: path, ifStill: digest) != nil else { return }
     try files.remove(place(path))
     var folder = Paths.parent(of: place(path))
     while folder != root, try files.list(folder).isEmpty {

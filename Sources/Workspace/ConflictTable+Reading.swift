@@ -61,6 +61,19 @@ extension ConflictTable {
     }
   }
 
+  /// Calls `body` for each text that a conflict holds as a value, whatever became of it.
+  public static func eachText(in database: borrowing Database, _ body: (Value) throws -> Void) throws {
+    for column in ["base_values", "hub_values", "device_values"] {
+      try database.each(
+        """
+        SELECT DISTINCT field.value
+        FROM satchel_conflicts, json_each(satchel_conflicts.\(quoted(column))) AS field
+        WHERE field.type = 'text'
+        """
+      ) { try body($0.value(0)) }
+    }
+  }
+
   /// How many conflicts of one device no bundle has told yet.
   public static func countUntold(
     of device: ReplicaID, by user: String? = nil, in database: borrowing Database

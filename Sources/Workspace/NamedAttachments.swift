@@ -31,6 +31,19 @@ public struct NamedAttachments {
     }
   }
 
+  /// The rows that name a file.
+  public func rows(naming path: AttachmentPath, in database: borrowing Database) throws -> [(table: Name, key: RowKey)] {
+    var found: [(table: Name, key: RowKey)] = []
+    for table in tables {
+      let columns = table.attachmentColumns.map { "CAST(\(quoted(table.schema.columns[$0])) AS BLOB) = CAST(:path AS BLOB)" }
+      let key = table.schema.key.map { quoted(table.schema.columns[$0]) }.joined(separator: ", ")
+      try database.each(
+        "SELECT \(key) FROM \(quoted(table.name)) WHERE \(columns.joined(separator: " OR "))", ["path": .string(path.text)]
+      ) { found.append((table.name, RowKey($0.values(from: 0, count: table.schema.key.count)))) }
+    }
+    return found
+  }
+
   /// What rows name and is not there, in the order of tables and paths.
   public func missing(in database: borrowing Database, _ files: AttachedFiles, _ limits: AttachmentLimits) throws
     -> [MissingAttachment]

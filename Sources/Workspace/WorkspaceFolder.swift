@@ -65,7 +65,7 @@ public struct WorkspaceFolder: Sendable {
     try [root, keys, formerKeys, outbox, sent, inbox, waiting, staged, quarantine, archive, attached].flatMap { place in
       try files.kind(place) == .directory
         ? files.list(place).filter { $0.hasPrefix(HostFileSystem.temporaryPrefix) }
-          .map { Paths.join(place, $0) }.filter { try !ArrivingFile.isHeld($0, files) } : []
+          .map { Paths.join(place, $0) }.filter { try !ArrivingFiles.isHeld($0, files) } : []
     }
   }
 

@@ -83,8 +83,12 @@ struct AttachedFileTests {
     #expect(try room.reason(bundle([Self.line("b.jpg"), Self.line("a.jpg")])) == "bad-line")
     #expect(try room.reason(bundle([Self.line("c.jpg", op: "has"), Self.line("a.jpg")])) == "bad-line")
     #expect(try room.reason(bundle([Self.line("a.jpg", op: "drop")])) == "bad-line")
-    let weighed = Self.line("a.jpg", op: "has").dropLast() + #","bytes":7}"#
-    #expect(try room.reason(bundle([String(weighed)], [])) == "bad-line")
+    let former = Self.line("a.jpg").dropLast()
+    #expect(try room.reason(bundle([former + #","was":"\#(HandMade.digest)"}"#])) == nil)
+    for wrong in ["null", "1", #""abc""#] { #expect(try room.reason(bundle([former + #","was":\#(wrong)}"#])) == "bad-line") }
+    for more in [#","bytes":7}"#, #","was":"\#(HandMade.digest)"}"#] {
+      #expect(try room.reason(bundle([Self.line("a.jpg", op: "has").dropLast() + more], [])) == "bad-line")
+    }
     #expect(
       try room.reason(bundle([Self.line("a.jpg")]).setting("counts", #"{"changes":0,"resolutions":0,"conflicts":0}"#)) != nil)
   }
@@ -93,6 +97,15 @@ struct AttachedFileTests {
   func critical() throws {
     #expect(try room.reason(bundle([Self.line("a.jpg")], critical: "")) == "bad-manifest")
     #expect(try room.reason(HandMade().setting("critical", #"["attachments"]"#)) == "bad-manifest")
+  }
+
+  @Test("what a device asks for must be places below files/, in order, and no more than a bundle carries")
+  func lost() throws {
+    #expect(try room.reason(HandMade().setting("lost", #"["a.jpg","b/c.jpg"]"#)) == nil)
+    let many = (0...BundleLimits.mostBlobs).map { "\"\(10_000 + $0)\"" }.joined(separator: ",")
+    for wrong in [#""a.jpg""#, "[1]", #"["../a.jpg"]"#, #"["b.jpg","a.jpg"]"#, #"["a.jpg","a.jpg"]"#, "[\(many)]"] {
+      #expect(try room.reason(HandMade().setting("lost", wrong)) == "bad-manifest", "\(wrong)")
+    }
   }
 
   @Test("a link, a folder or another name below blobs/ is refused")
@@ -124,13 +137,13 @@ struct AttachedFileTests {
     let folder = try TemporaryFolder()
     func made(_ names: [String]) throws -> [UInt8] {
       var draft = try BundleDraft(in: folder.path, platform: .still())
-      var files: [(path: AttachmentPath, file: BundleDraft.StagedFile)] = []
+      var files: [BundleDraft.CarriedFile] = []
       for name in names {
         try folder.write(Array(name.utf8), to: name)
         let fd = try folder.files.open(folder(name))
         defer { folder.files.close(fd) }
         let staged = try #require(try draft.stage(fd, limit: 100))
-        files.append((try #require(AttachmentPath(name)), staged))
+        files.append(.init(try #require(AttachmentPath(name)), staged, was: Digest.of([1])))
         #expect(try draft.stage(fd, limit: 100)?.bytes == 0)
       }
       try draft.addAttachments(files, received: [])

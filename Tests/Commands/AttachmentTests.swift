@@ -4,55 +4,10 @@ import SatchelPlatform
 import Testing
 
 @Suite("Files that rows name")
-struct AttachmentTests {
-  private static let schema = """
-    CREATE TABLE sites (id TEXT PRIMARY KEY, tier INTEGER);
-    CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), photo TEXT);
-    INSERT INTO sites VALUES ('lake', 1), ('cave', 2);
-    """
-  private static let definition = """
-    { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "attachments": { "file": 4000, "bundle": 10000 },
-      "tables": {
-        "sites": { "visible": "tier <= :tier" },
-        "reviews": { "attachments": ["photo"] } } }
-    """
-
+struct AttachmentTests: PhotoStory {
   let camp: Camp
 
-  /// Ann sees what is of tier 1 on her tablet, Ben everything on his phone.
-  init() throws {
-    camp = try Camp()
-    try camp.open(Self.schema, Self.definition)
-    camp.hub("user", "add", "ben", "tier=2")
-    #expect(camp.hub("device", "provision", "phone", "--user", "ben", "--into", camp.path("phone")).code == 0)
-  }
-
-  private func photo(_ name: String, in place: String, _ content: String) throws {
-    let path = "\(place)/files/\(name)"
-    try camp.makeFolder(Paths.parent(of: path))
-    try camp.write(path, content)
-  }
-
-  private func review(_ id: String, _ site: String, _ photo: String, in database: String) throws {
-    try camp.sql(database, "INSERT INTO reviews VALUES ('\(id)', '\(site)', '\(photo)')")
-  }
-
-  /// The file in a workspace; nil: it is not there.
-  private func content(_ name: String, in place: String) -> String? {
-    (try? camp.read("\(place)/files/\(name)")).map { String(decoding: $0, as: UTF8.self) }
-  }
-
-  /// How many files' contents a bundle carries.
-  private func blobs(_ bundle: String) throws -> Int {
-    let entries = try camp.hub("inspect", "--json", camp.path(bundle)).json["entries"]?.arrayValue
-    return try #require(entries).count { $0["name"]?.stringValue?.hasPrefix("blobs/") ?? false }
-  }
-
-  private func export(_ number: Int, of device: String = "tablet") -> String {
-    "\(device)/bundles/outbox/camp-\(device)-hub-\(number).satchel"
-  }
-
-  private func emission(_ number: Int, for device: String) -> String { "hub/bundles/outbox/camp-hub-\(device)-\(number).satchel" }
+  init() throws { camp = try Self.openCamp() }
 
   private func missing(_ status: JSONValue) -> [String] {
     (status["files"]?["missing"]?.arrayValue ?? []).map {

@@ -60,18 +60,42 @@ final class Browser {
   }
 
   func upload(_ files: [(name: String, bytes: [UInt8])]) -> Answer {
-    var body: [UInt8] = []
-    for file in files {
-      body += Array(
-        "--part\r\nContent-Disposition: form-data; name=\"files\"; filename=\"\(file.name)\"\r\nContent-Type: application/octet-stream\r\n\r\n"
-          .utf8)
-      body += file.bytes + Array("\r\n".utf8)
-    }
-    body += Array("--part--\r\n".utf8)
-    return send(
-      "POST", "/import", cookie: cookie,
-      more: ["Content-Type: multipart/form-data; boundary=part"] + Self.origin("http://127.0.0.1:\(port)"), body: body)
+    let body = files.flatMap { Self.head(ofFile: $0.name) + $0.bytes + Array("\r\n".utf8) } + Self.end
+    return send("POST", "/import", cookie: cookie, more: formHeaders, body: body)
   }
+
+  /// Sends a file as it is read, in pieces.
+  func upload(fileAt path: String) throws -> Answer {
+    let file = try FileHandle(forReadingFrom: URL(filePath: path))
+    let size = Int(try file.seekToEnd())
+    try file.seek(toOffset: 0)
+    let head = Self.head(ofFile: "large.satchel")
+    let end = Array("\r\n".utf8) + Self.end
+    let line = Line(port: port)
+    line.send(self.head("POST", "/import", cookie, formHeaders, bytes: head.count + size + end.count) + head)
+    while let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty { line.send([UInt8](piece)) }
+    line.send(end)
+    return Self.answer(line.rest())
+  }
+
+  /// Says that a file of so many bytes comes, and sends the first of them. The line stays open.
+  func begin(_ bytes: [UInt8], of count: Int) -> Line {
+    let line = Line(port: port)
+    line.send(head("POST", "/import", cookie, formHeaders, bytes: count) + Self.head(ofFile: "half.satchel") + bytes)
+    return line
+  }
+
+  private var formHeaders: [String] {
+    ["Content-Type: multipart/form-data; boundary=part"] + Self.origin("http://127.0.0.1:\(port)")
+  }
+
+  private static func head(ofFile name: String) -> [UInt8] {
+    Array(
+      "--part\r\nContent-Disposition: form-data; name=\"files\"; filename=\"\(name)\"\r\nContent-Type: application/octet-stream\r\n\r\n"
+        .utf8)
+  }
+
+  private static let end = Array("--part--\r\n".utf8)
 
   private static func origin(_ origin: String?) -> [String] { origin.map { ["Origin: \($0)"] } ?? [] }
 
@@ -80,19 +104,35 @@ final class Browser {
   private func send(
     _ method: String, _ path: String, cookie: String?, host: String? = nil, more: [String] = [], body: [UInt8] = []
   ) -> Answer {
-    let head =
+    let line = Line(port: port)
+    line.send(head(method, path, cookie, host: host, more, bytes: body.count) + body)
+    return Self.answer(line.rest())
+  }
+
+  private func head(
+    _ method: String, _ path: String, _ cookie: String?, host: String? = nil, _ more: [String], bytes: Int
+  ) -> [UInt8] {
+    let lines =
       ["\(method) \(path) HTTP/1.1", "Host: \(host ?? "127.0.0.1:\(port)")", "Connection: close"]
-      + (cookie.map { ["Cookie: \($0)"] } ?? []) + more + (body.isEmpty ? [] : ["Content-Length: \(body.count)"])
-    let bytes = exchange(Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body)
+      + (cookie.map { ["Cookie: \($0)"] } ?? []) + more + (bytes == 0 ? [] : ["Content-Length: \(bytes)"])
+    return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+  }
+
+  private static func answer(_ bytes: [UInt8]) -> Answer {
     let text = String(decoding: bytes, as: UTF8.self)
     let parts = text.components(separatedBy: "\r\n\r\n")
     let status = Int(parts[0].split(separator: " ").dropFirst().first ?? "") ?? 0
     return Answer(status: status, headers: parts[0], text: parts.dropFirst().joined(separator: "\r\n\r\n"))
   }
+}
 
-  private func exchange(_ request: [UInt8]) -> [UInt8] {
-    let fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    defer { close(fd) }
+/// A connection to a server on this machine. It ends when nobody holds it.
+final class Line {
+  private let fd: Int32
+  private let isConnected: Bool
+
+  init(port: Int) {
+    fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     // A server that says nothing fails the test, and does not hold it up for ever.
     var patience = timeval(tv_sec: 60, tv_usec: 0)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
@@ -102,19 +142,30 @@ final class Browser {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(port).bigEndian
     address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-    let connected = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(fd, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
-    }
-    guard connected == 0 else { return [] }
+    let fd = fd
+    isConnected =
+      withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(fd, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+      } == 0
+  }
+
+  deinit { close(fd) }
+
+  func send(_ bytes: [UInt8]) {
     var sent = 0
-    while sent < request.count {
+    while isConnected, sent < bytes.count {
       // The other side may have hung up, because it has heard enough.
-      let count = request.withUnsafeBytes {
-        Glibc.send(fd, $0.baseAddress! + sent, request.count - sent, Int32(MSG_NOSIGNAL))
-      }
-      if count <= 0 { break }
+      let count = bytes.withUnsafeBytes { Glibc.send(fd, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL)) }
+      if count <= 0 { return }
       sent += count
     }
+  }
+
+  func hangUp() { shutdown(fd, Int32(SHUT_RDWR)) }
+
+  /// All that the other side says.
+  func rest() -> [UInt8] {
+    guard isConnected else { return [] }
     var answer: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65536)
     while true {

@@ -23,14 +23,15 @@ struct ConsoleTests {
   }
 
   /// Runs `body` with a browser that the console has let in.
-  private func inBrowser(_ body: (Browser) throws -> Void) throws {
+  private func inBrowser(on platform: Platform = .real, _ body: (Browser) throws -> Void) throws {
     let (folder, end) = (camp.path("hub"), EndOfTest())
     let console = CollectingConsole()
     let done = DispatchGroup()
     done.enter()
     Thread.detachNewThread {
       let code = runHubTool(
-        ["-C", folder, "console", "--json"], console: console, endRequest: end, webServer: LoopbackServer())
+        ["-C", folder, "console", "--json"], platform: platform, console: console, endRequest: end,
+        webServer: LoopbackServer())
       #expect(code == 0)
       done.leave()
     }
@@ -173,7 +174,7 @@ struct ConsoleTests {
     }
   }
 
-  @Test("bundles are brought in by a browser; what is none is refused, and what is too large is not taken")
+  @Test("bundles are brought in by a browser; what is none is refused, and what there is no room for is not taken")
   func upload() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     camp.device("tablet", "export")
@@ -183,9 +184,81 @@ struct ConsoleTests {
       #expect(done.text.contains("Bundle 1 of tablet: 1 change taken") && done.text.contains("2-evilname.satchel"))
       #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
       #expect(browser.upload([]).text.contains("no file was chosen"))
-      #expect(browser.upload([("large.satchel", [UInt8](repeating: 0, count: (64 << 20) + 1))]).status == 413)
-      #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/inbox")) == [])
+      // Only files go to the disk.
+      let field = [UInt8](repeating: 0x61, count: (64 << 20) + 1)
+      #expect(browser.post("/conflicts", ["note": String(decoding: field, as: UTF8.self)]).status == 413)
+      #expect(try inbox().isEmpty)
     }
+    let cramped = Platform(files: CrampedFiles(free: 2 << 20), clock: SystemClock(), random: SystemRandom())
+    try inBrowser(on: cramped) { browser throws in
+      let refused = browser.upload([("large.satchel", [UInt8](repeating: 0, count: 3 << 20))])
+      #expect(refused.status == 409 && refused.text.contains("There is no room for 3 MiB: 2 MiB are free"), "\(refused)")
+      #expect(try inbox().isEmpty)
+      #expect(browser.upload([("small.satchel", [UInt8](repeating: 0, count: 1 << 20))]).status == 200)
+    }
+  }
+
+  /// The names of what lies in the hub's inbox.
+  private func inbox() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/inbox")) }
+
+  /// Asks the console for pages until something is so: it serves one request after another, and hears of who hung up in between.
+  private func ask(_ browser: Browser, until isSo: () throws -> Bool) throws {
+    for _ in 0..<10_000 { if try isSo() { return } else { _ = browser.get("/nowhere") } }
+    Issue.record("it never came to be so")
+  }
+
+  @Test("half an upload leaves nothing, and what is left of a console that was killed goes with the next command")
+  func halfUpload() throws {
+    try inBrowser { browser throws in
+      let line = browser.begin([UInt8](repeating: 1, count: 300_000), of: 1_000_000)
+      try ask(browser) { try !inbox().isEmpty }
+      // While it comes, other commands work and let it be.
+      #expect(camp.hub("emit", "--all").code == 0)
+      #expect(try inbox().count == 1)
+      line.hangUp()
+      try ask(browser) { try inbox().isEmpty }
+      // Who was not let in does not get that far.
+      #expect(browser.post("/import", ["files": "x"], origin: "http://evil.example").status == 403)
+    }
+    try camp.makeFolder("hub/bundles/inbox/.satchel-arriving-0123456789abcdef")
+    try camp.write("hub/bundles/inbox/.satchel-arriving-0123456789abcdef/1-half.satchel", "half")
+    camp.hub("emit", "--all")
+    #expect(try inbox().isEmpty)
+  }
+
+  @Test("a bundle of more than 64 MiB comes by a browser, piece by piece, and is never in the console's memory")
+  func largeUpload() throws {
+    let camp = try Camp()
+    try camp.open(
+      "CREATE TABLE films (id TEXT PRIMARY KEY, film TEXT)",
+      #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { "films": { "attachments": ["film"] } } }"#
+    )
+    try camp.makeFolder("tablet/files")
+    let film = try #require(try FileHandle(forReadingAtPath: "/dev/urandom")?.read(upToCount: 66 << 20))
+    try film.write(to: URL(filePath: camp.path("tablet/files/oak.mpg")))
+    try camp.sql("tablet/data.sqlite", "INSERT INTO films VALUES ('f1', 'oak.mpg')")
+    camp.device("tablet", "export")
+    let console = try ChildProcess(builtProgram("satchel-hub"), ["-C", camp.path("hub"), "console", "--json"])
+    defer {
+      console.terminate()
+      console.wait()
+    }
+    var said: [UInt8] = []
+    while !said.contains(UInt8(ascii: "}")) {
+      let more = console.read()
+      if more.isEmpty { break }
+      said += more
+    }
+    let address = try Camp.Outcome(code: 0, out: String(decoding: said, as: UTF8.self), error: "").json["address"]
+    let browser = try Browser(try #require(address?.stringValue))
+    let done = try browser.upload(fileAt: camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
+    #expect(done.text.contains("Bundle 1 of tablet: 1 change taken.\n1 file came with it."), "\(done)")
+    #expect(FileManager.default.contentsEqual(atPath: camp.path("hub/files/oak.mpg"), andPath: camp.path("tablet/files/oak.mpg")))
+    let status = try String(contentsOfFile: "/proc/\(console.identifier)/status", encoding: .utf8)
+    let peak = status.components(separatedBy: "\n").first { $0.hasPrefix("VmHWM:") }?.split(whereSeparator: { !$0.isNumber })
+      .first
+    let kibibytes = try #require(peak.flatMap { Int($0) })
+    #expect(kibibytes < 48 << 10, "\(kibibytes) KiB")
   }
 
   @Test("no hub, a wrong port and one that is taken are said; a tool without a server says so")

@@ -39,8 +39,8 @@ struct JSONDocumentTests {
   /// A server that nobody asks anything.
   private struct QuietServer: WebServer {
     func serve(
-      port: UInt16, mostBytes: Int, until end: any EndRequest, ready: (UInt16) -> Void,
-      answer: @escaping @Sendable (WebRequest) -> WebResponse
+      port: UInt16, until end: any EndRequest, ready: (UInt16) -> Void,
+      receive: @escaping @Sendable (WebRequest) -> WebIntake, answer: @escaping @Sendable (WebRequest) -> WebResponse
     ) { ready(1) }
   }
 

@@ -74,11 +74,13 @@ func snapshots() {
   #expect(exports(.every(3)) == [1, 4, 7])
 }
 
+private let whichFile = "It is the file that names tables and rules: docs/guides/developer.md shows one."
+
 /// A definition that is wrong, the place at which it is, and a part of what is said about it.
 private let wrong: [(json: String, place: String, problem: String, hint: String?)] = [
-  ("", "", "it is not JSON", nil),
-  ("{ \"dataset\": \"d\", }", "", "at byte", nil),
-  (#"{ "dataset": "d", "dataset": "e", "version": 1, "tables": { "t": {} } }"#, "", "it is not JSON", nil),
+  ("", "", "it is not JSON", whichFile),
+  ("{ \"dataset\": \"d\", }", "", "at byte", whichFile),
+  (#"{ "dataset": "d", "dataset": "e", "version": 1, "tables": { "t": {} } }"#, "", "it is not JSON", whichFile),
   ("[]", "", "it must be an object", nil),
   (#"{ "version": 1, "tables": { "t": {} } }"#, "dataset", "it is missing", nil),
   (#"{ "dataset": 5, "version": 1, "tables": { "t": {} } }"#, "dataset", "it must be a text", nil),

@@ -37,24 +37,55 @@ struct InstallTests {
         "satchel-stick@%k.service"))
   }
 
+  private func check(_ folder: TemporaryFolder, path: String? = nil) throws -> ToolResult {
+    try runProgram(
+      at: "/usr/bin/env",
+      [
+        "PATH=\(path ?? "/usr/sbin:/usr/bin:/sbin:/bin")", "/bin/bash", "\(Self.top)/scripts/check-units.sh", folder.path,
+        "/opt/satchel",
+      ],
+      in: folder.path)
+  }
+
   @Test(
-    "systemd finds nothing wrong with the units",
+    "systemd finds nothing wrong with the units, nor udev with the rule; a unit with a mistake is found",
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze")))
   func units() throws {
     let folder = try TemporaryFolder()
     try install(into: folder)
-    let units = "\(folder.path)/units"
-    try FileManager.default.createDirectory(atPath: units, withIntermediateDirectories: true)
-    for name in ["satchel-watch@", "satchel-hub-watch@", "satchel-stick@"] {
-      // What is installed for later is looked at as if it were in its place.
-      let unit = try String(contentsOfFile: "\(folder.path)/opt/satchel/lib/systemd/system/\(name).service", encoding: .utf8)
-      try unit.replacingOccurrences(of: "/opt/satchel", with: "\(folder.path)/opt/satchel")
-        .write(toFile: "\(units)/\(name)x.service", atomically: true, encoding: .utf8)
+    let done = try check(folder)
+    #expect(done.status == 0, "\(done.complaint)")
+    #expect(
+      done.text.contains("units for system: 3 verified") && done.text.contains("units for user: 2 verified"), "\(done.text)")
+    if FileManager.default.isExecutableFile(atPath: "/usr/bin/udevadm"), getuid() == 0 {
+      #expect(
+        done.text.contains("rule: ") || done.complaint.contains("The rule was not checked"), "\(done.text)\(done.complaint)")
     }
-    let done = try runProgram(
-      at: "/usr/bin/systemd-analyze",
-      ["verify", "--man=no"] + ["satchel-watch@", "satchel-hub-watch@", "satchel-stick@"].map { "\(units)/\($0)x.service" },
-      in: folder.path)
-    #expect(done.status == 0 && !done.complaint.contains("satchel"), "\(done.complaint)")
+    for kind in ["system", "user"] {
+      let path = "\(folder.path)/opt/satchel/lib/systemd/\(kind)/satchel-watch@.service"
+      let unit = try String(contentsOfFile: path, encoding: .utf8)
+      for mistake in [("RestartSec", "RestartSeconds"), ("/bin/satchel\"", "/bin/sachtel\"")] {
+        let spoilt = unit.replacingOccurrences(of: mistake.0, with: mistake.1)
+        #expect(spoilt != unit)
+        try spoilt.write(toFile: path, atomically: true, encoding: .utf8)
+        let refused = try check(folder)
+        #expect(refused.status == 1 && refused.complaint.contains("satchel-watch@x.service"), "\(kind) \(mistake)")
+      }
+      try unit.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+  }
+
+  @Test("where systemd and udev are not at hand, it is said that nothing was checked")
+  func noSystemd() throws {
+    let folder = try TemporaryFolder()
+    try install(into: folder)
+    let tools = "\(folder.path)/tools"
+    try FileManager.default.createDirectory(atPath: tools, withIntermediateDirectories: true)
+    for name in ["mktemp", "rm", "bash"] {
+      try FileManager.default.createSymbolicLink(atPath: "\(tools)/\(name)", withDestinationPath: "/bin/\(name)")
+    }
+    let done = try check(folder, path: tools)
+    #expect(done.status == 0, "\(done.complaint)")
+    #expect(done.complaint.contains("The units were not checked") && done.complaint.contains("The rule was not checked"))
   }
 }

@@ -649,7 +649,16 @@ def changes_members(manifest):
              ("received", take(manifest, "received", count)), ("sequence", take(manifest, "sequence", count_from_1)),
              ("chain", take(manifest, "chain", chain))]
     must(all(link["sequence"] < manifest["sequence"] for link in manifest["chain"]), "chain: a later export")
+    if "lost" in manifest:
+        shown.append(("lost", take(manifest, "lost", lost)))
     return shown
+
+
+def lost(paths):
+    must(isinstance(paths, list) and len(paths) <= MOST_BLOBS, "no list of lost files")
+    names = [path_of(path).encode() for path in paths]
+    must(names == sorted(set(names)), "order of the lost files")
+    return "[" + ", ".join(text_of(path) for path in paths) + "]"
 
 
 def chain(links):
@@ -858,8 +867,10 @@ def show_attachments(folder, manifest, digests):
         place = (op != "file", path.encode(), of)
         must(last < place and (op == "has" or last[:2] != place[:2]), "order of the attachments")
         must(("bytes" in line) == (op == "file"), "bytes of an attachment")
+        must(op == "file" or "was" not in line, "a former version of what came")
         last, text = place, f"attachment | {op} | {text_of(path)} | {of}"
         if op == "file":
+            text += f" | was {take(line, 'was', digest)}" if "was" in line else ""
             blob = f"blobs/{of[:64]}"
             must(digests.get(blob) == of and take(line, "bytes", count) == os.path.getsize(os.path.join(folder, blob)), "its blob")
             with open(os.path.join(folder, blob), "rb") as file:

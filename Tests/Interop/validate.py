@@ -22,7 +22,7 @@ SCHEMAS = {f"{name}s.jsonl": name for name in ("change", "resolution", "conflict
 
 # The self-test has the format from here and not from the schemas, because they are what it tests.
 OPTIONAL = {"recipient", "rotation", "revoked", "note", "snapshot", "encrypt", "escrow", "attributes", "attachments", "acknowledged_digest", "blobs",
-            "file", "bundle"}
+            "file", "bundle", "lost"}
 ROWS = {"key", "to", "row", "set", "was", "base_values", "hub_values", "device_values"}
 OPS = {"insert": ["generation", "row"], "update": ["generation", "set", "was"], "delete": ["generation", "was"], "row": ["row"],
        "gone": [], "rekey": ["to", "number"], "block": ["to", "number"]}
@@ -31,7 +31,7 @@ CHAIN = [{"sequence": number, "digest": "0" * 128} for number in range(1, 258)]
 ROTATION, REVOKED = {"key": "RW" + "Q" * 54, "recipient": "age1" + "q" * 58}, {"number": 1, "keys": []}
 WRONG_TEXTS = {**dict.fromkeys(["table", "note", "visible", "write", "parents", "sql", "attachments"], []),
                **dict.fromkeys(["user", "decided_by"], ["a\n", "\x7f", "a" * 101]),
-               "path": ["", "/a", "a/", "a//b", "../a", "a/.b", "a.", "a ", " a", "a:b", "a\\b", "a\n", "\x7f", "nul", "a/COM1.x"],
+               **dict.fromkeys(["path", "lost"], ["", "/a", "a/", "a//b", "../a", "a/.b", "a.", "a ", " a", "a:b", "a\\b", "a\n", "\x7f", "nul", "a/COM1.x"]),
                **dict.fromkeys(["dataset", "from", "to"], ["", "Hub", "con", "lpt1", "-a", "a.b", "ä", "a\n", "a" * 41])}
 WRONG_INTEGERS = ["9007199254740991", "09007199254740992", "9007199254740992\n", "9223372036854775808", "-9223372036854775809"]
 WRONG_VALUES = [True, [], {}, "a\0b", 1e400, {"blob": "A"}, {"blob": "AB=="}, {"blob": "AA==\n"}, {"blob": "", "more": ""},
@@ -82,7 +82,7 @@ def wrongs(kind, path, item):
     name = next(step for step in reversed(path) if isinstance(step, str))
     if kind in ("change", "conflict") and path[0] in ROWS and len(path) > 1:
         return WRONG_VALUES if len(path) == 2 else [True, "!"]
-    wrong = [True] + [GONE] * (isinstance(path[-1], str) and (kind == "manifest" if len(path) > 1 else name not in OPTIONAL))
+    wrong = [True] + [GONE] * (isinstance(path[-1], str) and (kind == "manifest" if len(path) > 1 else name not in OPTIONAL and (kind, name) != ("attachment", "was")))
     if isinstance(item, int):
         return wrong + ["7", -1, 1.5, 2**53 if name != "snapshot" else 2**63, [], None]
     if isinstance(item, list):

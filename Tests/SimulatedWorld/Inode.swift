@@ -12,6 +12,8 @@ final class Inode {
   let isFolder: Bool
   var mode: UInt32
   var bytes: [UInt8] = []
+  /// How often it was written to: no other time passes here.
+  private(set) var writes: Int64 = 0
   var unsynced: [Change] = []
   var entries: [String: Inode] = [:]
 
@@ -32,6 +34,7 @@ final class Inode {
       Change(
         offset: offset, old: offset < kept ? Array(bytes[offset..<kept]) : [], new: Array(new), oldCount: bytes.count))
     put(new, at: offset)
+    writes += 1
   }
 
   func truncate(to count: Int) {

@@ -15,6 +15,7 @@ public struct SimulatedFiles: FileSystem {
   }
 
   public func size(_ path: String) throws(PlatformError) -> Int64 { Int64(try found("stat", path).bytes.count) }
+  public func modified(_ path: String) throws(PlatformError) -> Int64 { try found("stat", path).writes }
   public func permissions(_ path: String) throws(PlatformError) -> UInt32 { try found("stat", path).mode }
   public func freeBytes(_ path: String) throws(PlatformError) -> Int64 { world.freeBytes }
   public func currentDirectory() throws(PlatformError) -> String { world.root }

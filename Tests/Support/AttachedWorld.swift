@@ -4,7 +4,7 @@ import SatchelWorkspace
 
 /// A hub and a device whose rows name files.
 struct AttachedWorld: GoldenStory {
-  private let pair: Pair
+  let pair: Pair
   var ground: Ground { pair.ground }
 
   private static let definition = """
@@ -19,15 +19,17 @@ struct AttachedWorld: GoldenStory {
     """
 
   init(random: any RandomSource, clock: SetClock) throws {
+    try self.init(on: Ground(random: random, clock: clock), hub: "grove", device: "camera")
+  }
+
+  init(on ground: Ground, hub: String, device: String) throws {
     pair = try Pair(
-      on: Ground(random: random, clock: clock), hub: "grove", device: "camera", user: "ida",
-      definition: Array(Self.definition.utf8),
-      schema: Self.schema)
+      on: ground, hub: hub, device: device, user: "ida", definition: Array(Self.definition.utf8), schema: Self.schema)
     try put("old/oak.jpg", "oak", in: pair.hub.folder)
     try put("old/elm \u{e9}.jpg", "elm", in: pair.hub.folder)
   }
 
-  private func put(_ path: String, _ content: String, in workspace: WorkspaceFolder) throws {
+  func put(_ path: String, _ content: String, in workspace: WorkspaceFolder) throws {
     let place = Paths.join(workspace.attached, path)
     try platform.files.makeDirectory(Paths.parent(of: place), mode: 0o755)
     try platform.files.replace(place, mode: 0o644, contents: Array(content.utf8))

@@ -29,7 +29,8 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
     let op = line.isFile ? "file" : "has"
     let content = try bundle.path(of: line).map { try HostFileSystem().read($0, limit: 1 << 24) }
     let shown = content.map { " | \(Hexadecimal.text(of: $0))" } ?? ""
-    lines.append("attachment | \(op) | \(text(line.path.text)) | \(line.digest.hexadecimal)\(shown)")
+    let was = line.was.map { " | was \($0.hexadecimal)" } ?? ""
+    lines.append("attachment | \(op) | \(text(line.path.text)) | \(line.digest.hexadecimal)\(was)\(shown)")
   }
   return lines.map { $0 + "\n" }.joined()
 }
@@ -55,7 +56,7 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
       "epoch: \(changes.epoch)", "incarnation: \(changes.incarnation)", "received: \(changes.received)",
       "sequence: \(changes.sequence)",
       "chain: [\(changes.chain.map { "\($0.sequence) \($0.digest.hexadecimal)" }.joined(separator: ", "))]",
-    ]
+    ] + (changes.lost.isEmpty ? [] : ["lost: [\(changes.lost.map { text($0.text) }.joined(separator: ", "))]"])
   case .scope(let scope):
     return common + [
       "epoch: \(scope.epoch)", "number: \(scope.number)", "after: \(scope.after)", "extent: \(scope.extent.rawValue)",

@@ -32,6 +32,8 @@ public final class ChildProcess {
     try process.run()
   }
 
+  public var identifier: Int32 { process.processIdentifier }
+
   public func write(_ bytes: some Sequence<UInt8>) { input?.write(Data(bytes)) }
 
   /// Tells it that nothing more comes.

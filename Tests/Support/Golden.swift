@@ -43,6 +43,10 @@ public func makeGolden() throws {
     let world = try AttachedWorld(random: GoldenRandom(20_261_125), clock: clock)
     try write(world, into: target)
   }
+  if try !isThere("changes-versions", in: target) {
+    let world = try RewrittenWorld(random: GoldenRandom(20_261_127), clock: clock)
+    try write(world, into: target)
+  }
   if try !isThere("backup", in: target) {
     let world = try BackedUpWorld(random: GoldenRandom(20_261_124), clock: clock)
     try write(world, into: target)

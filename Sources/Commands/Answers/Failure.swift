@@ -25,12 +25,16 @@ struct Failure {
     case let error as BundleError: self.init(error, .refused)
     case let error as Refusal: self.init(error, .refused)
     case let error as PlatformError:
-      if case .locked = error {
+      switch error {
+      case .locked:
         self.init(
           reason: "busy", message: "Another command works on this workspace at the moment.", hint: "Try again when it is done.",
           code: .busy)
-      } else {
-        self.init(error, .failed)
+      case .missing:
+        self.init(
+          reason: error.reason, message: error.message, hint: "Check the path. After -C DIR, paths are seen from DIR.",
+          code: .failed)
+      default: self.init(error, .failed)
       }
     case let error as SQLiteError: self.init(error)
     case let error as any ExplainedError: self.init(error, .failed)

@@ -24,7 +24,7 @@ extension HubTool {
       let site = ConsoleSite(command: command, context: context, gate: gate)
       let (console, isJSON) = (context.console, command.json)
       try server.serve(
-        port: port, mostBytes: ConsoleSite.mostBytes, until: context.endRequest,
+        port: port, until: context.endRequest,
         ready: { port in
           gate.open(port: port)
           let address = "http://127.0.0.1:\(port)/?token=\(gate.token)"
@@ -35,7 +35,7 @@ extension HubTool {
             isJSON
               ? String(decoding: document.prettyBytes, as: UTF8.self)
               : "Open this in a browser on this machine; it works once:\n\n  \(address)\n\nCtrl-C ends it.\n")
-        }, answer: { site.answer($0) })
+        }, receive: { site.receive($0) }, answer: { site.answer($0) })
       return .done
     }
   }

@@ -7,11 +7,28 @@ struct ConsoleSite: Sendable {
   let context: CommandContext
   let gate: ConsoleGate
 
-  /// The largest request: a bundle that is larger is imported on the command line.
-  static let mostBytes = 64 << 20
+  /// How much a form's fields may hold together: as much as a row.
+  private static let mostBytes = 64 << 20
 
-  func answer(_ request: WebRequest) -> WebResponse {
-    var response = gate.stop(request) ?? served(request)
+  /// Who may not come in, and what there is no room for, is stopped before a byte of it is kept.
+  func receive(_ request: WebRequest) -> WebIntake {
+    guard request.method == "POST" else { return .form(mostBytes: Self.mostBytes, files: nil) }
+    if let stop = gate.stop(request) { return .refused(Self.sealed(stop)) }
+    guard request.path == Self.importPath else { return .form(mostBytes: Self.mostBytes, files: nil) }
+    do {
+      let hub = try HubTool.open(command, context)
+      let bytes = request.header("content-length").flatMap { Int64($0) }
+      return .form(
+        mostBytes: Self.mostBytes, files: try ConsoleUpload(bytes, in: hub.folder, platform: context.platform))
+    } catch { return .thrownAway(Self.failed(error)) }
+  }
+
+  static let importPath = "/import"
+
+  func answer(_ request: WebRequest) -> WebResponse { Self.sealed(gate.stop(request) ?? served(request)) }
+
+  private static func sealed(_ response: WebResponse) -> WebResponse {
+    var response = response
     response.headers += [
       ("Content-Security-Policy", Page.policy + "; frame-ancestors 'none'"), ("X-Frame-Options", "DENY"),
       ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"), ("Cache-Control", "no-store"),
@@ -19,17 +36,22 @@ struct ConsoleSite: Sendable {
     return response
   }
 
+  /// What is answered where something failed.
+  static func failed(_ error: any Error) -> WebResponse { sealed(failurePage(error)) }
+
+  private static func failurePage(_ error: any Error) -> WebResponse {
+    let failure = Failure(error)
+    return frame(
+      "That did not work",
+      "<p class=\"warning\">\(failure.message)</p>\n\(failure.hint.map { "<p>\($0)</p>" as Markup } ?? "")\n",
+      status: failure.code == .usage ? 400 : 409)
+  }
+
   private func served(_ request: WebRequest) -> WebResponse {
     do {
       let hub = try HubTool.open(command, context)
       return try request.method == "POST" ? done(request, hub) : shown(request, hub)
-    } catch {
-      let failure = Failure(error)
-      return frame(
-        "That did not work",
-        "<p class=\"warning\">\(failure.message)</p>\n\(failure.hint.map { "<p>\($0)</p>" as Markup } ?? "")\n",
-        status: failure.code == .usage ? 400 : 409)
-    }
+    } catch { return Self.failurePage(error) }
   }
 
   private func shown(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
@@ -48,13 +70,17 @@ struct ConsoleSite: Sendable {
     switch request.path {
     case "/conflict": try decide(request, hub)
     case "/conflicts": try decideAll(request, hub)
-    case "/import": try take(request, hub)
+    case Self.importPath: try take(request, hub)
     default: frame("There is no such page", "<p><a href=\"/\">To the overview</a></p>", status: 404)
     }
   }
 
   /// A page with the way to all others.
   func frame(_ title: String, _ content: Markup, status: Int = 200) -> WebResponse {
+    Self.frame(title, content, status: status)
+  }
+
+  private static func frame(_ title: String, _ content: Markup, status: Int) -> WebResponse {
     let places = [
       ("/", "Overview"), ("/conflicts", "Conflicts"), ("/bundles", "Bundles"), ("/scopes", "Who sees what"),
       ("/history", "A row's history"),

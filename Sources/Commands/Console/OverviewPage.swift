@@ -27,38 +27,21 @@ extension ConsoleSite {
   private static let upload: Markup = """
     <h2>Bring a bundle in</h2>
     <form method="post" action="/import" enctype="multipart/form-data">
-    <label for="files">Files from devices, chosen or dropped here (up to \(mostBytes >> 20) MiB; larger ones: satchel-hub import)</label><br>
+    <label for="files">Files from devices, chosen or dropped here </label><br>
     <input type="file" id="files" name="files" accept=".satchel" multiple required>
     <button>Import</button>
     </form>
     """
 
-  /// Imports what was sent, as the command does. Files come with names that anybody may have given them.
+  /// Imports what was sent, as the command does.
   func take(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
-    let sent = request.form.filter { $0.file != nil && !$0.bytes.isEmpty }
+    let sent = (request.files as? ConsoleUpload)?.paths ?? [:]
     if sent.isEmpty { throw UsageError("no file was chosen") }
-    let names = sent.enumerated().map { "\($0.offset + 1)-\(Self.safeName($0.element.file ?? ""))" }
-    let (answer, _) = try HubTool.take(names, into: hub, command) { name, body in
-      let file = try ArrivingFile(named: name, in: hub.folder, platform: context.platform)
-      var rest = names.firstIndex(of: name).map { sent[$0].bytes } ?? []
-      try file.take {
-        defer { rest = [] }
-        return rest
-      }
-      return try body(file.path)
-    }
+    let names = sent.keys.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+    let (answer, _) = try HubTool.take(names, into: hub, command) { name, body in try body(sent[name] ?? name) }
     let warnings: Markup = answer.warnings.isEmpty ? "" : "<pre class=\"warning\">\(answer.warnings)</pre>"
     let text: Markup = answer.text.isEmpty ? "" : "<pre class=\"notice\">\(answer.text)</pre>"
     return frame("What came of it", "\(text)\(warnings)<p><a href=\"/\">To the overview</a></p>")
-  }
-
-  /// The last part of a name, with nothing in it that a file system could take for something else.
-  private static func safeName(_ name: String) -> String {
-    let safe = Paths.name(of: name).unicodeScalars.filter { scalar in
-      scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-_.".unicodeScalars.contains(scalar))
-    }
-    let text = String(String.UnicodeScalarView(safe.suffix(150)))
-    return text.hasSuffix(".satchel") ? text : text + ".satchel"
   }
 
   func bundles(_ hub: HubWorkspace) throws -> WebResponse {

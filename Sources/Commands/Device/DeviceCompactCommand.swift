@@ -9,6 +9,8 @@ extension DeviceTool {
         Removes from bundles/sent what the hub acknowledged and what is older than a year. Such files are needed only where the hub is lost and comes back \
         from a backup that was made before them. What is not delivered yet, and what the log tells, stays.
 
+        Of files/ it removes what came from the hub and no row names any more. The app's own files are left alone.
+
         bundles/archive, from which the doctor tells what went by unseen, begins anew with each full bundle of the hub's.
         """,
       options: [
@@ -26,6 +28,7 @@ extension DeviceTool {
         olderThan: command.days("older-than") ?? DeviceWorkspace.keptDays, shrinking: command.flag("shrink"))
       var text =
         "\(command.dryRun ? "Would give up" : "Gave up") \(Words.count(report.exports, "export")), \(report.bytes >> 10) KiB.\n"
+      text += AttachedWords.removed(report.attached, command)
       if report.archived > 100 {
         text +=
           "bundles/archive keeps \(report.archived) files until a full bundle comes: satchel-hub emit --device \(workspace.configuration.name) --full\n"
@@ -35,6 +38,7 @@ extension DeviceTool {
         [
           "exports": .integer(Int64(report.exports)), "bytes": .integer(report.bytes),
           "archived": .integer(Int64(report.archived)),
+          "attached": .integer(Int64(report.attached.count)), "attached_bytes": .integer(report.attached.bytes),
           "database": ["before": .integer(report.database.before), "after": .integer(report.database.after)],
         ])
     }

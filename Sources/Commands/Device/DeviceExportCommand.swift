@@ -34,7 +34,7 @@ extension DeviceTool {
         report.isNew
         ? "Export \(report.sequence): \(Words.count(total, "change"))\(total > 0 ? " (\(Words.tables(report.changes)))" : "").\n"
         : "Nothing is new since export \(report.sequence).\n"
-      text += AttachedWords.carried(report.attached, left: report.attachedLeft)
+      text += AttachedWords.carried(report.attached, left: report.attachedLeft) + AttachedWords.asked(report.attachedLost)
       text += "It is in \(delivered.place(report.file)): carry it to the hub.\n"
       var answer = Answer(
         text,
@@ -42,6 +42,7 @@ extension DeviceTool {
           "new": .bool(report.isNew), "sequence": .integer(report.sequence.rawValue), "file": .string(report.file),
           "name": .string(file), "changes": .tables(report.changes), "conflicts": .integer(Int64(report.conflicts)),
           "files": .integer(Int64(report.attached)), "files_left": .integer(Int64(report.attachedLeft)),
+          "files_lost": .integer(Int64(report.attachedLost)),
         ])
       answer.members += delivered.members
       if delivered.isStreamed { answer.output = report.file }
@@ -53,13 +54,20 @@ extension DeviceTool {
 extension Platform {
   /// Copies a bundle to where a person wants it: into a folder under its own name, or to a file. Returns the copy's path.
   func deliver(_ file: String, to path: String) throws -> String {
-    let target = try isFolder(path) ? Paths.join(path, Paths.name(of: file)) : path
-    guard target != path || path.hasSuffix(".satchel") else {
-      throw WorkspaceError(
-        "no-folder", "There is no folder \(path).", hint: "Is the stick mounted? A file's name ends in .satchel.")
-    }
+    let target = try place(of: file, at: path)
     try files.copy(file, to: target, mode: 0o644)
     return target
+  }
+
+  /// Where a copy of a file goes. Throws where there is no such place.
+  func place(of file: String, at path: String) throws -> String {
+    if try isFolder(path) { return Paths.join(path, Paths.name(of: file)) }
+    guard path.hasSuffix(".satchel"), try isFolder(Paths.parent(of: path)) else {
+      throw WorkspaceError(
+        "no-folder", "There is no folder \(path.hasSuffix(".satchel") ? Paths.parent(of: path) : path).",
+        hint: "Is the stick mounted? A file's name ends in .satchel.")
+    }
+    return path
   }
 
   /// Follows a link: a stick is often reached by one.

@@ -140,7 +140,7 @@ extension DeviceTool {
     if report.verdict == .redeliver { return redelivery(report.redelivered) }
     guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
-    text += AttachedWords.came(report.attached, report.beside)
+    text += AttachedWords.came(report.attached, newer: report.attachedNewer, report.beside)
     if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
     if let saved = report.saved { text += self.text(saved) }
     if let version = report.version { text += "The dataset has version \(version) here from now on.\n" }
@@ -198,6 +198,7 @@ extension DeviceTool {
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
       "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }), "copy": .optional(report.copy),
       "damaged": report.saved.map(json) ?? .null, "files": .integer(Int64(report.attached)),
+      "files_newer": .integer(Int64(report.attachedNewer)),
       "files_beside": AttachedWords.json(report.beside),
     ]
   }

@@ -54,6 +54,10 @@ extension DeviceTool {
       facts.add("Files", "\(files.waiting) not known to be at the hub, \(new)")
     }
     facts.add(missing: files.missing)
+    if files.lost > 0 {
+      let asked = files.notAsked == 0 ? "an export asked for them" : "the next export asks for them"
+      facts.add("Files", "\(files.lost) that came or went before and are gone here: \(asked), and the hub sends them again")
+    }
     facts.add(
       "Exports",
       state.sequence == .zero
@@ -119,11 +123,12 @@ extension DeviceTool {
     if status.configuration.continues != nil {
       steps.append("carry the request to the hub (satchel renew --request FILE writes it once more), and import what comes back.")
     }
-    if current.notExported > 0 || current.attachments.notSent > 0 { steps.append("satchel export") }
+    let isToExport = current.notExported + current.attachments.notSent + current.attachments.notAsked > 0
+    if isToExport { steps.append("satchel export") }
     if current.openConflicts > 0 { steps.append("satchel conflicts") }
     if !current.redelivery.isEmpty {
       steps.append("carry all of bundles/outbox to the hub.")
-    } else if current.notExported == 0, current.attachments.notSent == 0, let file = status.outbox.last {
+    } else if !isToExport, let file = status.outbox.last {
       steps.append("carry bundles/outbox/\(file) to the hub.")
     }
     if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine) }
@@ -169,6 +174,7 @@ extension DeviceTool {
       "files": [
         "missing": AttachedWords.json(current.attachments.missing),
         "waiting": .integer(Int64(current.attachments.waiting)), "not_sent": .integer(Int64(current.attachments.notSent)),
+        "lost": .integer(Int64(current.attachments.lost)), "not_asked": .integer(Int64(current.attachments.notAsked)),
       ],
     ]
   }

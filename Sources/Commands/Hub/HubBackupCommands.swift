@@ -133,6 +133,9 @@ extension HubTool {
         history, audit and doctor go on, and tell what has been since. The rows, the conflicts and the ledger stay. Revoked and expired devices \
         hold nothing back.
 
+        Of files/ those go that came from a device or went to one, and that nothing names any more: no row, no conflict, and no change of which \
+        history still tells. They stay as long as any bundle waits to be taken.
+
         With --older-than, devices that were not heard of for so long hold nothing back either: they get everything when they come back, and \
         what they changed is compared with the rows as they are. The files of bundles that were imported before that go from bundles/archive, and of those that were made before it and have come, \
         from bundles/sent.
@@ -162,6 +165,11 @@ extension HubTool {
     if !report.forgotten.isEmpty {
       text += "These get everything when they come back: \(report.forgotten.joined(separator: ", ")).\n"
     }
+    text += AttachedWords.removed(report.attached, command)
+    if report.attachedWait > 0 {
+      text +=
+        "All of files/ stays: \(Words.count(report.attachedWait, "bundle or copied device")) to be seen to first, satchel-hub status says how.\n"
+    }
     if command.dryRun { return text }
     text += "Database: \(size(report.database)). Archive: \(size(report.archive)).\n"
     if report.logEntries > 0, !command.flag("shrink") {
@@ -177,6 +185,8 @@ extension HubTool {
     return [
       "sent": .integer(Int64(report.sent)), "changes": .integer(report.logEntries), "from": .integer(report.logFrom.rawValue),
       "rows": .integer(report.goneRows),
+      "attached": .integer(Int64(report.attached.count)), "attached_bytes": .integer(report.attached.bytes),
+      "attached_wait": .integer(Int64(report.attachedWait)),
       "files": .integer(Int64(report.bundles)), "devices": .strings(report.forgotten), "database_bytes": size(report.database),
       "archive_bytes": size(report.archive),
     ]

@@ -72,18 +72,23 @@ extension HubTool {
   static func text(_ report: HubImportReport) -> String {
     if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
     let name = "Bundle \(report.manifest.wholeNumber) of \(report.manifest.from.name)"
+    let came = AttachedWords.came(report.attached, newer: report.attachedNewer, report.beside)
     switch report.verdict {
     case .repeated: return "\(name) was imported before: nothing changed.\n"
     case .stale:
       let words = report.attached > 0 ? "its files are taken alone" : "nothing changed"
-      return "\(name) was overtaken by a newer one: \(words).\n" + AttachedWords.came(report.attached, report.beside)
+      return "\(name) was overtaken by a newer one: \(words).\n" + came
     default: break
     }
     var text = "\(name): \(Words.count(report.taken, "change")) taken"
     if report.conflicts > 0 { text += ", \(Words.count(report.conflicts, "conflict"))" }
     if report.resolved > 0 { text += ", \(Words.count(report.resolved, "conflict")) decided by its user" }
     if report.released > 0 { text += ", \(Words.count(report.released, "row")) that had waited let in" }
-    text += ".\n" + AttachedWords.came(report.attached, report.beside)
+    text += ".\n" + came
+    if report.attachedLost > 0 {
+      text +=
+        "It asks for \(Words.count(report.attachedLost, "file")) that \(report.attachedLost == 1 ? "is" : "are") gone there.\n"
+    }
     if !report.rekeyed.isEmpty {
       text += "\(Words.count(report.rekeyed.count, "row")) got new keys, because others had theirs: satchel_rekeyed\n"
     }
@@ -115,7 +120,9 @@ extension HubTool {
       "sequence": .integer(report.manifest.wholeNumber), "taken": .integer(Int64(report.taken)),
       "conflicts": .integer(Int64(report.conflicts)), "resolved": .integer(Int64(report.resolved)),
       "released": .integer(Int64(report.released)), "clock_ahead_ms": .integer(report.clamped),
-      "files": .integer(Int64(report.attached)), "files_beside": AttachedWords.json(report.beside),
+      "files": .integer(Int64(report.attached)), "files_newer": .integer(Int64(report.attachedNewer)),
+      "files_beside": AttachedWords.json(report.beside),
+      "files_lost": .integer(Int64(report.attachedLost)),
       "departed": .integer(Int64(report.departed)), "left_out": .strings(report.leftOut.map(\.text)),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),

@@ -25,6 +25,7 @@ struct Provisioning {
   func provision(
     _ name: String, user: String, into folder: String, template: String?, secrets: Secrets = .made, ending: Ending
   ) throws -> Made {
+    try refuseInside(folder)
     guard try platform.files.kind(folder) == nil || platform.files.list(folder).isEmpty else {
       throw WorkspaceError(
         "not-empty", "There is something in \(folder) already.", hint: "Choose a folder that is empty, or not there yet.")
@@ -50,6 +51,32 @@ struct Provisioning {
       throw error
     }
   }
+
+  /// Refuses a folder in a workspace: a backup, a copy or the removal of one would take the other along. Links on the way are followed, because what
+  /// counts is where the folder would lie.
+  private func refuseInside(_ named: String) throws {
+    let files = platform.files
+    let folder = Paths.absolute(named, currentDirectory: try files.currentDirectory())
+    func isThere(_ path: String) throws -> Bool { try platform.isFolder(path) }
+    var above = Paths.parent(of: folder)
+    while try !isThere(above), above != "/" { above = Paths.parent(of: above) }
+    var (place, plain) = (above, above)
+    // Above the root is the root.
+    for _ in 0..<above.utf8.split(separator: UInt8(ascii: "/")).count + Self.mostLinked {
+      if try files.kind(Paths.join(place, "satchel.json")) == .file {
+        let isPlain = try files.kind(Paths.join(plain, "satchel.json")) == .file
+        throw WorkspaceError(
+          "inside-workspace", "\(folder) would lie inside the workspace \(isPlain ? plain : place).",
+          hint:
+            "Choose a folder outside of it, such as one on a card. After -C DIR, paths are seen from DIR."
+        )
+      }
+      (place, plain) = (Paths.join(place, ".."), Paths.parent(of: plain))
+    }
+  }
+
+  /// By how many folders links may lead deeper than the path says.
+  private static let mostLinked = 32
 
   private func rehearse(_ name: String, user: String, into folder: String, template: String?) throws -> Made {
     let device = try create(name, in: folder, template: template, ending: .takeBack)

@@ -15,13 +15,26 @@ enum AttachedWords {
     return "\(Words.count(count, "file")) along with it\(more).\n"
   }
 
-  static func came(_ count: Int, _ beside: [ArrivingAttachments.Arrival]) -> String {
-    var text = count == 0 ? "" : "\(Words.count(count, "file")) came with it.\n"
+  /// For what an export asks.
+  static func asked(_ count: Int) -> String {
+    count == 0 ? "" : "It asks for \(Words.count(count, "file")) that \(count == 1 ? "is" : "are") gone from files/ here.\n"
+  }
+
+  static func came(_ count: Int, newer: Int, _ beside: [ArrivingAttachments.Arrival]) -> String {
+    let versions = newer == 0 ? "" : ", \(newer == count ? "" : "\(newer) of them ")in place of earlier versions"
+    var text = count == 0 ? "" : "\(Words.count(count, "file")) came with it\(versions).\n"
     for file in beside.prefix(mostShown) {
       text += "The file \(file.path) here is another one than what came: that is kept as \(file.kept).\n"
     }
     let more = beside.count - mostShown
     return text + (more > 0 ? "And \(more) more such files.\n" : "")
+  }
+
+  /// What `compact` took away.
+  static func removed(_ unnamed: UnnamedFiles, _ command: ParsedCommand) -> String {
+    if unnamed.count == 0 { return "" }
+    let verb = command.dryRun ? "Would remove" : "Removed"
+    return "\(verb) \(Words.count(unnamed.count, "file")) that no row names any more, \(unnamed.bytes >> 10) KiB.\n"
   }
 
   static func words(_ why: MissingReason) -> String {

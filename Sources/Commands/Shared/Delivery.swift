@@ -26,7 +26,12 @@ extension ParsedCommand {
   /// Checks what was said of where bundles go, before anything is made.
   func checkDelivery(_ context: CommandContext) throws {
     let size = try volumeSize()
-    guard value("to") == Streams.word else { return }
+    guard let target = value("to") else { return }
+    guard target == Streams.word else {
+      // A bundle that nobody was told of would only be called old the next time.
+      _ = try context.platform.place(of: "bundle.satchel", at: path(target))
+      return
+    }
     try Streams.checkOutput(context)
     if size != nil { throw UsageError("volumes are several files: --volume-size does not go with --to -") }
   }

@@ -38,8 +38,8 @@ struct ImportRounds {
           let words = "\(visible(file)): left alone. \(error.message)\n"
           results.append((file, .told(Told(text: words, json: ["verdict": "left"], isTaken: false))))
         } catch {
-          let failure = Failure(error)
-          guard failure.code == .refused || files.count > 1 && failure.code == .failed else { throw error }
+          let failure = Failure(Self.helped(error))
+          guard failure.code == .refused || files.count > 1 && failure.code == .failed else { throw Self.helped(error) }
           results.append((file, .failed(failure)))
         }
       }
@@ -48,6 +48,14 @@ struct ImportRounds {
     for file in waiting {
       do { results.append((file, .told(try body(file)))) } catch { results.append((file, .failed(Failure(error)))) }
     }
+  }
+
+  /// Who names a stick's folder means what is on the stick.
+  private static func helped(_ error: any Error) -> any Error {
+    guard case PlatformError.isADirectory(let path) = error else { return error }
+    return WorkspaceError(
+      "is-a-directory", "\(path) is a folder, and no bundle.",
+      hint: "A stick's folder: sync in place of import. Or name the files in it: \(path)/*.satchel")
   }
 
   /// The files that need no carrying any more.

@@ -12,9 +12,8 @@ enum Streams {
     _ body: (_ path: String) throws -> T
   ) throws -> T {
     guard typed == word else { return try body(command.path(typed)) }
-    let file = try ArrivingFile(named: "standard-input.satchel", in: folder, platform: context.platform)
-    try file.take { try context.console.readBytes(1 << 20) }
-    return try body(file.path)
+    var arriving = try ArrivingFiles(in: folder, platform: context.platform)
+    return try body(try arriving.take("standard-input.satchel") { try context.console.readBytes(1 << 20) })
   }
 
   /// Copies a file to standard output.

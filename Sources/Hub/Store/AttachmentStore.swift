@@ -12,6 +12,8 @@ enum AttachmentState: String {
   case owed
   /// It is known to have it.
   case held
+  /// It had it, and is to have it once more.
+  case again
 }
 
 extension HubStore {
@@ -30,7 +32,7 @@ extension HubStore {
       table_name TEXT NOT NULL,
       row INTEGER NOT NULL,   -- the row's stable number
       path TEXT NOT NULL,     -- below files/, as the row names it
-      state TEXT NOT NULL,    -- claimed, owed, held
+      state TEXT NOT NULL,    -- claimed, owed, held, again
       sent INTEGER NOT NULL,  -- the last emission that carried it; 0: none
       digest TEXT,            -- of what was sent; NULL: nothing
       PRIMARY KEY (device, table_name, row, path)
@@ -45,6 +47,7 @@ extension HubStore {
       path TEXT NOT NULL,     -- by which the device knows it
       digest TEXT NOT NULL,
       kept TEXT NOT NULL,     -- where it is here: another path where a file of another content has its own
+      sequence INTEGER NOT NULL, -- the last export that brought it
       told INTEGER,           -- the first emission that tells the device that it came; 0: none yet; NULL: it knows
       PRIMARY KEY (device, path, digest)
     ) WITHOUT ROWID
@@ -52,16 +55,21 @@ extension HubStore {
 
   // MARK: from a device
 
-  func note(_ arrival: ArrivingAttachments.Arrival, from device: EnrolledDevice) throws {
+  /// - Parameter mark: how it looks, where it is new here.
+  func note(
+    _ arrival: ArrivingAttachments.Arrival, _ mark: FileMark?, from device: EnrolledDevice, by sequence: SequenceNumber
+  ) throws {
     try database.run(
       """
-      INSERT OR REPLACE INTO satchel_received (device, path, digest, kept, told) VALUES (:device, :path, :digest, :kept, 0)
+      INSERT OR REPLACE INTO satchel_received (device, path, digest, kept, sequence, told)
+      VALUES (:device, :path, :digest, :kept, :sequence, 0)
       """,
       [
         "device": .string(device.id.text), "path": .string(arrival.path.text), "digest": .string(arrival.digest.hexadecimal),
-        "kept": .string(arrival.kept.text),
+        "kept": .string(arrival.kept.text), "sequence": .integer(sequence.rawValue),
       ])
     if arrival.kept != arrival.path { return }
+    try save(arrival.path, arrival.digest, mark)
     // Who brings what is there has it, in whichever rows it named it; also in those that it wrote under a former name.
     for id in [device.id, device.continues].compactMap(\.self) {
       try database.run(
@@ -79,13 +87,15 @@ extension HubStore {
       """
       UPDATE satchel_attachments SET state = 'held'
       WHERE device = :device AND path = :path AND EXISTS (
-        SELECT 1 FROM satchel_attachments AS sent WHERE sent.device = :device AND sent.path = :path AND sent.digest = :digest)
+        SELECT 1
+        FROM satchel_attachments AS sent JOIN satchel_files AS present USING (path)
+        WHERE sent.device = :device AND sent.path = :path AND sent.digest = :digest AND present.digest = :digest)
       """, values)
   }
 
   /// Notes that a device wrote a file's name into a row.
   func noteNaming(_ path: AttachmentPath, in row: Int64, _ place: Int, by device: ReplicaID) throws {
-    if try hasShown(path, by: device) { return try save(path, row, place, .held, of: device) }
+    if let shown = try shown(path, by: device) { return try save(path, row, place, shown, of: device) }
     try database.run(
       """
       INSERT OR IGNORE INTO satchel_attachments (device, table_name, row, path, state, sent)
@@ -97,23 +107,33 @@ extension HubStore {
       ])
   }
 
-  /// Whether a device has shown that it has the file: it brought it, or got it from here.
-  private func hasShown(_ path: AttachmentPath, by device: ReplicaID) throws -> Bool {
-    let key: KeyValuePairs<String, Value> = ["device": .string(device.text), "path": .string(path.text)]
-    let brought = try database.first(
-      "SELECT 1 FROM satchel_received WHERE device = :device AND path = :path AND kept = path", key
-    ) { _ in true }
-    return try brought ?? isHeld(path, by: device)
+  /// How a device stands to a file that it has shown to have: it brought it, or got it from here. nil: it never did.
+  private func shown(_ path: AttachmentPath, by device: ReplicaID) throws -> AttachmentState? {
+    if let known = try known(path, at: device) { return known }
+    return try database.first(
+      "SELECT 1 FROM satchel_received WHERE device = :device AND path = :path AND kept = path",
+      ["device": .string(device.text), "path": .string(path.text)]
+    ) { _ in .held }
+  }
+
+  /// Notes that a device asks for a file, because it has it no more. What it was sent after the emission on which it stood is on its way.
+  func noteLost(_ path: AttachmentPath, by device: EnrolledDevice, standingOn received: EmissionNumber) throws {
+    try database.run(
+      """
+      UPDATE satchel_attachments SET state = 'again', sent = 0
+      WHERE device = :device AND path = :path AND state = 'held' AND sent <= :received
+      """,
+      ["device": .string(device.id.text), "path": .string(path.text), "received": .integer(received.rawValue)])
   }
 
   // MARK: to a device
 
-  /// Whether a device is known to have a file.
-  func isHeld(_ path: AttachmentPath, by device: ReplicaID) throws -> Bool {
+  /// How a device stands to a file that it has, or had, because of whichever row; nil: it never did.
+  func known(_ path: AttachmentPath, at device: ReplicaID) throws -> AttachmentState? {
     try database.first(
-      "SELECT 1 FROM satchel_attachments WHERE path = :path AND device = :device AND state = 'held' LIMIT 1",
+      "SELECT state FROM satchel_attachments WHERE path = :path AND device = :device AND state IN ('held', 'again') LIMIT 1",
       ["device": .string(device.text), "path": .string(path.text)]
-    ) { _ in true } ?? false
+    ) { AttachmentState(rawValue: $0.text(0)) } ?? nil
   }
 
   /// Whether the file's name came into a row by a device that never showed that it has the file.
@@ -122,7 +142,8 @@ extension HubStore {
       "SELECT DISTINCT state FROM satchel_attachments WHERE path = :path AND table_name = :table AND row = :row",
       ["path": .string(path.text), "table": .string(tables[place].name.text), "row": .integer(row)]
     ) { $0.text(0) }
-    return states.contains(AttachmentState.claimed.rawValue) && !states.contains(AttachmentState.held.rawValue)
+    return states.contains(AttachmentState.claimed.rawValue)
+      && !states.contains { [AttachmentState.held, .again].map(\.rawValue).contains($0) }
   }
 
   func owedAttachments(to device: ReplicaID) throws -> [OwedAttachment] {
@@ -130,7 +151,7 @@ extension HubStore {
       """
       SELECT table_name, row, path, sent
       FROM satchel_attachments
-      WHERE device = :device AND state = 'owed'
+      WHERE device = :device AND state IN ('owed', 'again')
       ORDER BY sent, path
       """, ["device": .string(device.text)]
     ) { entry -> OwedAttachment? in
@@ -157,7 +178,7 @@ extension HubStore {
     try database.run(
       """
       UPDATE satchel_attachments SET sent = :number, digest = :digest
-      WHERE device = :device AND path = :path AND state = 'owed'
+      WHERE device = :device AND path = :path AND state IN ('owed', 'again')
       """,
       [
         "device": .string(device.text), "path": .string(path.text), "number": .integer(number.rawValue),

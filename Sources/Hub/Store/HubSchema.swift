@@ -2,7 +2,7 @@
 enum HubSchema {
   static let all = [
     hub, users, devices, formerKeys, revoked, log, emissions, emissionSets, owed, chain, branches, rekeyed, HubStore.attachments,
-    HubStore.received,
+    HubStore.received, HubStore.files,
   ]
 
   private static let hub = """

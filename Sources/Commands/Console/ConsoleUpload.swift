@@ -1,0 +1,45 @@
+import SatchelPlatform
+import SatchelWorkspace
+
+/// The files that a browser sends, on their way into the inbox: they are never in memory as a whole. What the browser does not finish leaves nothing.
+final class ConsoleUpload: WebFiles {
+  private var arriving: ArrivingFiles
+  /// The name of the file that is arriving.
+  private var name = ""
+  private var count = 0
+  /// Where the files lie, by their names; an empty file is none.
+  private(set) var paths: [String: String] = [:]
+
+  /// - Parameter bytes: how many the browser says will come; nil: it does not say. Throws where there is no room for them.
+  init(_ bytes: Int64?, in folder: WorkspaceFolder, platform: Platform) throws {
+    let free = try platform.files.freeBytes(folder.inbox)
+    guard bytes ?? 0 < free else {
+      throw WorkspaceError(
+        "no-space", "There is no room for \((bytes ?? 0) >> 20) MiB: \(free >> 20) MiB are free where \(folder.inbox) lies.",
+        hint: "Make room there first.")
+    }
+    arriving = try ArrivingFiles(in: folder, platform: platform)
+  }
+
+  func begin(_ name: String) {
+    count += 1
+    self.name = "\(count)-\(Self.safeName(name))"
+  }
+
+  func append(_ bytes: [UInt8]) throws {
+    if bytes.isEmpty { return }
+    if paths[name] == nil { paths[name] = try arriving.begin(name) }
+    try arriving.append(bytes)
+  }
+
+  func answer(to error: any Error) -> WebResponse { ConsoleSite.failed(error) }
+
+  /// The last part of a name, with nothing in it that a file system could take for something else: anybody may have given it.
+  private static func safeName(_ name: String) -> String {
+    let safe = Paths.name(of: name).unicodeScalars.filter { scalar in
+      scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-_.".unicodeScalars.contains(scalar))
+    }
+    let text = String(String.UnicodeScalarView(safe.suffix(150)))
+    return text.hasSuffix(".satchel") ? text : text + ".satchel"
+  }
+}

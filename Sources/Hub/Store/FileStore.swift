@@ -1,0 +1,118 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The versions of attached files: what is in `files/`, and what came from whom.
+extension HubStore {
+  /// A row for each file of `files/` that came from a device or went to one.
+  static let files = """
+    CREATE TABLE satchel_files (
+      path TEXT PRIMARY KEY,  -- below files/
+      digest TEXT NOT NULL,   -- of what was seen there last
+      bytes INTEGER,          -- how it looked then: its size,
+      modified INTEGER        -- and when it was written, in nanoseconds since 1970; NULL: it is to be read again
+    ) WITHOUT ROWID
+    """
+
+  /// The files that a device has or is to have, as they were when they were read last.
+  func knownFiles(of device: ReplicaID) throws -> [KnownFile] {
+    try database.all(
+      """
+      SELECT path, digest, bytes, modified
+      FROM satchel_files
+      WHERE path IN (SELECT path FROM satchel_attachments WHERE device = :device AND state <> 'claimed')
+      ORDER BY path
+      """, ["device": .string(device.text)]
+    ) { KnownFile($0) }.compactMap(\.self)
+  }
+
+  /// Keeps what a file holds by now. Where that is another content than before, whoever had it is to have it again.
+  /// - Parameter mark: how it looks; nil: that is still to be seen.
+  func save(_ path: AttachmentPath, _ digest: Digest, _ mark: FileMark?) throws {
+    let key: KeyValuePairs<String, Value> = ["path": .string(path.text)]
+    let former = try database.first("SELECT digest FROM satchel_files WHERE path = :path", key) { $0.text(0) }
+    let (bytes, modified) = mark?.values ?? (.null, .null)
+    try database.run(
+      "INSERT OR REPLACE INTO satchel_files (path, digest, bytes, modified) VALUES (:path, :digest, :bytes, :modified)",
+      ["path": key[0].value, "digest": .string(digest.hexadecimal), "bytes": bytes, "modified": modified])
+    if former == nil || former == digest.hexadecimal { return }
+    try database.run(
+      """
+      UPDATE satchel_attachments SET sent = 0, state = CASE state WHEN 'held' THEN 'again' ELSE state END
+      WHERE path = :path AND state <> 'claimed'
+      """, key)
+  }
+
+  /// A version of a file that a device brought.
+  struct BroughtFile {
+    let digest: Digest
+    let sequence: SequenceNumber
+    /// It got its own path, and was not kept beside another one.
+    let isInPlace: Bool
+  }
+
+  /// The version of a file that a device brought last, also under a former name; nil: it never brought one.
+  func lastBrought(_ path: AttachmentPath, by device: EnrolledDevice) throws -> BroughtFile? {
+    try database.first(
+      """
+      SELECT digest, sequence, kept = path
+      FROM satchel_received
+      WHERE device IN (:device, :former) AND path = :path
+      ORDER BY device = :device DESC, sequence DESC
+      LIMIT 1
+      """,
+      [
+        "device": .string(device.id.text), "former": .string((device.continues ?? device.id).text), "path": .string(path.text),
+      ]
+    ) { row in
+      Digest(hexadecimal: row.text(0)).map {
+        BroughtFile(digest: $0, sequence: SequenceNumber(row.integer(1)), isInPlace: row.integer(2) != 0)
+      }
+    } ?? nil
+  }
+
+  /// The version of a file that a device has because it brought it; nil where none is known.
+  func version(_ path: AttachmentPath, at device: EnrolledDevice) throws -> Digest? {
+    try lastBrought(path, by: device).flatMap { $0.isInPlace ? $0.digest : nil }
+  }
+
+  // MARK: to be forgotten
+
+  /// The files that came or went: where rows name them, and where they are kept, which is another path where a file of another content has theirs.
+  func keptFiles() throws -> [(path: AttachmentPath, kept: AttachmentPath, digest: String)] {
+    try database.all(
+      """
+      SELECT path, path, digest FROM satchel_files
+      UNION
+      SELECT path, kept, digest FROM satchel_received WHERE kept <> path
+      ORDER BY 2
+      """
+    ) { (AttachmentPath($0.text(0)), AttachmentPath($0.text(1)), $0.text(2)) }.compactMap { entry in
+      guard let path = entry.0, let kept = entry.1 else { return nil }
+      return (path, kept, entry.2)
+    }
+  }
+
+  /// Calls `body` for each text that a change holds of which the log still tells.
+  func eachTextOfLog(_ body: (Value) throws -> Void) throws {
+    for column in ["set_values", "was_values"] {
+      try database.each(
+        """
+        SELECT DISTINCT field.value
+        FROM satchel_log AS entry, json_each(entry.\(quoted(column))) AS field
+        WHERE entry.cursor > (SELECT log_from FROM satchel_hub) AND field.type = 'text'
+        """
+      ) { try body($0.value(0)) }
+    }
+  }
+
+  /// Forgets a file that is kept no more, but not what its devices are still to be told.
+  func forget(_ kept: AttachmentPath) throws {
+    let key: KeyValuePairs<String, Value> = ["kept": .string(kept.text)]
+    try database.run("DELETE FROM satchel_files WHERE path = :kept", key)
+    try database.run("DELETE FROM satchel_attachments WHERE path = :kept AND state <> 'claimed'", key)
+    try database.run("DELETE FROM satchel_received WHERE kept = :kept AND told IS NULL", key)
+  }
+}

@@ -1,0 +1,68 @@
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+
+/// How a file looks without being read: who finds it as it was, knows that nobody wrote it anew.
+public struct FileMark: Equatable, Sendable {
+  public let bytes: Int64
+  /// Nanoseconds since 1970.
+  let modified: Int64
+  /// Whether a write from now on would show. FAT tells times by two seconds.
+  private let isSettled: Bool
+
+  private static let settling: Int64 = 2_000
+
+  /// - Parameter now: milliseconds since 1970.
+  init(bytes: Int64, modified: Int64, now: Int64) {
+    self.bytes = bytes
+    self.modified = modified
+    isSettled = modified / 1_000_000 + Self.settling < now
+  }
+
+  public static func == (a: FileMark, b: FileMark) -> Bool { a.bytes == b.bytes && a.modified == b.modified }
+
+  /// For the columns `bytes` and `modified`.
+  public var values: (bytes: Value, modified: Value) { isSettled ? (.integer(bytes), .integer(modified)) : (.null, .null) }
+}
+
+/// A file as it was when it was read last, here or where it came from.
+public struct KnownFile {
+  public let path: AttachmentPath
+  public let digest: String
+  fileprivate let bytes: Int64?
+  fileprivate let modified: Int64?
+
+  /// Of the columns `path`, `digest`, `bytes`, `modified`; nil where the first one is no path.
+  public init?(_ row: borrowing Statement) {
+    guard let path = AttachmentPath(row.text(0)) else { return nil }
+    self.path = path
+    digest = row.text(1)
+    bytes = row.optionalInteger(2)
+    modified = row.optionalInteger(3)
+  }
+
+  /// Whether somebody once looked at it here.
+  public var isMarked: Bool { modified != nil }
+}
+
+/// A file that looked otherwise than it was known to, and was read.
+public struct SeenFile {
+  /// What it was known to hold.
+  public let former: String
+  public let path: AttachmentPath
+  public let digest: Digest
+  public let mark: FileMark
+  public var isRewritten: Bool { digest.hexadecimal != former }
+}
+
+extension AttachedFiles {
+  /// Looks at files, and reads those that do not look as they did. One that is gone is none.
+  public func look(at known: some Sequence<KnownFile>) throws -> [SeenFile] {
+    try known.compactMap { file in
+      guard let mark = try mark(at: file.path), mark.bytes != file.bytes || mark.modified != file.modified,
+        let digest = try digest(at: file.path)
+      else { return nil }
+      return SeenFile(former: file.digest, path: file.path, digest: digest, mark: mark)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+@Suite("Where a device's folder may be made")
+struct ProvisioningPlaceTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+    try camp.makeFolder("elsewhere")
+    try FileManager.default.createSymbolicLink(atPath: camp.path("elsewhere/link"), withDestinationPath: camp.path("hub/bundles"))
+  }
+
+  @Test(
+    "a folder inside a workspace is refused before anything is written, whatever way leads there",
+    arguments: ["hub/second", "hub/bundles/outbox/second", "hub/not/there/yet", "tablet/second", "elsewhere/link/second"])
+  func inside(place: String) throws {
+    let before = try camp.everything()
+    for more in [[], ["--dry-run"]] {
+      let outcome = camp.hubAnywhere(
+        ["-C", camp.path("hub"), "device", "provision", "second", "--user", "ann", "--into", camp.path(place)] + more)
+      #expect(outcome.code == 1)
+      #expect(outcome.error.contains("\(camp.path(place)) would lie inside the workspace "), "\(outcome.error)")
+      #expect(outcome.error.contains("Choose a folder outside of it"))
+      #expect(try camp.everything() == before)
+    }
+    let workspace = camp.path(place.hasPrefix("tablet") ? "tablet" : "hub")
+    if !place.hasPrefix("elsewhere") {
+      let outcome = camp.hub("device", "provision", "second", "--user", "ann", "--into", camp.path(place), "--json")
+      #expect(try outcome.json["error"]?["reason"] == "inside-workspace")
+      #expect(outcome.out.contains("\(workspace).\""), "\(outcome.out)")
+    }
+  }
+
+  @Test("a folder beside the hub's is none inside it, however it is written, and neither is one that a link leads out to")
+  func beside() throws {
+    try FileManager.default.createSymbolicLink(atPath: camp.path("hub/out"), withDestinationPath: camp.path("elsewhere"))
+    for (number, place) in ["hub/../beside", "hub/bundles/../../also", "hub/out/third"].enumerated() {
+      let outcome = camp.hub("device", "provision", "device-\(number)", "--user", "ann", "--into", camp.path(place))
+      #expect(outcome.code == 0, "\(outcome.error)")
+    }
+    for place in ["beside", "also", "elsewhere/third"] { #expect(camp.device(place, "status").code == 0) }
+  }
+}

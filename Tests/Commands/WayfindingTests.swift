@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@Suite("Words for who took a wrong turn")
+struct WayfindingTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+  }
+
+  @Test("an export to a folder that is not there makes no bundle: the next one still calls its changes new")
+  func noStick() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    let before = try camp.everything()
+    for place in ["nowhere", "nowhere/mine.satchel"] {
+      let outcome = camp.device("tablet", "export", "--to", camp.path(place))
+      #expect(outcome.code == 1 && outcome.error.contains("There is no folder \(camp.path("nowhere")).\nIs the stick mounted?"))
+    }
+    #expect(try camp.everything() == before)
+    try camp.makeFolder("stick")
+    #expect(camp.device("tablet", "export", "--to", camp.path("stick/mine.satchel")).out.hasPrefix("Export 1: 1 change"))
+    #expect(camp.hub("import", camp.path("stick/mine.satchel")).code == 0)
+  }
+
+  @Test("who imports a stick's folder is told of sync, on both sides")
+  func folder() throws {
+    try camp.makeFolder("stick")
+    for outcome in [camp.hub("import", camp.path("stick")), camp.device("tablet", "import", camp.path("stick"))] {
+      #expect(outcome.code == 1)
+      #expect(
+        outcome.error.contains("stick is a folder, and no bundle.\nA stick's folder: sync in place of import."),
+        "\(outcome.error)")
+    }
+  }
+
+  @Test(
+    "who names a file from the wrong folder after -C learns from where paths are seen; who names no definition, where one is shown"
+  )
+  func paths() throws {
+    let outcome = camp.hub("import", "mine.satchel")
+    #expect(
+      outcome.code == 1 && outcome.error.contains("hub/mine.satchel")
+        && outcome.error.contains("After -C DIR, paths are seen from DIR."))
+    try camp.copy("office.sqlite", to: "other.sqlite")
+    let made = camp.hubAnywhere(
+      "init", camp.path("second"), "--dataset", camp.path("other.sqlite"), "--database", camp.path("other.sqlite"))
+    #expect(made.code == 1 && made.error.contains("docs/guides/developer.md"), "\(made.error)")
+  }
+}

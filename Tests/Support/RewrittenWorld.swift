@@ -1,0 +1,27 @@
+import SatchelCrypto
+import SatchelPlatform
+
+/// Files that rows name, of which each side makes a new version, and one is lost.
+struct RewrittenWorld: GoldenStory {
+  private let world: AttachedWorld
+  var ground: Ground { world.ground }
+
+  init(random: any RandomSource, clock: SetClock) throws {
+    world = try AttachedWorld(on: Ground(random: random, clock: clock), hub: "glade", device: "lens")
+  }
+
+  /// Bundles of both ways with files that were written anew, and with word of one that is gone and is to come again.
+  func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
+    let (hub, device) = (world.pair.hub, world.pair.device)
+    _ = try device.importBundle(world.bundles()[2].path)
+    try world.put("new/ash.jpg", "ash, edited", in: device.folder)
+    try platform.files.remove(Paths.join(device.folder.attached, "leaf.png"))
+    let changes = try world.pair.export("changes-versions")
+    _ = try hub.importBundle(changes)
+    try world.put("new/ash again.jpg", "ash, by the hub", in: hub.folder)
+    return [
+      ("changes-versions", changes, try device.keys.ownKey()),
+      ("scope-delta-versions", try world.pair.emit("scope-versions"), try hub.keys.ownKey()),
+    ]
+  }
+}
