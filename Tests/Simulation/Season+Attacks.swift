@@ -11,12 +11,13 @@ extension Season {
   func attack(_ device: FieldDevice, _ random: inout SplitMix64) throws {
     guard let state = try device.workspace.status().current?.state else { return }
     let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(random.next()))
+    if state.revocations > 0, random.once(in: 2) {
+      return try offer(forgetful(device, after: state, platform), to: device, expecting: "older-revocations")
+    }
     switch random.below(3) {
     case 0: try offer(oversized(), to: random.once(in: 2) ? device : nil, expecting: "too-large")
-    case 1: try offer(rewritten(device, after: state), to: nil, expecting: "bad-digest")
-    default:
-      if state.revocations == 0 { return }
-      try offer(forgetful(device, after: state, platform), to: device, expecting: "older-revocations")
+    case 1: try offer(rewritten("manifest.json", of: device, after: state), to: nil, expecting: "bad-digest")
+    default: try offer(rewritten("changes.jsonl", of: device, after: state), to: nil, expecting: "bad-digest")
     }
   }
 
@@ -50,10 +51,10 @@ extension Season {
     return try put(zstd(entry.bytes))
   }
 
-  /// What the device signed, with the same JSON in other bytes.
-  private func rewritten(_ device: FieldDevice, after state: DeviceState) throws -> String {
+  /// What the device signed, but for an entry that says the same in other bytes.
+  private func rewritten(_ name: String, of device: FieldDevice, after state: DeviceState) throws -> String {
     let (from, to) = (device.workspace.configuration, hub.configuration)
-    var made = HandMade(lines: [])
+    var made = HandMade()
     made.set("dataset", "\"field\"")
     made.set("from", #"{"id":"\#(from.id.text)","name":"\#(from.name)"}"#)
     made.set("to", #"{"id":"\#(to.id.text)","name":"\#(to.name)"}"#)
@@ -64,7 +65,9 @@ extension Season {
     made.comment =
       "satchel changes \(HandMade.bundle) dataset=field from=\(from.id.text) to=\(to.id.text) number=2 key=\(key.publicKey.line)"
     var entries = try made.signed(with: key)
-    entries[2].content.insert(UInt8(ascii: " "), at: 1)
+    for place in entries.indices where entries[place].name == Array(name.utf8) {
+      entries[place].content.insert(UInt8(ascii: " "), at: 1)
+    }
     return try put(zstd(tar(entries)))
   }
 

@@ -93,11 +93,12 @@ final class Season {
   }
 
   private static func stock(_ app: FieldApp, _ random: inout SplitMix64) throws {
-    for number in 0..<4 {
-      let site = Site(id: ExactText("s\(number)"), zone: Int64(random.below(20)))
-      try app.insert(site, name: "s\(number)", note: nil)
+    // The last two look the same.
+    for name in ["s0", "s1", "caf\u{e9}", "cafe\u{301}"] {
+      let site = Site(id: ExactText(name), zone: Int64(random.below(20)))
+      try app.insert(site, name: name, note: nil)
       for visit in 0..<random.below(3) {
-        try app.insert(Visit(id: ExactText("s\(number)-\(visit)"), site: site.id), a: nil, b: nil)
+        try app.insert(Visit(id: ExactText("\(name)-\(visit)"), site: site.id), a: nil, b: nil)
       }
     }
   }
