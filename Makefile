@@ -7,7 +7,7 @@
 #   HISTORIES  how many random histories of hub and devices, and of scopes, `make histories` tries (1000)
 #   ROWS       how many rows each side brings in `make histories` while other processes write (100000)
 #   PROGRAMS   how many random programs of writers in captured databases `make histories` tries (20000)
-#   ONLY       a part of `make bench`: capture, cycle, scope, memory
+#   ONLY       parts of `make bench`: start, capture, cycle, peers, growth, scope, memory
 #   QUICK      1: `make bench` measures less, in two minutes
 
 SWIFT     ?= swift
@@ -118,7 +118,9 @@ fuzz: deps
 	scripts/fuzz.sh '$(SECONDS)'
 
 # What Satchel costs, measured against what one would do without it, in an optimised build. QUICK=1 measures less, in two minutes.
+# Others' programs for the comparison are installed where they are missing.
 bench: deps
+	scripts/bench-peers.sh
 	$(SWIFT) build -c release
 	QUICK='$(QUICK)' ONLY='$(ONLY)' .build/release/bench
 

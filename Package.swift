@@ -104,7 +104,7 @@ let package = Package(
     .executableTarget(
       name: "bench",
       dependencies: ["SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelDataset", "SatchelCapture", "TestSupport"],
-      path: "Tests/Bench", exclude: ["floors.c"], swiftSettings: tests),
+      path: "Tests/Bench", exclude: ["floors.c", "peers.py"], swiftSettings: tests),
     check("Platform", ["Values", "Platform"]),
     check("CommandEngine", ["Platform", "Commands"]),
     check("JSON", ["JSON", "Values", "TestSupport"]),
@@ -121,7 +121,7 @@ let package = Package(
     check("Crash", ["Platform", "TestSupport"]),
     check("GeoPackage", ["Values", "Platform", "JSON", "SQLite", "Commands", "TestSupport"]),
     check("Merge", ["Values", "Dataset", "Merge"]),
-    check("Hub", ["Values", "SQLite", "Dataset", "Capture", "Hub", "TestSupport"]),
+    check("Hub", ["Values", "Platform", "SQLite", "Dataset", "Capture", "Workspace", "Hub", "TestSupport"]),
     .testTarget(name: "SeasonTests", dependencies: ["Simulation"], path: "Tests/Seasons", swiftSettings: tests),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Leaks", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),

@@ -47,7 +47,7 @@ struct EmissionPlan {
     let scope = ScopeStore(store, user: user)
     basis = try scope.basis()
     if !full, let basis, basis == last?.basis, let before = held.last {
-      visible = try scope.visible(after: before, changed: since.map(\.all))
+      visible = try scope.visible(after: before, changed: since)
     } else {
       visible = try scope.visibleFromAbove()
     }

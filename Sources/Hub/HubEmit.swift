@@ -25,62 +25,57 @@ public struct EmitReport: Sendable {
 }
 
 extension HubWorkspace {
-  /// Writes for one device what its user may see and it may not have yet, as a bundle in the outbox. Nothing new: nothing written.
-  /// - Parameters:
-  ///   - full: send everything, whatever the device is known to have.
-  ///   - encryption: a bundle that is there already is encrypted as it lies there.
-  ///   - attachedBytes: how much of attached files it carries at most; nil: what the dataset says. The others go with the next bundles.
-  public func emit(
-    to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
+  /// Makes a bundle for a device. The caller holds the workspace's lock.
+  func emit(
+    to name: String, full: Bool, encryption: Encryption, attachedBytes: Int64?, _ store: HubStore, _ turns: Turns
   ) throws -> EmitReport {
-    try locked {
-      let store = try storeForLongWork()
-      guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
-      guard [.active, .preparing].contains(device.state) else {
-        throw WorkspaceError(
-          device.state.rawValue, "The device \(name) is \(device.state.rawValue): nothing is made for it.",
-          hint: device.state == .flagged ? "Settle which copy of it keeps the name: satchel-hub device fork \(name)" : nil)
-      }
-      guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
-      try Self.refuseExpired(device, user, now: platform.clock.milliseconds())
-      let key = try signing(for: device)
-      let rotation = try rotation(for: device)
-      let recipients = try encryption.recipients(device.recipient, name: device.name, store.dataset, keys)
-      var draft = try BundleDraft(in: folder.outbox, platform: platform)
-      let written = try HeldRows.areThere(store) ? store.tables.map(\.name) : []
-      func planned<T>(_ body: (EmissionPlan) throws -> T) throws -> T {
+    guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
+    guard [.active, .preparing].contains(device.state) else {
+      throw WorkspaceError(
+        device.state.rawValue, "The device \(name) is \(device.state.rawValue): nothing is made for it.",
+        hint: device.state == .flagged ? "Settle which copy of it keeps the name: satchel-hub device fork \(name)" : nil)
+    }
+    guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
+    try Self.refuseExpired(device, user, now: platform.clock.milliseconds())
+    let key = try signing(for: device)
+    let rotation = try rotation(for: device)
+    let recipients = try encryption.recipients(device.recipient, name: device.name, store.dataset, keys)
+    var draft = try BundleDraft(in: folder.outbox, platform: platform)
+    let written = try HeldRows.areThere(store) ? store.tables.map(\.name) : []
+    func planned<T>(_ body: (EmissionPlan) throws -> T) throws -> T {
+      try turns.take {
         try store.applyTransaction(ending, to: written) {
           try body(plan(for: device, user, full: full, mustTellKey: rotation != nil, store))
         }
       }
-      // Files are copied while nobody waits; what the device is to have is then looked at once more.
-      let attachments = HubAttachments(store, self)
-      var attached = HubAttachments.Outgoing()
-      var seen: [SeenFile] = []
-      if attachments.areAny {
-        seen = try attachments.look(for: device)
-        attached = try planned { try attachments.owe(by: $0, seen) }
-        try attachments.stage(&attached, atMost: attachedBytes, into: &draft)
-      }
-      let made = try planned { plan in
-        if attachments.areAny { attached.restrict(to: try attachments.owe(by: plan, seen)) }
-        let isNothingNew = plan.isNothingNew && !attached.isDue
-        return try (plan: plan, sealed: isNothingNew ? nil : write(plan, attached, into: &draft, store, key, rotation))
-      }
-      // As with a device's export: who writes at the hub does not wait for the file.
-      if let sealed = made.sealed {
-        let file = try draft.write(sealed, for: recipients)
-        if ending == .keep { try publish(file, as: sealed.manifest.fileName, of: made.plan, store) }
-      }
-      let name = made.sealed?.manifest.fileName ?? made.plan.emissions.last?.file ?? ""
-      let path = try folder.place(ofOutgoing: name, platform.files)
-      if made.sealed == nil, ending == .keep, !recipients.isEmpty {
-        try encryptInPlace(path, for: recipients, platform: platform)
-      }
-      var report = made.plan.report(file: path, isNew: made.sealed != nil)
-      (report.attached, report.attachedLeft) = (made.sealed == nil ? 0 : attached.count, attached.left)
-      return report
     }
+    // Files are copied while nobody waits; what the device is to have is then looked at once more.
+    let attachments = HubAttachments(store, self)
+    var attached = HubAttachments.Outgoing()
+    var seen: [SeenFile] = []
+    if attachments.areAny {
+      seen = try attachments.look(for: device)
+      attached = try planned { try attachments.owe(by: $0, seen) }
+      try attachments.stage(&attached, atMost: attachedBytes, into: &draft)
+    }
+    let made = try planned { plan in
+      if attachments.areAny { attached.restrict(to: try attachments.owe(by: plan, seen)) }
+      let isNothingNew = plan.isNothingNew && !attached.isDue
+      return try (plan: plan, sealed: isNothingNew ? nil : write(plan, attached, into: &draft, store, key, rotation))
+    }
+    // As with a device's export: who writes at the hub does not wait for the file.
+    if let sealed = made.sealed {
+      let file = try draft.write(sealed, for: recipients)
+      if ending == .keep { try publish(file, as: sealed.manifest.fileName, of: made.plan, store) }
+    }
+    let name = made.sealed?.manifest.fileName ?? made.plan.emissions.last?.file ?? ""
+    let path = try folder.place(ofOutgoing: name, platform.files)
+    if made.sealed == nil, ending == .keep, !recipients.isEmpty {
+      try encryptInPlace(path, for: recipients, platform: platform)
+    }
+    var report = made.plan.report(file: path, isNew: made.sealed != nil)
+    (report.attached, report.attachedLeft) = (made.sealed == nil ? 0 : attached.count, attached.left)
+    return report
   }
 
   /// What an emission has to carry, once all that was written here is in the log. The caller holds the transaction.
@@ -172,17 +167,11 @@ extension HubWorkspace {
     }
   }
 
-  /// Cuts a bundle that was made for a device into volumes, unless it fits as it is. Returns their paths; none: it fits.
-  /// - Parameters:
-  ///   - size: of each volume's file, at most, in bytes.
-  ///   - target: the folder to put them in; nil: the outbox.
-  public func cut(_ report: EmitReport, size: Int64, into target: String?) throws -> [String] {
-    try locked {
-      let store = try examined()
-      guard let device = try store.device(named: report.device) else { throw Self.noDevice(report.device) }
-      return try BundleVolumes(folder, reader: reader, platform: platform).cut(
-        report.file, size: size, into: target, trust: ownKeys(), key: signing(for: device)
-      ) { try Encryption.always.recipients(device.recipient, name: device.name, store.dataset, keys) }
-    }
+  /// Cuts a bundle that was made for a device into volumes. The caller holds the workspace's lock.
+  func cut(_ report: EmitReport, size: Int64, into target: String?, _ store: HubStore) throws -> [String] {
+    guard let device = try store.device(named: report.device) else { throw Self.noDevice(report.device) }
+    return try BundleVolumes(folder, reader: reader, platform: platform).cut(
+      report.file, size: size, into: target, trust: ownKeys(), key: signing(for: device)
+    ) { try Encryption.always.recipients(device.recipient, name: device.name, store.dataset, keys) }
   }
 }

@@ -16,5 +16,21 @@ public struct FileLock: ~Copyable {
     self.fd = fd
   }
 
+  /// Leaves a number in the lock's file for the next holder. It is not synced: a holder does as well without it.
+  public func leave(_ number: Int64) throws(PlatformError) {
+    try files.seek(fd, to: 0)
+    // Always as long, so that nothing is left of the one before.
+    let digits = String(number)
+    try files.write(fd, Array((String(repeating: "0", count: max(0, 20 - digits.utf8.count)) + digits).utf8))
+  }
+
+  /// What the holder before left; nil: nothing that can be read.
+  public func left() throws(PlatformError) -> Int64? {
+    try files.seek(fd, to: 0)
+    var bytes = [UInt8](repeating: 0, count: 20)
+    let count = try files.read(fd, into: &bytes)
+    return Int64(String(decoding: bytes[..<count], as: UTF8.self))
+  }
+
   deinit { files.close(fd) }
 }

@@ -33,7 +33,8 @@ extension Database {
     }
   }
 
-  private func schemaVersion() throws -> Int64 { try first("PRAGMA main.schema_version") { $0.integer(0) } ?? 0 }
+  /// Another number where a program changed tables, indexes or triggers.
+  public func schemaVersion() throws -> Int64 { try first("PRAGMA main.schema_version") { $0.integer(0) } ?? 0 }
 
   /// Runs `body` with a copy of each trigger in this connection's own temporary schema, where `withoutTriggers` lets it fire.
   private func awake<T>(_ triggers: [KeepingTrigger], _ body: () throws -> T) throws -> T {

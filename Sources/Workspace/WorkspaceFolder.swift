@@ -44,15 +44,15 @@ public struct WorkspaceFolder: Sendable {
   }
 
   /// Runs `body` while no other command of ours works on this workspace. What a command that was killed left lying half done goes
-  /// first, unless nothing is to be changed.
-  ///
-  /// Work that took long has kept an app waiting that writes. SQLite lets nobody queue: who waits looks again after up to a tenth of a
-  /// second. So the next command does not begin before the app has had its turn.
+  /// first, unless nothing is to be changed. After long work the next command gives apps their turn: until when, stands in the lock's file.
   public func locked<T: ~Copyable>(_ platform: Platform, _ ending: Ending, _ body: () throws -> T) throws -> T {
     let lock = try FileLock(path: lock, files: platform.files)
+    let begin = Turns.begin(after: try? lock.left(), platform.clock)
     if ending == .keep { try sweep(platform.files) }
-    let begin = platform.clock.milliseconds()
-    defer { if platform.clock.milliseconds() - begin > 500 { platform.clock.pause(milliseconds: 200) } }
+    defer {
+      // Where this cannot be written, an app waits a little longer.
+      if let until = Turns.end(ofWorkSince: begin, platform.clock) { try? lock.leave(until) }
+    }
     return try withExtendedLifetime(lock, body)
   }
 

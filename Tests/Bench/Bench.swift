@@ -1,14 +1,31 @@
 import Foundation
 
-/// Runs every measurement and prints its table. `QUICK` set to 1 measures less, in two minutes; `ONLY` names a part: capture, cycle, scope, memory.
-func runBench() async throws {
-  let isQuick = ProcessInfo.processInfo.environment["QUICK"] == "1"
-  print("Times of one machine in one run: compare within a table, do not quote.")
-  let only = ProcessInfo.processInfo.environment["ONLY"] ?? ""
-  if only.isEmpty || only == "capture" { try measureCaptureCost(isQuick: isQuick) }
-  if only.isEmpty || only == "cycle" { try measureCycleCost(isQuick: isQuick) }
-  if only.isEmpty || only == "scope" { try measureScopeCost(isQuick: isQuick) }
-  if only.isEmpty || only == "memory" { try measureMemoryCost(isQuick: isQuick) }
+/// Runs every measurement and prints its table. `QUICK` set to 1 measures less, in two minutes; `ONLY` names parts, with spaces
+/// between them: start, capture, cycle, peers, growth, scope, memory.
+func runBench() throws {
+  let environment = ProcessInfo.processInfo.environment
+  let isQuick = environment["QUICK"] == "1"
+  let only = Set((environment["ONLY"] ?? "").split(separator: " ").map(String.init))
+  let (hubs, peers) = (SurveyHubs(), try Peers())
+  print("Times of one machine in one run: compare within a table, do not quote. A ratio is the median of its rounds' ratios.")
+  print("Peers: \(peers.words)")
+  let parts: [(String, () throws -> Void)] = [
+    ("start", { try measureStartCost(isQuick: isQuick) }),
+    ("capture", { try measureCaptureCost(isQuick: isQuick) }),
+    ("cycle", { try measureCycleCost(hubs, peers, isQuick: isQuick) }),
+    ("cycle", { try measureEmissionCost(hubs, isQuick: isQuick) }),
+    ("peers", { try measurePeerCost(hubs, peers, isQuick: isQuick) }),
+    ("growth", { try measureGrowthCost(hubs, isQuick: isQuick) }),
+    ("scope", { try measureScopeCost(hubs, isQuick: isQuick) }),
+    ("memory", { try measureMemoryCost(hubs, isQuick: isQuick) }),
+  ]
+  for (name, measure) in parts where only.isEmpty || only.contains(name) {
+    try measure()
+    // A table is there as soon as it is measured, in a file too.
+    fflush(nil)
+  }
+  let tally = Comparison.tally
+  print("\nLimits: \(tally.met) met, \(tally.over) over, \(tally.missing) comparisons NOT MEASURED because a peer is missing.")
 }
 
 /// What one repetition took, in seconds.
@@ -25,13 +42,13 @@ func median(_ values: [Double]) -> Double {
   return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
 }
 
-/// Prints lines whose columns stand below each other, the first to the left and the others to the right.
+/// Prints lines whose columns stand below each other: the first and what we are held against to the left, the others to the right.
 func printTable(_ lines: [[String]]) {
   let widths = (lines.first ?? []).indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
   for line in lines {
     let cells = line.enumerated().map { column, cell in
       let room = String(repeating: " ", count: widths[column] - cell.count)
-      return column == 0 ? cell + room : room + cell
+      return column == 0 || lines[0][column] == "against" ? cell + room : room + cell
     }
     print(cells.joined(separator: "  "))
   }

@@ -2,27 +2,26 @@ import Foundation
 import SatchelSQLite
 
 /// What it costs that each user gets the rows of one region alone: by the rows that there are, and beside one user who gets all of them.
-func measureScopeCost(isQuick: Bool) throws {
+func measureScopeCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let sizes = isQuick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000]
-  let costs = try sizes.map { try CycleCost(visits: $0, rounds: 3) }
-  defer { for cost in costs { try? FileManager.default.removeItem(atPath: cost.root) } }
+  let costs = try sizes.map(hubs.hub)
   for cost in costs { try cost.addUsers() }
-  print("\nScopes: seconds to emit, medians of 3; 25 regions, a user each, and one user who sees everything")
+  print("\nScopes: seconds to emit, medians of 5; 25 users of a region each, and one user who sees everything")
   var lines = [["what"] + sizes.map { "\($0) visits" } + ["ratio", "limit", ""]]
-  for (name, words, change) in CycleCost.deltas {
+  for (name, words, change) in SurveyHub.deltas {
     let times = try costs.map { try $0.timeToEmit(words, after: change) }
     let ratio = times[times.count - 1] / times[0]
-    lines.append([name] + times.map { decimal($0, 3) } + [decimal(ratio, 2), "3.0", ratio <= 3 ? "" : "over"])
+    lines.append([name] + times.map { decimal($0, 3) } + [decimal(ratio, 2), "3.0", Comparison.verdict(ratio <= 3)])
   }
   printTable(lines)
   print("")
   lines = [["what", "25 users", "one user", "ratio", "limit", ""]]
   for cost in costs.dropFirst() {
-    let times = try [CycleCost.users, CycleCost.everybody].map { try cost.timeToEmit("--full \($0)", after: "SELECT 1") }
+    let times = try [SurveyHub.users, SurveyHub.everybody].map { try cost.timeToEmit("--full \($0)", after: "SELECT 1") }
     let ratio = times[0] / times[1]
     lines.append(
       ["full bundles, \(cost.visits) visits"] + times.map { decimal($0, 3) } + [
-        decimal(ratio, 2), "3.0", ratio <= 3 ? "" : "over",
+        decimal(ratio, 2), "3.0", Comparison.verdict(ratio <= 3),
       ])
   }
   printTable(lines)
@@ -33,13 +32,13 @@ func measureScopeCost(isQuick: Bool) throws {
     lines.append(
       [
         "kept at the hub for a device and a visible row, \(cost.visits) visits", decimal(bytes, 2), "1.0",
-        bytes <= 1 ? "" : "over",
+        Comparison.verdict(bytes <= 1),
       ])
   }
   printTable(lines)
 }
 
-extension CycleCost {
+extension SurveyHub {
   static let users = (1...25).map { "--device d\($0)" }.joined(separator: " ")
   static let everybody = "--device tablet"
 
@@ -50,37 +49,40 @@ extension CycleCost {
   static let deltas = [
     ("1,000 visits changed, one user who sees everything", everybody, thousand),
     ("1,000 visits changed, 25 users", users, thousand),
-    ("a household of 10 visits moves, 25 users", users, "UPDATE households SET region = 'r7' WHERE id = 'h1'"),
+    ("a household of 10 visits moves, 25 users", users, "UPDATE households SET region = 'r07' WHERE id = 'h1'"),
   ]
 
   /// The median of some emissions, each from the same state.
   func timeToEmit(_ words: String, after change: String) throws -> Double {
     try bash("sqlite3 office.sqlite 'PRAGMA wal_checkpoint(TRUNCATE)' > /dev/null; cp office.sqlite before.sqlite")
     var times: [Double] = []
-    for _ in 0..<rounds {
+    for _ in 0..<5 {
       // What was copied lies on the disk before the clock runs.
       try bash("sqlite3 office.sqlite \"\(change)\" > /dev/null; sync office.sqlite")
-      times.append(try tool("satchel-hub -C hub emit \(words)"))
+      times.append(try tool("satchel-hub -C hub emit \(words)").seconds)
       try bash("rm -f office.sqlite-wal office.sqlite-shm; cp before.sqlite office.sqlite")
     }
     return median(times)
   }
 
-  /// All sets that the hub keeps for the users' devices after two emissions for each, by the rows that their users see.
+  /// All sets that the hub keeps for the devices of 25 users after two emissions for each at least, by the rows that these users see.
   func bytesKeptForARow() throws -> Double {
     try bash("sqlite3 office.sqlite \"\(Self.thousand)\"")
-    _ = try tool("satchel-hub -C hub emit \(Self.users)")
+    try tool("satchel-hub -C hub emit \(Self.users)")
     let database = try Database(path: "\(root)/office.sqlite", mode: .readOnly)
     let bytes = try database.first(
       """
       SELECT sum(length(rows))
       FROM satchel_emission_sets
-      WHERE device IN (SELECT id FROM satchel_devices WHERE user LIKE 'u%')
+      WHERE device IN (SELECT id FROM satchel_devices WHERE user LIKE 'u-d%')
       """
     ) { $0.integer(0) }
-    // Each region's user sees the region, and all see all together.
     let rows = try database.first(
-      "SELECT (SELECT count(*) FROM regions) + (SELECT count(*) FROM households) + (SELECT count(*) FROM visits)"
+      """
+      SELECT count(DISTINCT r.id) + count(DISTINCT h.id) + count(v.id)
+      FROM regions r JOIN households h ON h.region = r.id JOIN visits v ON v.household = h.id
+      WHERE r.id <= :last
+      """, ["last": .string(Self.region(25))]
     ) { $0.integer(0) }
     return Double(bytes ?? 0) / Double(rows ?? 1)
   }

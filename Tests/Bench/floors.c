@@ -3,7 +3,7 @@
 //   floors export DB OUT TEXT    rows whose remark ends with TEXT -> JSON lines -> tar -> zstd -3, signed
 //   floors record DB OUT SQL     runs SQL, which changes visits, and writes SQLite's changeset of it
 //   floors apply DB CHANGESET    applies a changeset; where a row is another by now, the changeset's counts
-//   floors scope DB OUT REGION   the rows of one region -> a database -> zstd -3, signed
+//   floors scope DB OUT A Z      the rows of the regions from A to Z -> a database -> zstd -3, signed
 
 #define SQLITE_ENABLE_SESSION 1
 #define SQLITE_ENABLE_PREUPDATE_HOOK 1
@@ -149,7 +149,7 @@ static void apply(const char *path, const char *changeset) {
   sqlite3_close(db);
 }
 
-static void scope(const char *path, const char *out, const char *region) {
+static void scope(const char *path, const char *out, const char *first, const char *last) {
   char sql[4096], made[1024], piece[1 << 16];
   size_t n;
   snprintf(made, sizeof made, "%s.sqlite", out);
@@ -161,11 +161,11 @@ static void scope(const char *path, const char *out, const char *region) {
     "CREATE TABLE made.households (id TEXT PRIMARY KEY, region TEXT, head TEXT);"
     "CREATE TABLE made.visits (id TEXT PRIMARY KEY, household TEXT, surveyor TEXT, visited TEXT, persons INTEGER, income REAL, water INTEGER,"
     " latitude REAL, longitude REAL, remark TEXT, state TEXT, photo BLOB);"
-    "INSERT INTO made.regions SELECT * FROM main.regions WHERE id = '%s';"
-    "INSERT INTO made.households SELECT * FROM main.households WHERE region = '%s';"
-    "INSERT INTO made.visits SELECT v.* FROM main.households h JOIN main.visits v ON v.household = h.id WHERE h.region = '%s';"
+    "INSERT INTO made.regions SELECT * FROM main.regions WHERE id BETWEEN '%s' AND '%s';"
+    "INSERT INTO made.households SELECT * FROM main.households WHERE region BETWEEN '%s' AND '%s';"
+    "INSERT INTO made.visits SELECT v.* FROM main.households h JOIN main.visits v ON v.household = h.id WHERE h.region BETWEEN '%s' AND '%s';"
     "CREATE INDEX made.visits_by_household ON visits (household); COMMIT;",
-    made, region, region, region);
+    made, first, last, first, last, first, last);
   run(db, sql);
   sqlite3_close(db);
   FILE *file = fopen(made, "r");
@@ -179,7 +179,7 @@ int main(int words, char **word) {
   if (!strcmp(word[1], "export") && words == 5) export(word[2], word[3], word[4]);
   else if (!strcmp(word[1], "record") && words == 5) record(word[2], word[3], word[4]);
   else if (!strcmp(word[1], "apply")) apply(word[2], word[3]);
-  else if (!strcmp(word[1], "scope") && words == 5) scope(word[2], word[3], word[4]);
+  else if (!strcmp(word[1], "scope") && words == 6) scope(word[2], word[3], word[4], word[5]);
   else die("usage: see the source");
   return 0;
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-do { try await runBench() } catch {
+do { try runBench() } catch {
   FileHandle.standardError.write(Data("\(error)\n".utf8))
   exit(1)
 }

@@ -76,7 +76,7 @@ struct ScopeHistory {
           let basis = try scope.basis()
           if let basis, let sight = sights[place], sight.basis == basis {
             let changes = try store.changed(after: sight.cursor, device: ReplicaID(unchecked: "none"))
-            let derived = try scope.visible(after: sight.sets, changed: changes.map(\.all))
+            let derived = try scope.visible(after: sight.sets, changed: changes)
             #expect(derived == whole, "SATCHEL_SEED=\(seed)\n\(dataset.schema)\n\(dataset.definition)")
             tally.derived += 1
             if whole != sight.sets { tally.moved += 1 }

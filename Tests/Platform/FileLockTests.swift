@@ -23,6 +23,25 @@ struct FileLockTests {
     #expect(try scratch.files.permissions(scratch("lock")) == 0o600)
   }
 
+  @Test("a holder leaves a number for the next one, shorter or longer than the one before, and what is none is nothing")
+  func leftNumbers() throws {
+    for number in [Int64.max, 7, 0, 1_769_846_709_000] {
+      do {
+        let lock = try FileLock(path: scratch("lock"), files: scratch.files)
+        try lock.leave(number)
+      }
+      let lock = try FileLock(path: scratch("lock"), files: scratch.files)
+      let left = try lock.left()
+      #expect(left == number)
+    }
+    for words in ["", "soon", "12 o'clock"] {
+      try scratch.files.replace(scratch("lock"), mode: 0o600, contents: Array(words.utf8))
+      let lock = try FileLock(path: scratch("lock"), files: scratch.files)
+      let left = try lock.left()
+      #expect(left == nil)
+    }
+  }
+
   @Test("a lock whose folder is missing is no busy lock")
   func missingFolder() throws {
     let error = #expect(throws: PlatformError.self) {

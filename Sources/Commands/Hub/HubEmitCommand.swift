@@ -31,7 +31,6 @@ extension HubTool {
       if let folder = command.value("to"), folder != Streams.word, try !context.platform.isFolder(command.path(folder)) {
         throw Stick.noFolder(folder)
       }
-      var reports: [(report: EmitReport, delivered: Delivered)] = []
       var names = try chosen(command, hub)
       // For one who is named it is an error; for everybody else the work goes on.
       let expired = command.values("device").isEmpty ? try hub.expiredDevices() : []
@@ -40,10 +39,14 @@ extension HubTool {
       if isStreamed, names.count != 1 {
         throw UsageError("--to - is for one bundle, and this would make \(names.count): name one --device")
       }
-      for name in names {
-        let report = try hub.emit(
-          to: name, full: command.flag("full"), encryption: command.encryption, attachedBytes: command.attachedBytes())
-        reports.append((report, try command.deliver(report.file, context) { try hub.cut(report, size: $0, into: $1) }))
+      let reports = try hub.emitting { emitter in
+        try names.map { name in
+          let report = try emitter.emit(
+            to: name, full: command.flag("full"), encryption: command.encryption, attachedBytes: command.attachedBytes())
+          return (
+            report: report, delivered: try command.deliver(report.file, context) { try emitter.cut(report, size: $0, into: $1) }
+          )
+        }
       }
       let left = names.isEmpty && expired.isEmpty ? "" : expired.map { "\($0): expired, nothing was made\n" }.joined()
       let words = reports.map { text($0.report, $0.delivered) }.joined() + left

@@ -54,17 +54,20 @@ extension HubTool {
 
   /// For each device the emission that it is not known to have. That one cannot be made is no reason to leave the others without.
   private static func due(_ hub: HubWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
-    try hub.devices().filter { $0.state == .active }.map { device in
-      do {
-        let report = try hub.emit(to: device.name, encryption: command.encryption)
-        guard report.isNew || report.number > device.proved else {
-          return .init(to: device.name, file: nil, words: "nothing, it has everything.")
+    let active = try hub.devices().filter { $0.state == .active }
+    return try hub.emitting { emitter in
+      try active.map { device in
+        do {
+          let report = try emitter.emit(to: device.name, encryption: command.encryption)
+          guard report.isNew || report.number > device.proved else {
+            return .init(to: device.name, file: nil, words: "nothing, it has everything.")
+          }
+          return .init(
+            to: device.name, file: report.file,
+            words: "bundle \(report.number), \(Words.count(report.rows, "row")), \(report.gone) gone.")
+        } catch let error as WorkspaceError {
+          return .init(to: device.name, file: nil, words: "nothing was made.", failure: Failure(error))
         }
-        return .init(
-          to: device.name, file: report.file,
-          words: "bundle \(report.number), \(Words.count(report.rows, "row")), \(report.gone) gone.")
-      } catch let error as WorkspaceError {
-        return .init(to: device.name, file: nil, words: "nothing was made.", failure: Failure(error))
       }
     }
   }

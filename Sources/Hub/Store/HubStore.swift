@@ -21,6 +21,7 @@ final class HubStore {
   /// For each table, whether a row's write is undone by the opposite write: no trigger follows it, and no count of keys.
   private(set) var isReversible: [Bool]
   let logged: LogStatements
+  let walks = LogWalks()
 
   struct Identity: Sendable {
     let id: ReplicaID
@@ -85,11 +86,13 @@ final class HubStore {
     isReversible = try Self.areReversible(tables, in: database)
     dataset = definition
     self.tables = tables
+    walks.forget()
   }
 
   /// Runs `body` in a transaction that writes no rows of the dataset.
   func writeTransaction<T>(_ ending: Ending, _ body: () throws -> T) throws -> T {
-    try database.writeTransaction(ending) {
+    defer { if ending == .takeBack { walks.forget() } }
+    return try database.writeTransaction(ending) {
       logged.begin()
       return try body()
     }
@@ -102,7 +105,8 @@ final class HubStore {
 
   /// The same where rows of these tables alone may be written.
   func applyTransaction<T>(_ ending: Ending, to tables: [Name], _ body: () throws -> T) throws -> T {
-    try database.applyTransaction(ending, to: tables) {
+    defer { if ending == .takeBack { walks.forget() } }
+    return try database.applyTransaction(ending, to: tables) {
       logged.begin()
       return try body()
     }

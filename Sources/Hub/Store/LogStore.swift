@@ -6,19 +6,6 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The rows of one table that were changed, as one device needs to know it.
-struct ChangedRows {
-  /// Changed by somebody whose change the device does not have, or may have rebased away.
-  var news = RowSet()
-  /// Changed by the device itself, whatever became of it there.
-  var allOwn = RowSet()
-  /// Changed by the device itself, and there as it was sent: for each of some cursors, what was changed after it.
-  var own: [RowSet]
-
-  /// Changed by anybody.
-  var all: RowSet { news.union(allOwn) }
-}
-
 /// One entry of the log about one row.
 struct LogEntry {
   let operation: Operation
@@ -129,26 +116,6 @@ extension HubStore {
       return .enough
     }
     return last
-  }
-
-  /// What was changed in each table after `cursor`, as one device needs to know it.
-  /// - Parameter marks: cursors not before `cursor`, for `own`.
-  func changed(after cursor: Cursor, device: ReplicaID, marks: [Cursor] = []) throws -> [ChangedRows] {
-    var result = tables.map { _ in ChangedRows(own: marks.map { _ in RowSet() }) }
-    try database.each(
-      "SELECT table_name, row, device, echo, cursor FROM satchel_log WHERE cursor > :cursor",
-      ["cursor": .integer(cursor.rawValue)]
-    ) {
-      guard let place = place(of: Name($0.text(0))) else { return }
-      let row = $0.integer(1)
-      let isOwn = $0.optionalText(2) == device.text
-      let isEcho = $0.integer(3) != 0
-      if isOwn { result[place].allOwn.insert(row) }
-      if !isOwn || isEcho { return result[place].news.insert(row) }
-      let at = Cursor($0.integer(4))
-      for (mark, cursor) in marks.enumerated() where at > cursor { result[place].own[mark].insert(row) }
-    }
-    return result
   }
 }
 

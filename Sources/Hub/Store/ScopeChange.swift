@@ -5,12 +5,12 @@ import SatchelValues
 extension ScopeStore {
   /// The numbers of the rows that the user may see, a set for each table.
   ///
-  /// A row is looked at again where its own values changed, or whether a row above it is seen; a table as a whole, where a table changed
+  /// A row is looked at again where those of its values changed that the rules look at, or whether a row above it is seen; a table as a whole, where a table changed
   /// that its rule reads. Each is then judged by the same rules as ever.
   /// - Parameters:
   ///   - before: what the user could see at a time when `basis` was what it is now.
-  ///   - changed: all rows that were written since, a set for each table.
-  func visible(after before: [RowSet], changed: [RowSet]) throws -> [RowSet] {
+  ///   - changed: what was written since, for each table.
+  func visible(after before: [RowSet], changed: [ChangedRows]) throws -> [RowSet] {
     let links = try links
     var now = before
     for place in links.order {
@@ -73,13 +73,13 @@ extension ScopeStore {
   /// Below so many, one by one is always cheap.
   private static let fewRows = 2_000
 
-  private func doubt(_ place: Int, _ links: ScopeLinks, _ changed: [RowSet], moved: (Int) -> RowSet) throws -> Doubt {
-    if links.reads[place].contains(where: { !changed[$0].isEmpty }) { return .all }
-    var rows = changed[place]
+  private func doubt(_ place: Int, _ links: ScopeLinks, _ changed: [ChangedRows], moved: (Int) -> RowSet) throws -> Doubt {
+    if links.reads[place].contains(where: { !changed[$0].all.isEmpty }) { return .all }
+    var rows = changed[place].decisive
     for link in links.links[place] where link.parent != place {
       guard let children = link.children else {
         // A row above may have another name by now for those that refer to it.
-        if !changed[link.parent].isEmpty || !moved(link.parent).isEmpty { return .all }
+        if !changed[link.parent].all.isEmpty || !moved(link.parent).isEmpty { return .all }
         continue
       }
       let above = moved(link.parent)
@@ -87,7 +87,7 @@ extension ScopeStore {
       try insertRows(referringTo: above, by: children, into: &rows)
     }
     let hasLostBranches = links.links[place].contains { $0.parent == place && $0.children == nil }
-    if hasLostBranches, !rows.isEmpty { return .all }
+    if hasLostBranches, !changed[place].all.isEmpty || !rows.isEmpty { return .all }
     let isMost = try rows.count > Self.fewRows && rows.count > store.numbers[place].count(in: store.database) / 4
     return isMost ? .all : .rows(rows)
   }

@@ -116,14 +116,11 @@ final class ScopeStore {
     return Question(kept, about: table.schema, columns: authorizer.dependencies(on: table.schema))
   }
 
-  /// Prepares SQL made of rules under the eyes of the authorizer, and binds what is known of the user; an attribute that was never
-  /// set is NULL.
+  /// Prepares SQL made of rules, and binds what is known of the user; an attribute that was never set is NULL.
   private func prepare(_ sql: String) throws -> (statement: KeptStatement, authorizer: ReadAuthorizer) {
-    let ours = store.tables.map { "satchel_rows_\($0.name)" }
-    let authorizer = ReadAuthorizer(tables: store.tables.map(\.name.text) + ours)
-    let statement = try store.database.authorized(by: authorizer) { try store.database.prepare(sql) }
-    try statement.bind(.string(user.name), to: "user")
-    for attribute in user.attributes { try statement.bind(attribute.value, to: attribute.name.text) }
-    return (KeptStatement(statement), authorizer)
+    let (kept, authorizer) = try store.prepared(rule: sql)
+    try kept.statement.bind(.string(user.name), to: "user")
+    for attribute in user.attributes { try kept.statement.bind(attribute.value, to: attribute.name.text) }
+    return (kept, authorizer)
   }
 }

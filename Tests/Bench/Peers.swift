@@ -1,0 +1,47 @@
+import Foundation
+import TestSupport
+
+/// Programs of others that do a part of the like. `scripts/bench-peers.sh` installs them; one that could not be installed is nil, and the tables
+/// say so.
+struct Peers {
+  enum Peer: String, CaseIterable { case apsw, pygeodiff, sqldiff }
+
+  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().path
+  private let python = FileManager.default.currentDirectoryPath + "/.build/bench-venv/bin/python"
+  private var versions: [Peer: String] = [:]
+
+  init() throws {
+    for peer in Peer.allCases {
+      let isProgram = peer == .sqldiff
+      guard FileManager.default.isExecutableFile(atPath: isProgram ? "/usr/bin/sqldiff" : python) else { continue }
+      let words = isProgram ? ["-c", "dpkg-query -W -f '${Version}' sqlite3-tools"] : ["-c", "exec \(call("version \(peer)"))"]
+      let result = try runProgram(at: "/usr/bin/bash", words, in: "/")
+      if result.status == 0 { versions[peer] = result.lines.first }
+    }
+  }
+
+  func has(_ peer: Peer) -> Bool { versions[peer] != nil }
+
+  private func call(_ words: String) -> String { "'\(python)' '\(Self.folder)/peers.py' \(words)" }
+
+  /// How long a peer in Python needs for its work in a folder, in seconds, without the start of Python itself; nil: it is not installed.
+  func time(_ peer: Peer, _ words: String, in folder: String) throws -> Double? {
+    guard has(peer) else { return nil }
+    let result = try runProgram(at: "/usr/bin/bash", ["-ec", call(words)], in: folder)
+    guard result.status == 0, let seconds = result.lines.last.flatMap(Double.init) else {
+      throw ToolFailure("\(peer) \(words): \(result.text)\(result.complaint)")
+    }
+    return seconds
+  }
+
+  /// What there is, by version, and what there is not.
+  var words: String {
+    Peer.allCases.map { "\($0.rawValue) \(versions[$0] ?? "NOT INSTALLED (run scripts/bench-peers.sh to see why)")" }
+      .joined(separator: ", ")
+  }
+
+  /// A shell's command that compiles the least of each work in C: what remains when nothing is merged, kept or watched.
+  static func compileFloors(_ output: String) -> String {
+    "cc -O2 -o \(output) '\(folder)/floors.c' -lsqlite3 -lsodium -lzstd"
+  }
+}
