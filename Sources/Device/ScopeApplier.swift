@@ -25,6 +25,7 @@ final class ScopeApplier {
   }
 
   private let orphans: Orphans
+  private let deletedParents: DeletedParents
 
   private(set) var tally = RowTally()
   /// The new disagreements, the first of them.
@@ -43,7 +44,9 @@ final class ScopeApplier {
       pending[table.name] = try PreImageLookup(table, in: session.database)
     }
     self.pending = pending
-    orphans = Orphans(of: tables.filter { pending[$0.schema.name] != nil })
+    let changed = tables.filter { pending[$0.schema.name] != nil }
+    orphans = Orphans(of: changed)
+    deletedParents = DeletedParents(among: changed)
   }
 
   func rows(of name: Name) -> RowTable? { tables.first { $0.schema.name == name } }
@@ -65,6 +68,7 @@ final class ScopeApplier {
     if target == current { return }
     if target == nil { removed += 1 } else { written += 1 }
     if target == nil, let current { orphans.note(current, of: rows.schema) }
+    if let target { deletedParents.note(target, over: current, of: rows.schema) }
     noteFiles(from: current, to: target, in: rows)
     guard let change = Change(from: current, to: target) else { return }
     tally.add(change, in: rows.name)
@@ -109,10 +113,22 @@ final class ScopeApplier {
       while let rival = try entry.table.insertUnlessTaken(entry.row) { try yield(rival, to: entry) }
     }
     blocked = []
-    // A row that goes may leave others behind.
-    while case let found = try orphans.find(in: session.database), !found.isEmpty {
-      for orphan in found { try takeBack(orphan) }
+    // A row that goes may leave others behind, and one that comes back may hang on another one.
+    var isSettled = false
+    while !isSettled {
+      let (children, parents) = try (orphans.find(in: session.database), deletedParents.find(in: session.database))
+      for orphan in children { try takeBack(orphan) }
+      for parent in parents { try bringBack(parent) }
+      isSettled = children.isEmpty && parents.isEmpty
     }
+  }
+
+  /// Takes the deletion back of a row on which one of the hub's hangs; it is kept as a conflict.
+  private func bringBack(_ parent: DeletedParents.Parent) throws {
+    guard let row = parent.images.first?.row, try parent.rows.row(parent.key) == nil else { return }
+    try takeBack(
+      parent.images, of: parent.key, to: row, as: Disagreement(kind: .foreignKey, state: .open), met: row, in: parent.rows)
+    written += 1
   }
 
   /// Takes pending changes back that hang a row on one that has just left: what the hub says of the row stands, and they are kept as
@@ -141,7 +157,11 @@ final class ScopeApplier {
     noteFiles(from: current, to: row, in: rows)
     let calm = images.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: row) }
     try PreImageStore.replace(calm, of: key, in: rows.table, database: session.database)
-    try rows.write(row, over: current, key: key)
+    guard current == nil, let row else { return try rows.write(row, over: current, key: key) }
+    deletedParents.note(row, over: nil, of: rows.schema)
+    // Its UNIQUE values may be another row's of this device's own by now.
+    let entry = Blocked(table: rows, key: key, row: row, stamp: images.last?.stamp ?? .zero, isHubs: true)
+    while let rival = try rows.insertUnlessTaken(row) { try yield(rival, to: entry) }
   }
 
   /// Takes a row's pending changes back to what the hub last said of it; each of them is kept as a conflict.

@@ -34,6 +34,37 @@ struct DeleteTests {
     try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.compactMap { $0["kind"]?.stringValue } ?? []
   }
 
+  @Test("what a device deleted comes back to it with a row of the office's that hangs on it, and the deletion is a conflict")
+  func deletedParent() throws {
+    try open("")
+    try camp.sql("tablet/data.sqlite", "DELETE FROM notes; DELETE FROM camps")
+    try camp.sql("office.sqlite", "INSERT INTO notes VALUES ('m', 'c', 'meanwhile', 0)")
+    camp.hub("emit", "--all")
+    camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM camps") == "c")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM pragma_foreign_key_check") == "0")
+    // The note that was deleted stays so: nothing speaks against that.
+    #expect(try notes("tablet/data.sqlite") == "m|meanwhile|0")
+    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(conflicts.map { $0["kind"]?.stringValue } == ["foreign key"])
+    #expect(conflicts.map { $0["table"]?.stringValue } == ["camps"])
+    try camp.carry("tablet", rounds: 2)
+    #expect(try notes() == "m|meanwhile|0")
+    #expect(try camp.rows("office.sqlite", "SELECT id FROM camps") == "c")
+    #expect(try kinds() == ["foreign key"])
+  }
+
+  @Test("what the app left hanging on nothing stays the app's affair")
+  func leftHanging() throws {
+    try open("")
+    try camp.sql("tablet/data.sqlite", "PRAGMA foreign_keys = OFF; DELETE FROM camps")
+    try camp.sql("office.sqlite", "UPDATE notes SET words = 'second'")
+    camp.hub("emit", "--all")
+    camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM camps") == "0")
+    #expect(try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.isEmpty == true)
+  }
+
   @Test(
     "a late update, an insert of the same key, a delete and an insert: none brings back what the office deleted",
     arguments: [
