@@ -267,7 +267,8 @@ extension DeviceSession {
     try BundleVolumes.remove(outgoingPrefix, below: sequence.rawValue, folder: folder, files: platform.files)
   }
 
-  private func isKnown(export number: Int64) throws -> Bool {
+  /// False: it was made before this database was.
+  func isKnown(export number: Int64) throws -> Bool {
     try database.first("SELECT 1 FROM satchel_exports WHERE sequence = :number", ["number": .integer(number)]) { _ in true }
       ?? false
   }

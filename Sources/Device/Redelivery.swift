@@ -21,10 +21,19 @@ extension DeviceSession {
     }
   }
 
+  /// Whether a hub that has the exports up to this one lacks any that this database cannot tell again: those that were acknowledged, and those
+  /// that were on their way when it was made anew.
+  func isLacking(exportsAfter merged: SequenceNumber) throws -> Bool {
+    try merged < state.acknowledged || sequences(after: merged).contains { try !isKnown(export: $0.rawValue) }
+  }
+
   /// Puts the exports that a restored hub lacks into the outbox again. nil: it lacks none that says anything.
   func redeliver(to scope: Manifest.Scope, _ manifest: Manifest) throws -> ImportReport? {
     let missing = try exports(after: scope.acknowledged)
-    guard missing.contains(where: { $0.sequence <= state.acknowledged && $0.manifest.saysAnything }) else { return nil }
+    let isTold = try missing.contains {
+      try $0.manifest.saysAnything && ($0.sequence <= state.acknowledged || !isKnown(export: $0.sequence.rawValue))
+    }
+    guard isTold else { return nil }
     var report = ImportReport(manifest, .redeliver)
     report.redelivered = missing.map(\.sequence)
     if workspace.ending == .takeBack { return report }

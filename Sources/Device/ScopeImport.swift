@@ -30,7 +30,7 @@ extension DeviceSession {
           "Put the newer database back if there is one. If it is at work elsewhere, or lost, this one goes on under a new name: satchel renew --name NEW-NAME --request FILE"
       )
     }
-    let lacks = scope.epoch != state.epoch && scope.acknowledged < state.acknowledged
+    let lacks = try scope.epoch != state.epoch && isLacking(exportsAfter: scope.acknowledged)
     if lacks, lost == .deliveredAgain, let report = try redeliver(to: scope, manifest) { return report }
     if scope.extent == .delta && scope.after > state.received {
       throw Refusal(

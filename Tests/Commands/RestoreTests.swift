@@ -93,6 +93,23 @@ import Testing
     #expect(camp.device("tablet", "doctor").code == 0)
   }
 
+  @Test("what was on its way to the hub when a device's database was made anew comes again to a restored hub")
+  func redeliveryOfWhatWasOnItsWay() throws {
+    try backUp()
+    try write("tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'new')")
+    camp.device("tablet", "export")
+    try camp.copy("tablet/bundles/outbox/camp-tablet-hub-1.satchel", to: "carried.satchel")
+    try camp.remove("tablet/data.sqlite")
+    camp.hub("emit", "--device", "tablet", "--full")
+    camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
+    #expect(try reviews("tablet/data.sqlite") == "r1|4|quiet")
+    #expect(camp.hub("import", camp.path("carried.satchel")).code == 0)
+    try restore()
+    try carry("tablet", rounds: 3)
+    #expect(try reviews(office) == "n1|3|new\nr1|4|quiet\nr2|5|dark")
+    #expect(try reviews("tablet/data.sqlite") == "n1|3|new\nr1|4|quiet")
+  }
+
   @Test("bundles of the lost history are taken in their order, whatever became of the device", arguments: [true, false])
   func formerBundles(isInOrder: Bool) throws {
     try backUp()

@@ -236,24 +236,9 @@ extension Season {
       try deliver(second)
     } catch let refusal as Refusal where refusal.reason == "fork" {
       _ = try hub.unflag(device.name)
-      return try checkGap(device, copy, &random)
+      return
     }
     throw Wrong("a copy of \(device.name) delivered unnoticed")
-  }
-
-  /// What comes after the copy was made builds on bundles that only the device got.
-  private func checkGap(_ device: FieldDevice, _ copy: FieldDevice, _ random: inout SplitMix64) throws {
-    for _ in 0..<2 {
-      try deliver(emit(to: device))
-      if let parcel = try export(device) { try deliver(parcel) }
-      try writeAtHub(&random)
-    }
-    let next = try emit(to: device)
-    guard let received = try copy.workspace.status().current?.state.received,
-      case .scope(let scope) = try hub.verify(next.path, { $0.manifest.body }), scope.extent == .delta, scope.after > received
-    else { return }
-    do { _ = try copy.workspace.importBundle(next.path) } catch let refusal as Refusal where refusal.reason == "gap" { return }
-    throw Wrong("a copy of \(device.name) took \(next.name), and lacks what it builds on")
   }
 
   private func lose(_ device: FieldDevice, _ random: inout SplitMix64) throws {

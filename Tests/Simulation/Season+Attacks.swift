@@ -12,12 +12,26 @@ extension Season {
     guard let state = try device.workspace.status().current?.state else { return }
     let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(random.next()))
     if state.revocations > 0, random.once(in: 2) {
-      return try offer(forgetful(device, after: state, platform), to: device, expecting: "older-revocations")
+      return try offer(
+        signedByHub(for: device, state, after: state.received, platform), to: device, expecting: "older-revocations")
     }
-    switch random.below(3) {
+    switch random.below(4) {
     case 0: try offer(oversized(), to: random.once(in: 2) ? device : nil, expecting: "too-large")
-    case 1: try offer(rewritten("manifest.json", of: device, after: state), to: nil, expecting: "bad-digest")
-    default: try offer(rewritten("changes.jsonl", of: device, after: state), to: nil, expecting: "bad-digest")
+    case 1:
+      let missing = EmissionNumber(state.received.rawValue + 500)
+      try offer(signedByHub(for: device, state, after: missing, platform), to: device, expecting: "gap")
+    case 2:
+      // The same JSON.
+      try offer(
+        rewritten(device, after: state) { $0[2].content.insert(UInt8(ascii: " "), at: 1) }, to: nil, expecting: "bad-digest")
+    default:
+      // A restored hub may miss what went before, and looks no further.
+      if presence.isRestored { return }
+      try offer(
+        rewritten(device, after: state) { entries in
+          let letters = entries[3].content
+          for place in letters.indices where letters[place] == UInt8(ascii: "x") { entries[3].content[place] += 1 }
+        }, to: nil, expecting: "bad-digest")
     }
   }
 
@@ -51,8 +65,10 @@ extension Season {
     return try put(zstd(entry.bytes))
   }
 
-  /// What the device signed, but for an entry that says the same in other bytes.
-  private func rewritten(_ name: String, of device: FieldDevice, after state: DeviceState) throws -> String {
+  /// What the device signed, with something changed after that.
+  private func rewritten(
+    _ device: FieldDevice, after state: DeviceState, _ change: (inout [HandMadeEntry]) -> Void
+  ) throws -> String {
     let (from, to) = (device.workspace.configuration, hub.configuration)
     var made = HandMade()
     made.set("dataset", "\"field\"")
@@ -60,19 +76,21 @@ extension Season {
     made.set("to", #"{"id":"\#(to.id.text)","name":"\#(to.name)"}"#)
     made.set("user", "\"user-\(device.index)\"")
     made.set("epoch", "\"\(state.epoch.text)\"")
+    made.set("incarnation", "\"\(state.incarnation.text)\"")
     made.set("received", "\(state.received.rawValue)")
     let key = try device.workspace.keys.signing()
     made.comment =
       "satchel changes \(HandMade.bundle) dataset=field from=\(from.id.text) to=\(to.id.text) number=2 key=\(key.publicKey.line)"
     var entries = try made.signed(with: key)
-    for place in entries.indices where entries[place].name == Array(name.utf8) {
-      entries[place].content.insert(UInt8(ascii: " "), at: 1)
-    }
+    change(&entries)
     return try put(zstd(tar(entries)))
   }
 
   /// A bundle with the hub's own signature, newer than all that the device knows, that knows of no revoked keys.
-  private func forgetful(_ device: FieldDevice, after state: DeviceState, _ platform: Platform) throws -> String {
+  /// - Parameter emission: on which it builds.
+  private func signedByHub(
+    for device: FieldDevice, _ state: DeviceState, after emission: EmissionNumber, _ platform: Platform
+  ) throws -> String {
     let (from, to) = (hub.configuration, device.workspace.configuration)
     var draft = try BundleDraft(in: stick, platform: platform)
     let number = EmissionNumber(state.received.rawValue + 1000)
@@ -81,7 +99,7 @@ extension Season {
       from: .init(id: from.id, name: from.name), to: .init(id: to.id, name: to.name), user: "user-\(device.index)",
       created: "2100-01-01T00:00:00Z", stamp: .zero,
       body: .scope(
-        .init(epoch: state.epoch, number: number, after: state.received, extent: .delta, acknowledged: state.acknowledged)))
+        .init(epoch: state.epoch, number: number, after: emission, extent: .delta, acknowledged: state.acknowledged)))
     let sealed = try draft.seal(manifest, with: hub.keys.signing())
     return try put(files.read(draft.write(sealed), limit: 1 << 20))
   }

@@ -154,15 +154,19 @@ final class Season {
   private func play(_ event: SeasonEvent) throws {
     guard let fault = event.fault else { return try act(event) }
     world.set(fault)
+    var isStopped = false
     do {
       try act(event)
     } catch {
       guard world.hasFailed else { throw error }
       say("  \(fault.kind) at step \(fault.step): \(type(of: error))")
+      isStopped = true
     }
     // Whatever ran is dead: its connections go with it.
     if world.isDead { closeAll() }
     world.restart()
     try checkAcknowledged()
+    // Whoever wants a bundle often tries again at once.
+    if isStopped, [.export, .emit].contains(event.kind), event.seed % 4 != 0 { try act(event) }
   }
 }
