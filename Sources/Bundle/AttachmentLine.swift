@@ -21,6 +21,12 @@ public struct AttachmentLine: Hashable, Sendable {
     self.content = content
   }
 
+  /// Word that a file came, from texts as databases keep them; nil where they are no path and no digest.
+  public init?(received path: String, digest: String) {
+    guard let path = AttachmentPath(path), let digest = Digest(hexadecimal: digest) else { return nil }
+    self.init(path: path, digest: digest, content: .has)
+  }
+
   /// Lines stand in the order of their paths' bytes: first the files, then what came.
   static func precedes(_ a: AttachmentLine, _ b: AttachmentLine) -> Bool {
     a.isFile == b.isFile ? (a.path, a.digest.hexadecimal) < (b.path, b.digest.hexadecimal) : a.isFile

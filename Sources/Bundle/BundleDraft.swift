@@ -170,16 +170,11 @@ public struct BundleDraft: ~Copyable {
   }
 
   private func staged(_ name: EntryName, at path: String) throws -> StagedEntry {
-    var hash = BLAKE2b512()
-    var total: Int64 = 0
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
     var pieces = platform.files.pieces(of: fd)
-    while let piece = try pieces.next() {
-      hash.update(piece)
-      total += Int64(piece.count)
-    }
-    return StagedEntry(name: name, path: path, bytes: total, digest: hash.finish())
+    let (bytes, digest) = try pieces.digest()
+    return StagedEntry(name: name, path: path, bytes: bytes, digest: digest)
   }
 
   // MARK: sealing

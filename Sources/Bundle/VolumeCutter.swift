@@ -26,7 +26,10 @@ public struct VolumeCutter {
     deliver: (_ file: String, _ name: String) throws -> Void
   ) throws {
     let whole = try reader.manifest(of: path, trust: .keys(trust))
-    let (bytes, digest) = try reader.withOpened(path) { try Self.measure($0) }
+    let (bytes, digest) = try reader.withOpened(path) { source in
+      var pieces = source.pieces()
+      return try pieces.digest()
+    }
     let piece = Self.pieceBytes(of: size)
     let parts = (bytes + piece - 1) / piece
     guard parts <= Manifest.Volume.most else {
@@ -57,17 +60,6 @@ public struct VolumeCutter {
 
   /// The size of volumes of which there are not too many.
   private static func size(of bytes: Int64) -> Int64 { bytes / Manifest.Volume.most / 2047 * 2048 + 32 << 10 }
-
-  private static func measure(_ source: any ByteSource) throws -> (bytes: Int64, digest: Digest) {
-    var hash = BLAKE2b512()
-    var bytes: Int64 = 0
-    var pieces = source.pieces()
-    while let piece = try pieces.next() {
-      hash.update(piece)
-      bytes += Int64(piece.count)
-    }
-    return (bytes, hash.finish())
-  }
 }
 
 extension Manifest.Volume {

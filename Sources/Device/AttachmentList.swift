@@ -48,8 +48,7 @@ struct AttachmentList {
 
   /// Whether a file is there that may travel.
   func isThere(_ path: AttachmentPath) throws -> Bool {
-    if case .there(let bytes) = try files.standing(at: path) { return bytes <= limits.fileBytes }
-    return false
+    try files.isThere(path, within: limits)
   }
 
   func add(_ path: AttachmentPath, in database: borrowing Database) throws {

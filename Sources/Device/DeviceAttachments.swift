@@ -108,9 +108,8 @@ struct DeviceAttachments {
   }
 
   private func receipts() throws -> [AttachmentLine] {
-    try database.all("SELECT path, digest FROM satchel_received") { row -> AttachmentLine? in
-      guard let path = AttachmentPath(row.text(0)), let digest = Digest(hexadecimal: row.text(1)) else { return nil }
-      return AttachmentLine(path: path, digest: digest, content: .has)
+    try database.all("SELECT path, digest FROM satchel_received") {
+      AttachmentLine(received: $0.text(0), digest: $0.text(1))
     }.compactMap(\.self)
   }
 

@@ -94,8 +94,7 @@ struct HubAttachments {
   }
 
   private func isThere(_ path: AttachmentPath) throws -> Bool {
-    if case .there(let bytes) = try files.standing(at: path) { return bytes <= store.dataset.attachments.fileBytes }
-    return false
+    try files.isThere(path, within: store.dataset.attachments)
   }
 
   /// Copies what fits into the draft.

@@ -47,6 +47,12 @@ public struct AttachedFiles: Sendable {
     return bytes == 0 ? .missing : .there(bytes: bytes)
   }
 
+  /// Whether a file is there that may travel.
+  public func isThere(_ path: AttachmentPath, within limits: AttachmentLimits) throws -> Bool {
+    if case .there(let bytes) = try standing(at: path) { return bytes <= limits.fileBytes }
+    return false
+  }
+
   /// Whether nothing at all is there, and nothing in the way of a file.
   public func isGone(_ path: AttachmentPath) throws -> Bool {
     try standing(at: path) == .missing && files.kind(place(path)) == nil
@@ -84,10 +90,8 @@ public struct AttachedFiles: Sendable {
     guard case .there = try standing(at: path) else { return nil }
     let fd = try files.open(place(path))
     defer { files.close(fd) }
-    var hash = BLAKE2b512()
     var pieces = files.pieces(of: fd)
-    while let piece = try pieces.next() { hash.update(piece) }
-    return hash.finish()
+    return try pieces.digest().digest
   }
 
   /// Copies into a draft what fits of the files at these paths, the first ones first: the limits are the dataset's.

@@ -227,10 +227,7 @@ extension HubStore {
     return try database.all(
       "SELECT path, digest FROM satchel_received WHERE device = :device AND told IS NOT NULL",
       ["device": .string(device.id.text)]
-    ) { row -> AttachmentLine? in
-      guard let path = AttachmentPath(row.text(0)), let digest = Digest(hexadecimal: row.text(1)) else { return nil }
-      return AttachmentLine(path: path, digest: digest, content: .has)
-    }.compactMap(\.self)
+    ) { AttachmentLine(received: $0.text(0), digest: $0.text(1)) }.compactMap(\.self)
   }
 
   func markReceiptsTold(to device: ReplicaID, by number: EmissionNumber) throws {
