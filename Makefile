@@ -100,7 +100,7 @@ histories: deps
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test $(OPTIMISED) --skip-build --filter ConcurrencyTests
 
 # The tests under the address sanitizer, the documents' tours and the recipes with both tools under valgrind, then the tests under the thread
-# sanitizer, which the compiler of Swift 6.3.1 does not survive (SatchelCrypto, "Invalid bitcast"): hours, and so with fewer seasons. The address sanitizer needs memory of its own, and XCTest, which begins every run, leaks.
+# sanitizer: hours, and so with fewer seasons. The address sanitizer needs memory of its own, and XCTest, which begins every run, leaks.
 sanitize: deps
 	SATCHEL_SEASONS=100 SATCHEL_MEBIBYTES=512 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt \
 	  $(SWIFT) test -c release -Xswiftc -enable-testing --sanitize address --scratch-path .build/address

@@ -45,7 +45,8 @@ private enum SecretFile {
     guard (1...maximumOperations).contains(operations), (1...maximumMemory).contains(memory) else { throw .malformed }
     let stream = password.scrypt(
       salt: Array(packed.memory[salt..<salt + saltSize]), operations: operations, memory: memory, count: size - id)
-    for place in id..<size { packed.memory[place] ^= stream.memory[place - id] }
+    let (hidden, mask) = (packed.memory, stream.memory)
+    for place in id..<size { hidden[place] = hidden[place] ^ mask[place - id] }
   }
 
   /// The lowest byte first.
@@ -54,7 +55,8 @@ private enum SecretFile {
   }
 
   static func put(_ number: UInt64, into packed: borrowing SecretBytes, at place: Int) {
-    for byte in 0..<8 { packed.memory[place + byte] = UInt8(truncatingIfNeeded: number >> UInt64(8 * byte)) }
+    let bytes = packed.memory
+    for byte in 0..<8 { bytes[place + byte] = UInt8(truncatingIfNeeded: number >> UInt64(8 * byte)) }
   }
 }
 
