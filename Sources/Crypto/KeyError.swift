@@ -6,6 +6,7 @@ public enum KeyError: Error, Equatable, Sendable {
   case wrongPassword
   case damaged
   case unfitComment
+  case noMemory
 
   /// A stable word for scripts.
   public var reason: String {
@@ -16,6 +17,7 @@ public enum KeyError: Error, Equatable, Sendable {
     case .wrongPassword: "key-wrong-password"
     case .damaged: "key-damaged"
     case .unfitComment: "key-comment-unfit"
+    case .noMemory: "key-no-memory"
     }
   }
 
@@ -28,6 +30,7 @@ public enum KeyError: Error, Equatable, Sendable {
     case .wrongPassword: "the password is wrong"
     case .damaged: "the key does not fit its own checksum: restore the file from a copy"
     case .unfitComment: "a comment must be one line without control characters, short enough for the file"
+    case .noMemory: "this machine lacks the memory that its password asks for"
     }
   }
 }

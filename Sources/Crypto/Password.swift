@@ -11,28 +11,23 @@ public final class Password {
     secret.memory.copyBytes(from: bytes)
   }
 
-  /// scrypt by libsodium's limits, as minisign uses it.
-  func scrypt(salt: [UInt8], operations: UInt64, memory: UInt64, count: Int) -> SecretBytes {
+  /// scrypt by libsodium's limits, as minisign uses it. nil where the machine lacks the memory.
+  func scrypt(salt: [UInt8], operations: UInt64, memory: UInt64, count: Int) -> SecretBytes? {
     let derived = SecretBytes(count: count)
     let size = secret.memory.count
     let status = secret.pointer().withMemoryRebound(to: CChar.self, capacity: size) {
       crypto_pwhash_scryptsalsa208sha256(derived.pointer(), UInt64(count), $0, UInt64(size), salt, operations, Int(memory))
     }
-    Self.check(status)
+    if status != 0 { return nil }
     return derived
   }
 
-  /// scrypt (RFC 7914): `cost` times `blockSize` times 128 bytes of memory.
-  func scrypt(salt: [UInt8], cost: UInt64, blockSize: UInt32, parallelization: UInt32, count: Int) -> SecretBytes {
+  /// scrypt (RFC 7914): `cost` times `blockSize` times 128 bytes of memory. nil where the machine lacks them.
+  func scrypt(salt: [UInt8], cost: UInt64, blockSize: UInt32, parallelization: UInt32, count: Int) -> SecretBytes? {
     let derived = SecretBytes(count: count)
     let status = crypto_pwhash_scryptsalsa208sha256_ll(
       secret.pointer(), secret.memory.count, salt, salt.count, cost, blockSize, parallelization, derived.pointer(), count)
-    Self.check(status)
+    if status != 0 { return nil }
     return derived
-  }
-
-  private static func check(_ status: Int32) {
-    if status == 0 { return }
-    fatalError("no memory to derive a key from a password")  // The library's one failure here, and no caller could make any.
   }
 }

@@ -7,9 +7,7 @@ struct SecretBytes: ~Copyable {
 
   init(count: Int) {
     Sodium.start()
-    guard let start = sodium_malloc(count) else {
-      fatalError("no memory for a secret")  // Without guarded memory there is no key, and no caller could make any.
-    }
+    guard let start = sodium_malloc(count) else { preconditionFailure("a few bytes are always there") }
     (self.start, self.count) = (start, count)
   }
 

@@ -43,8 +43,9 @@ private enum SecretFile {
   static func mask(_ packed: borrowing SecretBytes, with password: borrowing Password) throws(KeyError) {
     let (operations, memory) = (number(packed, at: operations), number(packed, at: memory))
     guard (1...maximumOperations).contains(operations), (1...maximumMemory).contains(memory) else { throw .malformed }
-    let stream = password.scrypt(
+    let derived = password.scrypt(
       salt: Array(packed.memory[salt..<salt + saltSize]), operations: operations, memory: memory, count: size - id)
+    guard let stream = derived else { throw .noMemory }
     let (hidden, mask) = (packed.memory, stream.memory)
     for place in id..<size { hidden[place] = hidden[place] ^ mask[place - id] }
   }
@@ -64,7 +65,7 @@ extension SigningKey {
   /// Reads a secret key as `minisign -G` writes it, with a password or (`-W`) without one.
   ///
   /// Fails with `tooLarge`, `malformed` or `damaged`; with `passwordProtected` where it needs a password and none is given; with
-  /// `wrongPassword` where that is another one.
+  /// `wrongPassword` where that is another one; with `noMemory` where its password asks for more than there is.
   public init(fileBytes: [UInt8], password: Password? = nil) throws(KeyError) {
     guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
     let packed = SecretBytes(count: SecretFile.size)
@@ -106,7 +107,7 @@ extension SigningKey {
 
   /// The file that `minisign -S` reads. Without a password it is the secret: write it where nobody else reads.
   ///
-  /// Fails with `unfitComment` alone.
+  /// Fails with `unfitComment` or `noMemory`.
   /// - Parameter protection: a password, and 32 random bytes. Its limits suit a small device: 16 MiB, a tenth of a second.
   public func fileBytes(comment: String, protection: (password: Password, salt: [UInt8])? = nil) throws(KeyError) -> [UInt8] {
     let packed = SecretBytes(count: SecretFile.size)

@@ -24,7 +24,7 @@ public struct SystemRandom: RandomSource {
         unsafe getentropy(all.baseAddress! + start, min(256, count - start)) != 0
       }
     }
-    if !failed { return bytes }
-    fatalError("the kernel gives no random bytes (errno \(errno))")  // Whatever went on would make keys that can be guessed.
+    precondition(!failed, "the kernel gives so few random bytes to everybody")
+    return bytes
   }
 }

@@ -85,7 +85,7 @@ public struct WorkspaceKeys: Sendable {
     } catch let error as AgeError {
       throw WorkspaceError(
         error.reason, "The identity \(path) cannot be used: \(error.message).",
-        hint: error == .wrongPassword ? "Try again with the right password." : "Bring it back from a backup.")
+        hint: Self.wayBack(isPasswordWrong: error == .wrongPassword, isMemoryShort: error == .noMemory))
     }
   }
 
@@ -101,8 +101,13 @@ public struct WorkspaceKeys: Sendable {
     } catch let error as KeyError {
       throw WorkspaceError(
         error.reason, "The secret key \(path) cannot be used: \(error.message).",
-        hint: error == .wrongPassword ? "Try again with the right password." : "Bring it back from a backup.")
+        hint: Self.wayBack(isPasswordWrong: error == .wrongPassword, isMemoryShort: error == .noMemory))
     }
+  }
+
+  private static func wayBack(isPasswordWrong: Bool, isMemoryShort: Bool) -> String {
+    if isPasswordWrong { return "Try again with the right password." }
+    return isMemoryShort ? "Close other programs, and try again." : "Bring it back from a backup."
   }
 
   /// The content of a file that nobody else may read.
@@ -262,7 +267,7 @@ extension WorkspaceKeys {
     var bytes = Array("# satchel identity of \(name)\n".utf8)
     for identity in identities { bytes += Array("# opens what is for \(identity.recipient.text)\n\(identity.text)\n".utf8) }
     if let password {
-      var sealer = AgeSealer(password: password, random: platform.random.bytes)
+      var sealer = try AgeSealer(password: password, random: platform.random.bytes)
       bytes = sealer.beginning + sealer.seal(bytes) + sealer.finish()
     }
     try files.replace(folder.key(Self.own, "identity"), mode: 0o600, contents: bytes)

@@ -66,7 +66,7 @@ func passwordProtected() throws {
 
 @Test("every error has a word of its own and a sentence")
 func words() throws {
-  let keyErrors: [KeyError] = [.tooLarge, .malformed, .passwordProtected, .wrongPassword, .damaged, .unfitComment]
+  let keyErrors: [KeyError] = [.tooLarge, .malformed, .passwordProtected, .wrongPassword, .damaged, .unfitComment, .noMemory]
   let id = try testKey().publicKey.id
   let signatureErrors: [SignatureError] = [
     .tooLarge, .malformed, .legacy, .otherKey(signed: id, expected: id), .wrongMessage, .wrongComment, .unfitComment,

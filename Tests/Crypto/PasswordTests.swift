@@ -1,6 +1,7 @@
-import SatchelCrypto
 import TestSupport
 import Testing
+
+@testable import SatchelCrypto
 
 private let phrase = "neun Äpfel am Fluss".bytes
 
@@ -51,6 +52,13 @@ func protectedKey() throws {
   let other = try #require(Password("neun apfel".bytes))
   #expect(throws: KeyError.wrongPassword) { _ = try SigningKey(fileBytes: file, password: other) }
   #expect(Password([]) == nil)
+}
+
+@Test("a password that asks for more memory than any machine has is told of, and kills nobody")
+func costlyPassword() throws {
+  let derived = try password().scrypt(salt: [1], cost: 1 << 52, blockSize: 8, parallelization: 1, count: 32)
+  let isRefused = derived == nil
+  #expect(isRefused)
 }
 
 @Test("minisign signs with a key that we put behind a password, and we with one of its own")
@@ -127,7 +135,7 @@ func ageKeys() throws {
   #expect(throws: AgeError.unfitKey) { _ = try AgeIdentity.identities(fileBytes: "# nothing\n".bytes) }
   #expect(throws: AgeError.unfitKey) { _ = try AgeIdentity.identities(fileBytes: "\(identity.text)\nother\n".bytes) }
   let errors: [AgeError] = [
-    .notAge, .malformed("x"), .noMatch, .headerChanged, .contentChanged, .wrongPassword, .unfitKey,
+    .notAge, .malformed("x"), .noMatch, .headerChanged, .contentChanged, .wrongPassword, .unfitKey, .noMemory,
   ]
   #expect(Set(errors.map(\.reason)).count == errors.count)
 }

@@ -12,6 +12,7 @@ public enum AgeError: Error, Equatable, Sendable {
   case contentChanged
   case wrongPassword
   case unfitKey
+  case noMemory
 
   /// A stable word for scripts.
   public var reason: String {
@@ -23,6 +24,7 @@ public enum AgeError: Error, Equatable, Sendable {
     case .contentChanged: "age-content-changed"
     case .wrongPassword: "age-wrong-password"
     case .unfitKey: "age-key-malformed"
+    case .noMemory: "age-no-memory"
     }
   }
 
@@ -36,6 +38,7 @@ public enum AgeError: Error, Equatable, Sendable {
     case .contentChanged: "what was encrypted was changed or damaged, or the file ends too early"
     case .wrongPassword: "the password is another one"
     case .unfitKey: "this is no key of age's: a recipient begins with age1, an identity with AGE-SECRET-KEY-1"
+    case .noMemory: "this machine lacks the memory that its password asks for"
     }
   }
 }

@@ -20,10 +20,10 @@ public struct AgeSealer: ~Copyable {
     self.init(stanzas, fileKey, random)
   }
 
-  /// For whoever knows the password.
-  public init(password: borrowing Password, random: (Int) -> [UInt8]) {
+  /// For whoever knows the password. Fails with `noMemory` alone.
+  public init(password: borrowing Password, random: (Int) -> [UInt8]) throws(AgeError) {
     let fileKey = Self.fileKey(random)
-    self.init([AgeWrapping.wrap(fileKey, password: password, salt: random(16))], fileKey, random)
+    self.init([try AgeWrapping.wrap(fileKey, password: password, salt: random(16))], fileKey, random)
   }
 
   private init(_ stanzas: [AgeStanza], _ fileKey: borrowing SecretBytes, _ random: (Int) -> [UInt8]) {

@@ -47,8 +47,8 @@ enum AgeWrapping {
 
   static func wrap(
     _ fileKey: borrowing SecretBytes, password: borrowing Password, salt: [UInt8], workFactor: Int = workFactor
-  ) -> AgeStanza {
-    let key = derive(password, salt, workFactor)
+  ) throws(AgeError) -> AgeStanza {
+    let key = try derive(password, salt, workFactor)
     return AgeStanza(type: scrypt, arguments: [AgeBase64.encode(salt), String(workFactor)], body: seal(fileKey, with: key))
   }
 
@@ -60,12 +60,14 @@ enum AgeWrapping {
     guard (1...2).contains(digits.count), digits.allSatisfy({ (48...57).contains($0) }), digits[0] != 48,
       let factor = Int(stanza.arguments[1]), factor <= maximumWorkFactor
     else { throw .malformed("an scrypt recipient's work factor is none that is taken here") }
-    return open(stanza.body, with: derive(password, salt, factor))
+    return open(stanza.body, with: try derive(password, salt, factor))
   }
 
-  private static func derive(_ password: borrowing Password, _ salt: [UInt8], _ factor: Int) -> SecretBytes {
+  private static func derive(_ password: borrowing Password, _ salt: [UInt8], _ factor: Int) throws(AgeError) -> SecretBytes {
     let salted = Array("age-encryption.org/v1/scrypt".utf8) + salt
-    return password.scrypt(salt: salted, cost: 1 << UInt64(factor), blockSize: 8, parallelization: 1, count: 32)
+    let derived = password.scrypt(salt: salted, cost: 1 << UInt64(factor), blockSize: 8, parallelization: 1, count: 32)
+    guard let derived else { throw .noMemory }
+    return derived
   }
 
   // MARK: both
