@@ -22,8 +22,27 @@ final class DeletedParents {
   private let tables: [RowTable]
   private var wanted: [ForeignKey: Wanted] = [:]
 
-  /// - Parameter tables: those with pending changes.
-  init(among tables: [RowTable]) { self.tables = tables }
+  /// - Parameters:
+  ///   - all: the dataset's tables.
+  ///   - changed: those with pending changes. Only where something was deleted to which others could refer is anything noted.
+  init(among changed: [RowTable], of all: [RowTable], in database: borrowing Database) throws {
+    let referredTo = Set(all.flatMap(\.schema.foreignKeys).map(\.parent))
+    var tables: [RowTable] = []
+    for rows in changed where try referredTo.contains(rows.schema.name) && Self.hasDeleted(rows, in: database) {
+      tables.append(rows)
+    }
+    self.tables = tables
+  }
+
+  private static func hasDeleted(_ rows: RowTable, in database: borrowing Database) throws -> Bool {
+    struct Found: Error {}
+    do {
+      try PreImageStore.each(rows.table, since: .zero, in: database) { _, images, current in
+        if current == nil, images.first?.row != nil { throw Found() }
+      }
+      return false
+    } catch is Found { return true }
+  }
 
   /// Notes what a row refers to that is written over a former one; nil: over none.
   func note(_ row: Row, over former: Row?, of schema: TableSchema) {

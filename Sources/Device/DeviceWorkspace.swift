@@ -192,8 +192,8 @@ final class DeviceSession {
 
   var archive: BundleArchive { BundleArchive(folder, platform.files) }
   /// How the names of this device's exports begin, and those of the bundles from its hub.
-  var outgoingPrefix: String { "\(dataset.name)-\(state.name)-\(state.hubName)-" }
-  var incomingPrefix: String { "\(dataset.name)-\(state.hubName)-\(state.name)-" }
+  var outgoingPrefix: String { Manifest.namePrefix(dataset: dataset.name, from: state.name, to: state.hubName) }
+  var incomingPrefix: String { Manifest.namePrefix(dataset: dataset.name, from: state.hubName, to: state.name) }
 
   /// The highest number of an export that this database does not know of, and that its files show; nil where there is none.
   func unknownExport() throws -> SequenceNumber? {

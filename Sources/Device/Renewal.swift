@@ -93,8 +93,8 @@ extension DeviceWorkspace {
   /// Bundles from and for the device that this one was: nobody is to carry them any more, and nothing is to be told from them.
   private func putAside(of state: DeviceState, in database: borrowing Database) throws {
     let files = platform.files
-    let outgoing = "\(configuration.dataset)-\(state.name)-\(state.hubName)-"
-    let incoming = "\(configuration.dataset)-\(state.hubName)-\(state.name)-"
+    let outgoing = Manifest.namePrefix(dataset: configuration.dataset, from: state.name, to: state.hubName)
+    let incoming = Manifest.namePrefix(dataset: configuration.dataset, from: state.hubName, to: state.name)
     for name in try files.list(folder.outbox) where name.hasPrefix(outgoing) {
       try files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))
     }

@@ -46,7 +46,7 @@ final class ScopeApplier {
     self.pending = pending
     let changed = tables.filter { pending[$0.schema.name] != nil }
     orphans = Orphans(of: changed)
-    deletedParents = DeletedParents(among: changed)
+    deletedParents = try DeletedParents(among: changed, of: tables, in: session.database)
   }
 
   func rows(of name: Name) -> RowTable? { tables.first { $0.schema.name == name } }

@@ -11,6 +11,11 @@ extension HubWorkspace {
     try ConflictTable.list(states, in: store().database)
   }
 
+  /// How many await a decision.
+  public func openConflicts() throws -> Int64 {
+    try ConflictTable.count(.open, in: Database(path: databasePath, mode: .readWrite))
+  }
+
   /// Some of these conflicts, oldest first, with the number of all of them.
   /// - Parameter table: nil: of all tables.
   public func conflicts(

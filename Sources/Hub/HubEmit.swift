@@ -158,9 +158,8 @@ extension HubWorkspace {
   private func publish(_ path: String, as name: String, of plan: EmissionPlan, _ store: HubStore) throws {
     try platform.files.rename(path, to: Paths.join(folder.outbox, name))
     try store.markWritten(plan.number, of: plan.device.id)
-    try BundleVolumes.remove(
-      "\(store.dataset.name)-\(store.identity.name)-\(plan.device.name)-", below: plan.number.rawValue, folder: folder,
-      files: platform.files)
+    let emitted = Manifest.namePrefix(dataset: store.dataset.name, from: store.identity.name, to: plan.device.name)
+    try BundleVolumes.remove(emitted, below: plan.number.rawValue, folder: folder, files: platform.files)
     let older = plan.emissions.map(\.file)
     for name in try platform.files.list(folder.outbox) where older.contains(where: { Name($0) == Name(name) }) {
       try platform.files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))

@@ -84,8 +84,8 @@ extension HubWorkspace {
     if ending == .takeBack { return report }
     if let device = try store.device(manifest.from.id) {
       try publish(device)
-      try BundleParts(folder, platform: platform).forget(
-        "\(manifest.dataset)-\(device.name)-\(store.identity.name)-", upTo: device.merged.rawValue)
+      let exported = Manifest.namePrefix(dataset: manifest.dataset, from: device.name, to: store.identity.name)
+      try BundleParts(folder, platform: platform).forget(exported, upTo: device.merged.rawValue)
     }
     try finishRotation(store)
     // A repeated one too: the first time may have ended between the merge and this.

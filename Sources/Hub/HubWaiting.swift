@@ -17,8 +17,10 @@ extension HubWorkspace {
 
   /// Of those, the ones that can be taken by now.
   public func dueByNow() throws -> [String] {
+    let waiting = try waiting()
+    if waiting.isEmpty { return [] }
     let present = try store().dataset.version
-    return try waiting().filter { $0.version <= present }.map(\.path)
+    return waiting.filter { $0.version <= present }.map(\.path)
   }
 
   func keepWaiting(_ path: String, _ store: HubStore) throws {

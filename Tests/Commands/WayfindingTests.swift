@@ -18,6 +18,12 @@ struct WayfindingTests {
       let outcome = camp.device("tablet", "export", "--to", camp.path(place))
       #expect(outcome.code == 1 && outcome.error.contains("There is no folder \(camp.path("nowhere")).\nIs the stick mounted?"))
     }
+    let volumes = camp.device("tablet", "export", "--to", camp.path("mine.satchel"), "--volume-size", "64K")
+    #expect(
+      volumes.code == 1 && volumes.error.contains("There is no folder \(camp.path("mine.satchel")).\nIs the stick mounted?"))
+    let emission = camp.hub("emit", "--all", "--to", camp.path("nowhere"))
+    #expect(
+      emission.code == 1 && emission.error.hasSuffix("There is no folder \(camp.path("nowhere")).\nIs the stick mounted?\n"))
     #expect(try camp.everything() == before)
     try camp.makeFolder("stick")
     #expect(camp.device("tablet", "export", "--to", camp.path("stick/mine.satchel")).out.hasPrefix("Export 1: 1 change"))

@@ -83,6 +83,13 @@ struct EmitterTests {
       }
     }
     #expect(error?.reason == "damaged", "\(String(describing: error))")
+    func emitted() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: world.hub.folder.outbox).count { $0.contains("-ben-") }
+    }
+    let before = try emitted()
+    try world.hub.repair()
+    _ = try world.hub.emit(to: "ben")
+    #expect(try emitted() == before + 1)
   }
 
   @Test("a rehearsal for many leaves nothing behind, and says what the bundles would be")

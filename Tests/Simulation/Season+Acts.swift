@@ -97,9 +97,9 @@ extension Season {
     if mail.isEmpty { return }
     let place = random.below(mail.count)
     let parcel = mail[place]
-    // What stays on the stick may be delivered again.
-    if !random.once(in: 3) { mail.remove(at: place) }
     if random.once(in: 4) { say("\(parcel.name) is lost") } else { try deliver(parcel) }
+    // What stays on the stick may be delivered again; so may what was not taken, whatever the reason.
+    if !random.once(in: 3) { mail.remove(at: place) }
   }
 
   func deliver(_ parcel: Parcel) throws {

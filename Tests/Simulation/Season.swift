@@ -47,6 +47,10 @@ final class Season {
   private var written = 0
   private var born = 0
   private var enrolled = 0
+  /// Whether a fault has stopped anything.
+  private(set) var wasStopped = false
+  /// How many steps an event of a kind has taken here, at most.
+  private var steps: [SeasonEvent.Kind: Int] = [:]
   private let trace: ((String) -> Void)?
 
   /// A file on the courier's stick.
@@ -152,7 +156,14 @@ final class Season {
   }
 
   private func play(_ event: SeasonEvent) throws {
-    guard let fault = event.fault else { return try act(event) }
+    guard let kind = event.fault else {
+      world.set(nil)
+      try act(event)
+      // Not every bundle that is carried comes to somebody, and a full one takes far more steps than most.
+      steps[event.kind] = max(steps[event.kind] ?? 0, world.steps)
+      return
+    }
+    let fault = Fault(kind, step: (steps[event.kind] ?? 64) * event.progress / 1000)
     world.set(fault)
     var isStopped = false
     do {
@@ -161,12 +172,13 @@ final class Season {
       guard world.hasFailed else { throw error }
       say("  \(fault.kind) at step \(fault.step): \(type(of: error))")
       isStopped = true
+      wasStopped = true
     }
     // Whatever ran is dead: its connections go with it.
     if world.isDead { closeAll() }
     world.restart()
     try checkAcknowledged()
-    // Whoever wants a bundle often tries again at once.
-    if isStopped, [.export, .emit].contains(event.kind), event.seed % 4 != 0 { try act(event) }
+    // Whoever wants a bundle, or has one, often tries again at once.
+    if isStopped, [.export, .emit, .carry].contains(event.kind), event.seed % 4 != 0 { try act(event) }
   }
 }

@@ -26,10 +26,12 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
   public let device: Int
   /// What is decided by chance in it.
   public let seed: UInt64
-  public let fault: Fault?
+  public let fault: Fault.Kind?
+  /// When it comes: after so many thousandths of the steps that such an event takes.
+  public let progress: Int
 
   public var description: String {
-    "\(kind) device \(device)" + (fault.map { ", \($0.kind) at step \($0.step)" } ?? "")
+    "\(kind) device \(device)" + (fault.map { ", \($0)" } ?? "")
   }
 
   /// How often each kind comes, of all.
@@ -49,11 +51,11 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     return (0..<length).map { _ in
       let kind = random.one(of: all)
       let device = random.below(devices)
-      let fails = random.once(in: 4)
-      // Early steps and late ones: some commands take few, and a full import very many.
-      let step = random.below(1 << (2 + random.below(7)))
-      let fault = Fault(random.one(of: Fault.Kind.allCases), step: step)
-      return SeasonEvent(kind: kind, device: device, seed: random.next(), fault: breaks && fails && kind.canFail ? fault : nil)
+      let fails = random.once(in: 3)
+      let fault = random.one(of: Fault.Kind.allCases)
+      return SeasonEvent(
+        kind: kind, device: device, seed: random.next(), fault: breaks && fails && kind.canFail ? fault : nil,
+        progress: random.below(1000))
     }
   }
 }

@@ -23,7 +23,7 @@ extension DeviceTool {
         Example("satchel export --snapshot --volume-size 700M --to /media/stick", "In pieces that fit on CDs."),
       ], changesData: true
     ) { command, context in
-      try command.checkDelivery(context)
+      try command.checkDelivery(to: .folderOrFile, context)
       let workspace = try open(command, context)
       let report = try workspace.export(
         snapshot: command.flag("snapshot"), encryption: command.encryption, attachedBytes: command.attachedBytes())
@@ -63,9 +63,7 @@ extension Platform {
   func place(of file: String, at path: String) throws -> String {
     if try isFolder(path) { return Paths.join(path, Paths.name(of: file)) }
     guard path.hasSuffix(".satchel"), try isFolder(Paths.parent(of: path)) else {
-      throw WorkspaceError(
-        "no-folder", "There is no folder \(path.hasSuffix(".satchel") ? Paths.parent(of: path) : path).",
-        hint: "Is the stick mounted? A file's name ends in .satchel.")
+      throw Stick.noFolder(path.hasSuffix(".satchel") ? Paths.parent(of: path) : path, hint: "A file's name ends in .satchel.")
     }
     return path
   }

@@ -27,10 +27,7 @@ extension HubTool {
       ], changesData: true
     ) { command, context in
       let hub = try open(command, context)
-      try command.checkDelivery(context)
-      if let folder = command.value("to"), folder != Streams.word, try !context.platform.isFolder(command.path(folder)) {
-        throw Stick.noFolder(folder)
-      }
+      try command.checkDelivery(to: .folder, context)
       var names = try chosen(command, hub)
       // For one who is named it is an error; for everybody else the work goes on.
       let expired = command.values("device").isEmpty ? try hub.expiredDevices() : []

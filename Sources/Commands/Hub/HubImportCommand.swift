@@ -37,8 +37,8 @@ extension HubTool {
       return Rehearsal.extend(text(report), json(report), report.verdict, by: report.tally, report.found, command)
     }
     var answer = rounds.answer
-    let open = try hub.conflicts([.open]).count
-    if open > 0, !command.dryRun { answer.text += "\(Words.count(open, "conflict")) to be decided: satchel-hub conflicts\n" }
+    let open = try command.dryRun ? 0 : hub.openConflicts()
+    if open > 0 { answer.text += "\(Words.count(open, "conflict")) to be decided: satchel-hub conflicts\n" }
     return (answer, rounds.taken)
   }
 

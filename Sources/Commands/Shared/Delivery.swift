@@ -22,18 +22,23 @@ struct Delivered {
   }
 }
 
+/// What `--to` may name, besides standard output.
+enum DeliveryTarget { case folder, folderOrFile }
+
 extension ParsedCommand {
-  /// Checks what was said of where bundles go, before anything is made.
-  func checkDelivery(_ context: CommandContext) throws {
+  /// Checks what was said of where bundles go, before anything is made: a bundle that nobody was told of would only be called old the next
+  /// time.
+  func checkDelivery(to kind: DeliveryTarget, _ context: CommandContext) throws {
     let size = try volumeSize()
     guard let target = value("to") else { return }
-    guard target == Streams.word else {
-      // A bundle that nobody was told of would only be called old the next time.
+    if target == Streams.word {
+      try Streams.checkOutput(context)
+      if size != nil { throw UsageError("volumes are several files: --volume-size does not go with --to -") }
+    } else if kind == .folder || size != nil {
+      guard try context.platform.isFolder(path(target)) else { throw Stick.noFolder(path(target)) }
+    } else {
       _ = try context.platform.place(of: "bundle.satchel", at: path(target))
-      return
     }
-    try Streams.checkOutput(context)
-    if size != nil { throw UsageError("volumes are several files: --volume-size does not go with --to -") }
   }
 
   /// The most that a volume's file may have, in bytes; nil: bundles stay whole.
@@ -55,9 +60,6 @@ extension ParsedCommand {
     if value("to") == Streams.word { return Delivered(isStreamed: true) }
     let target = value("to").map(path)
     if let size = try volumeSize() {
-      if let target, try !context.platform.isFolder(target) {
-        throw WorkspaceError("no-folder", "There is no folder \(target).", hint: "Volumes go into a folder, such as a stick's.")
-      }
       let volumes = try cut(size, target)
       if !volumes.isEmpty { return Delivered(volumes: volumes) }
     }

@@ -20,7 +20,7 @@ struct ImportRounds {
 
   private(set) var results: [(file: String, outcome: Outcome)] = []
 
-  /// - Parameter body: imports one file and says what it did. What is no refusal ends everything.
+  /// - Parameter body: imports one file and says what it did. What is wrong with the workspace, and so with no file, ends everything.
   init(_ files: [String], _ body: (_ file: String) throws -> Told) throws {
     if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: it stands alone") }
     var waiting = files
@@ -39,7 +39,8 @@ struct ImportRounds {
           results.append((file, .told(Told(text: words, json: ["verdict": "left"], isTaken: false))))
         } catch {
           let failure = Failure(Self.helped(error))
-          guard failure.code == .refused || files.count > 1 && failure.code == .failed else { throw Self.helped(error) }
+          let isOfFile = files.count > 1 && failure.code == .failed && !(error is WorkspaceError)
+          guard failure.code == .refused || isOfFile else { throw Self.helped(error) }
           results.append((file, .failed(failure)))
         }
       }

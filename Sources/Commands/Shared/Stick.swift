@@ -17,8 +17,10 @@ struct Stick {
     self.platform = platform
   }
 
-  static func noFolder(_ folder: String) -> WorkspaceError {
-    WorkspaceError("no-folder", "There is no folder \(folder).", hint: "Is the stick mounted?")
+  static func noFolder(_ folder: String, hint: String? = nil) -> WorkspaceError {
+    WorkspaceError(
+      "no-folder", "There is no folder \(folder).",
+      hint: ["Is the stick mounted?", hint].compactMap { $0 }.joined(separator: " "))
   }
 
   private func place(to: String, from: String) -> String { Paths.join(Paths.join(root, to), from) }

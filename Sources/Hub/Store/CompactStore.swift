@@ -109,7 +109,9 @@ extension HubStore {
         AND (ledger.number < devices.proved OR devices.state = 'revoked')
       ORDER BY ledger.entry
       """, ["time": .integer(time)]
-    ) { "\(dataset.name)-\(identity.name)-\($0.text(0))-\($0.integer(1)).satchel" }
+    ) { row in
+      "\(Manifest.namePrefix(dataset: dataset.name, from: identity.name, to: row.text(0)))\(row.integer(1)).satchel"
+    }
   }
 
   /// Gives free pages back to the file system. Others wait meanwhile, readers and writers.
