@@ -66,7 +66,7 @@ if [ ! -d "$rules" ]; then
 elif ! command -v udevadm >/dev/null; then
   echo "The rule was not checked: there is no udevadm (apt-get install udev)." >&2
 elif udevadm verify --help >/dev/null 2>&1; then
-  udevadm verify --resolve-names=never "$rules"/*.rules || wrong=1
+  if udevadm verify --resolve-names=never "$rules"/*.rules; then echo "rule: verified"; else wrong=1; fi
 else
   try_rule "$rules"
 fi

@@ -7,7 +7,8 @@ func runBench() throws {
   let isQuick = environment["QUICK"] == "1"
   let only = Set((environment["ONLY"] ?? "").split(separator: " ").map(String.init))
   let (hubs, peers) = (SurveyHubs(), try Peers())
-  print("Times of one machine in one run: compare within a table, do not quote. A ratio is the median of its rounds' ratios.")
+  print("Times of one machine in one run: compare within a table, do not quote.")
+  print("A ratio to a peer is the median of the rounds' ratios; one of growth or scopes is that of the medians.")
   print("Peers: \(peers.words)")
   let parts: [(String, () throws -> Void)] = [
     ("start", { try measureStartCost(isQuick: isQuick) }),

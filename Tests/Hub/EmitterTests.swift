@@ -87,7 +87,7 @@ struct EmitterTests {
       try FileManager.default.contentsOfDirectory(atPath: world.hub.folder.outbox).count { $0.contains("-ben-") }
     }
     let before = try emitted()
-    try world.hub.repair()
+    _ = try world.hub.repair()
     _ = try world.hub.emit(to: "ben")
     #expect(try emitted() == before + 1)
   }
