@@ -20,7 +20,8 @@ struct WayfindingTests {
     }
     let volumes = camp.device("tablet", "export", "--to", camp.path("mine.satchel"), "--volume-size", "64K")
     #expect(
-      volumes.code == 1 && volumes.error.contains("There is no folder \(camp.path("mine.satchel")).\nIs the stick mounted?"))
+      volumes.code == 1
+        && volumes.error.contains("There is no folder \(camp.path("mine.satchel")).\nIs the stick mounted? Volumes"))
     let emission = camp.hub("emit", "--all", "--to", camp.path("nowhere"))
     #expect(
       emission.code == 1 && emission.error.hasSuffix("There is no folder \(camp.path("nowhere")).\nIs the stick mounted?\n"))

@@ -91,6 +91,19 @@ final class FieldApp {
     return rows
   }
 
+  /// The rows of which something is captured that no export, or no log, has yet.
+  func captured() throws -> Set<RowName> {
+    var found: Set<RowName> = []
+    for table in ["sites", "visits"] {
+      let sql = """
+        SELECT id FROM \(quoted("satchel_before_\(table)"))
+        UNION SELECT id FROM \(quoted("satchel_writes_\(table)")) WHERE satchel_number > 0
+        """
+      try database.each(sql) { found.insert(RowName(table: table, id: ExactText($0.text(0)))) }
+    }
+    return found
+  }
+
   func insert(_ site: Site, name: String?, note: String?) throws {
     try database.run(
       "INSERT INTO sites (id, zone, name, note) VALUES (:id, :zone, :name, :note)",

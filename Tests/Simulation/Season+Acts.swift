@@ -105,8 +105,10 @@ extension Season {
   func deliver(_ parcel: Parcel) throws {
     guard let name = parcel.device else { return try deliverToHub(parcel) }
     guard let device = devices.first(where: { $0.name == name }) else { return }
+    let captured = try device.app()?.captured()
     do {
       let report = try device.workspace.importBundle(parcel.path)
+      try checkCaptured(device.app(), before: captured, by: parcel)
       say("\(name) imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed")
     } catch let refusal as Refusal where refusal.reason == "gap" {
       say("\(name) refuses \(parcel.name): gap")
@@ -116,8 +118,10 @@ extension Season {
 
   private func deliverToHub(_ parcel: Parcel) throws {
     let before = try Set(admin().rows().keys)
+    let captured = try admin().captured()
     do {
       let report = try hub.importBundle(parcel.path)
+      try checkCaptured(admin(), before: captured, by: parcel)
       say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
     } catch let refusal as Refusal where refusal.reason == "gap" && presence.isRestored {
       say("hub refuses \(parcel.name): gap")

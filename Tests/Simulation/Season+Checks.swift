@@ -54,6 +54,13 @@ extension Season {
     }
   }
 
+  /// What comes with a bundle is nobody's own change here.
+  /// - Parameter before: nil: there was no database.
+  func checkCaptured(_ app: FieldApp?, before: Set<RowName>?, by parcel: Parcel) throws {
+    guard let app, let before, let row = try app.captured().subtracting(before).min() else { return }
+    throw Wrong("\(row) came with \(parcel.name), and counts as changed where it came")
+  }
+
   /// No two bundles of the hub's have one name. Those of a device that was copied have, and the hub finds out by it.
   func checkName(of parcel: Parcel) throws {
     if parcel.device == nil { return }

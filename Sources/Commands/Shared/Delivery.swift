@@ -35,7 +35,9 @@ extension ParsedCommand {
       try Streams.checkOutput(context)
       if size != nil { throw UsageError("volumes are several files: --volume-size does not go with --to -") }
     } else if kind == .folder || size != nil {
-      guard try context.platform.isFolder(path(target)) else { throw Stick.noFolder(path(target)) }
+      guard try context.platform.isFolder(path(target)) else {
+        throw Stick.noFolder(path(target), hint: size == nil ? nil : "Volumes go into a folder.")
+      }
     } else {
       _ = try context.platform.place(of: "bundle.satchel", at: path(target))
     }
