@@ -100,14 +100,15 @@ histories: deps
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test $(OPTIMISED) --skip-build --filter ConcurrencyTests
 
 # The tests under the address sanitizer, the documents' tours and the recipes with both tools under valgrind, then the tests under the thread
-# sanitizer: hours, and so with fewer seasons. The address sanitizer needs memory of its own, and XCTest, which begins every run, leaks.
+# sanitizer: hours, and so with fewer seasons. Both sanitizers need memory of their own; XCTest and Foundation, which leak, are the tests' alone.
 sanitize: deps
 	SATCHEL_SEASONS=100 SATCHEL_MEBIBYTES=512 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt \
 	  $(SWIFT) test -c release -Xswiftc -enable-testing --sanitize address --scratch-path .build/address
 	@scripts/install-packages.sh valgrind
 	$(SWIFT) build -c release
 	scripts/valgrind.sh .build/release
-	SATCHEL_SEASONS=100 $(SWIFT) test -c release -Xswiftc -enable-testing --sanitize thread --scratch-path .build/thread
+	SATCHEL_SEASONS=100 SATCHEL_MEBIBYTES=512 TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/races.txt \
+	  $(SWIFT) test -c release -Xswiftc -enable-testing --sanitize thread --scratch-path .build/thread
 
 # Kills the tools before every call that changes a file, and fails every such call, one run each: minutes.
 crash: deps

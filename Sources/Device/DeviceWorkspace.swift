@@ -67,7 +67,11 @@ public struct DeviceWorkspace: Sendable {
       known.configuration.dataset == dataset, known.configuration.name == name, known.configuration.database == database,
       try known.isInitial()
     else { return nil }
-    if ending == .keep { try folder.finish(platform.files) }
+    if ending == .keep {
+      try folder.finish(platform.files)
+      // Of a request that was half written.
+      try folder.sweep(platform.files)
+    }
     return known
   }
 

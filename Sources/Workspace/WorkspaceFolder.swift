@@ -56,7 +56,8 @@ public struct WorkspaceFolder: Sendable {
     return try withExtendedLifetime(lock, body)
   }
 
-  func sweep(_ files: any FileSystem) throws {
+  /// Takes away what a command that was killed left lying half done.
+  public func sweep(_ files: any FileSystem) throws {
     for path in try leftovers(files) { try files.removeTree(path) }
   }
 

@@ -31,6 +31,15 @@ struct WayfindingTests {
     #expect(camp.hub("import", camp.path("stick/mine.satchel")).code == 0)
   }
 
+  @Test("init that was killed while it wrote its request leaves nothing once it is given again")
+  func initAgain() throws {
+    let words = ["init", camp.path("new"), "--dataset", "camp", "--name", "new", "--request", camp.path("new.satchel")]
+    #expect(camp.deviceAnywhere(words).code == 0)
+    try camp.makeFolder("new/bundles/outbox/.satchel-0123456789abcdef")
+    #expect(camp.deviceAnywhere(words).out.contains("its request is written once more"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("new/bundles/outbox")).isEmpty)
+  }
+
   @Test("who imports a stick's folder is told of sync, on both sides")
   func folder() throws {
     try camp.makeFolder("stick")

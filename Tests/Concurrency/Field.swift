@@ -18,7 +18,7 @@ struct Field {
 
   init(journal: String) throws {
     folder = try TemporaryFolder()
-    tools = try ProcessInfo.processInfo.environment["SATCHEL_TOOLS"] ?? Self.toolFolder()
+    tools = ProcessInfo.processInfo.environment["SATCHEL_TOOLS"] ?? Paths.parent(of: builtProgram("satchel"))
     try folder.write(Self.definition.utf8, to: "field.json")
     try sql(
       "office.sqlite",
@@ -43,16 +43,6 @@ struct Field {
         FROM generate_series(1, \(Self.rows));
         """)
     }
-  }
-
-  /// Where the build has put the tools: beside the tests, whose file is mapped into this process.
-  private static func toolFolder() throws -> String {
-    let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
-    for line in maps.split(separator: "\n") {
-      guard line.hasSuffix(".xctest"), let start = line.firstIndex(of: "/") else { continue }
-      return Paths.parent(of: String(line[start...]))
-    }
-    throw ToolFailure("the tests are in no bundle beside which the tools could lie")
   }
 
   func sql(_ database: String, _ text: String) throws { try StockTool.sqlite3("-bail", folder(database), text, in: folder.path) }

@@ -105,7 +105,7 @@ extension Season {
   ) throws -> [Cell: String?] {
     // No app lets go of a site at which there are visits.
     let empty = sites.filter { site in !visits.contains { $0.site == site.id } }
-    if random.once(in: 3), let site = empty.randomElement(using: &random) {
+    if random.once(in: 2), let site = empty.randomElement(using: &random) {
       say("\(who) deletes site \(site.id)")
       try app.delete(site.id, from: "sites")
     } else if let visit = visits.randomElement(using: &random) {
