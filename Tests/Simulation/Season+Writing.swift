@@ -19,7 +19,22 @@ extension Season {
       ?? false
   }
 
-  func writeAtHub(_ random: inout SplitMix64) throws { _ = try write(admin(), who: "hub", &random) }
+  func writeAtHub(_ random: inout SplitMix64) throws {
+    if random.once(in: 3), try visitDeletedSite(&random) { return }
+    _ = try write(admin(), who: "hub", &random)
+  }
+
+  /// The office notes a visit at a site that was deleted on a device, which it has not heard of yet.
+  private func visitDeletedSite(_ random: inout SplitMix64) throws -> Bool {
+    for app in try devices.compactMap({ try $0.app() }) {
+      let (captured, left) = try (app.captured(), Set(app.sites().map(\.id)))
+      let deleted = try admin().sites().filter { captured.contains(RowName(table: "sites", id: $0.id)) && !left.contains($0.id) }
+      if deleted.isEmpty { continue }
+      _ = try insertVisit(admin(), "hub", deleted, admin().visits(), &random)
+      return true
+    }
+    return false
+  }
 
   /// One write of somebody. Returns the values that are now theirs; nil where what they wrote tells nothing of them any more.
   private func write(_ app: FieldApp, who: String, _ random: inout SplitMix64) throws -> [Cell: String?] {
