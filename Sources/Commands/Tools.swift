@@ -33,7 +33,9 @@ private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Never {
   let code = body(Array(CommandLine.arguments.dropFirst()), terminal)
   guard code == ExitCode.done.rawValue, let failure = terminal.failure else { endProcess(code) }
   // What was done is done, but nobody could read of it.
-  terminal.error("The command did its work, and could not say so. \(failure.message)\n")
+  terminal.error(
+    "The command did its work, and could not say so. \(failure.message)\nNothing has to be done again: 'status' says how things stand.\n"
+  )
   endProcess(ExitCode.failed.rawValue)
 }
 

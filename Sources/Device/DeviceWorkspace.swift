@@ -91,7 +91,7 @@ public struct DeviceWorkspace: Sendable {
     manifest.recipient = try keys.recipient()
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     let sealed = try draft.seal(manifest, with: key)
-    try platform.files.copy(draft.write(sealed), to: path, mode: 0o644)
+    try platform.files.deliver(draft.write(sealed), to: path, mode: 0o644)
     return key.publicKey
   }
 

@@ -59,7 +59,7 @@ extension HubWorkspace {
       let made = try draft.write(sealed, for: recipients)
       let bytes = try platform.files.size(made)
       if ending == .keep {
-        try platform.files.copy(made, to: path, mode: secrets == .included ? 0o600 : 0o644)
+        try platform.files.deliver(made, to: path, mode: secrets == .included ? 0o600 : 0o644)
         try LastBackup(at: platform.clock.milliseconds(), file: path).write(to: folder, platform.files)
       }
       return report(sealed.manifest, store.identity.epoch, cursor, bytes, names)

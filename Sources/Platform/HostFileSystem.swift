@@ -53,9 +53,11 @@ public struct HostFileSystem: FileSystem {
     }
   }
 
-  public func createTemporary(in directory: String, mode: UInt32) throws(PlatformError) -> (path: String, fd: Int32) {
+  public func createTemporary(
+    in directory: String, for label: String, mode: UInt32
+  ) throws(PlatformError) -> (path: String, fd: Int32) {
     let unique = Hexadecimal.text(of: SystemRandom().bytes(8))
-    let path = Paths.join(directory, Self.temporaryPrefix + unique)
+    let path = Paths.join(directory, Self.temporaryName(for: label) + unique)
     let fd: Int32
     do throws(PlatformError) {
       fd = try systemCall("create", path) { unsafe Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }

@@ -1,3 +1,5 @@
+import SatchelValues
+
 extension FileSystem {
   /// All bytes of a file. Throws `.tooLarge` when there are more than `limit`, without holding more than that.
   public func read(_ path: String, limit: Int) throws(PlatformError) -> [UInt8] {
@@ -28,6 +30,23 @@ extension FileSystem {
     }
   }
 
+  /// Copies a file to where a person wants it, which may be a folder of anybody's: what a process left there that was killed over the
+  /// same copy is taken away, and nothing else.
+  public func deliver(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
+    try removeLeftovers(of: path)
+    try copy(from, to: path, mode: mode)
+  }
+
+  /// Takes away what processes left beside `path` that were killed while they wrote it.
+  public func removeLeftovers(of path: String) throws(PlatformError) {
+    let (folder, prefix) = (Paths.parent(of: path), Self.temporaryName(for: Paths.name(of: path)))
+    guard try kind(folder) == .directory else { return }
+    for name in try list(folder) where name.hasPrefix(prefix) {
+      // What goes on like a name is of another file's, whose name begins with this one's.
+      if Hexadecimal.bytes(of: name.dropFirst(prefix.count)) != nil { try remove(Paths.join(folder, name)) }
+    }
+  }
+
   /// Lets `fill` write a new file aside, in the same folder, and puts it at `path` when it is safe on the medium.
   ///
   /// On any failure, `fill`'s too, the file aside is removed and `path` is what it was, but for one case: when the rename is
@@ -35,7 +54,7 @@ extension FileSystem {
   public func replace(
     _ path: String, mode: UInt32, writing fill: (_ fd: Int32) throws(PlatformError) -> Void
   ) throws(PlatformError) {
-    let aside = try createTemporary(in: Paths.parent(of: path), mode: mode)
+    let aside = try createTemporary(in: Paths.parent(of: path), for: Paths.name(of: path), mode: mode)
     do throws(PlatformError) {
       try fillAndSync(aside.fd, fill)
       try rename(aside.path, to: path)

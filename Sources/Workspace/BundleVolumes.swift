@@ -39,7 +39,7 @@ public struct BundleVolumes {
       if target == nil {
         try platform.files.rename(volume, to: path)
       } else {
-        try platform.files.copy(volume, to: path, mode: 0o644)
+        try platform.files.deliver(volume, to: path, mode: 0o644)
       }
       paths.append(path)
     }

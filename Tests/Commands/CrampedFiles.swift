@@ -16,8 +16,10 @@ struct CrampedFiles: FileSystem {
   func list(_ directory: String) throws(PlatformError) -> [String] { try host.list(directory) }
   func currentDirectory() throws(PlatformError) -> String { try host.currentDirectory() }
   func open(_ path: String) throws(PlatformError) -> Int32 { try host.open(path) }
-  func createTemporary(in directory: String, mode: UInt32) throws(PlatformError) -> (path: String, fd: Int32) {
-    try host.createTemporary(in: directory, mode: mode)
+  func createTemporary(
+    in directory: String, for label: String, mode: UInt32
+  ) throws(PlatformError) -> (path: String, fd: Int32) {
+    try host.createTemporary(in: directory, for: label, mode: mode)
   }
   func openLocked(_ path: String) throws(PlatformError) -> Int32 { try host.openLocked(path) }
   func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int { try host.read(fd, into: &buffer) }

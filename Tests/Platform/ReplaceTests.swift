@@ -28,6 +28,19 @@ struct ReplaceTests {
     #expect(String(decoding: buffer[..<count], as: UTF8.self) == "old and long")
   }
 
+  @Test("a copy for a person takes away what was left of the same copy by a process that was killed, and nothing else")
+  func delivers() throws {
+    try scratch.put("a", "one")
+    for killed in ["bundle", "bundle", "bundle-2"] {
+      scratch.files.close(try scratch.files.createTemporary(in: scratch(""), for: killed, mode: 0o600).fd)
+    }
+    try scratch.put(".satchel-bundle-notes", "somebody's")
+    try scratch.files.deliver(scratch("a"), to: scratch("bundle"), mode: 0o644)
+    #expect(try scratch.text("bundle") == "one")
+    let left = try scratch.names().filter { !["a", "bundle", ".satchel-bundle-notes"].contains($0) }
+    #expect(left.count == 1 && left.allSatisfy { $0.hasPrefix(".satchel-bundle-2-") }, "\(left)")
+  }
+
   @Test("a folder that is missing is what the error names")
   func missingFolder() throws {
     let error = #expect(throws: PlatformError.self) { try scratch.put("no/a", "x") }

@@ -34,8 +34,10 @@ public struct SimulatedFiles: FileSystem {
     return world.newDescriptor(OpenFile(inode, path: path))
   }
 
-  public func createTemporary(in directory: String, mode: UInt32) throws(PlatformError) -> (path: String, fd: Int32) {
-    let path = Paths.join(directory, Self.temporaryPrefix + world.newName())
+  public func createTemporary(
+    in directory: String, for label: String, mode: UInt32
+  ) throws(PlatformError) -> (path: String, fd: Int32) {
+    let path = Paths.join(directory, Self.temporaryName(for: label) + world.newName())
     try step("create", directory)
     guard let folder = world.find(directory) else { throw .missing(path: directory) }
     let inode = Inode(isFolder: false, mode: mode)

@@ -55,7 +55,7 @@ extension Platform {
   /// Copies a bundle to where a person wants it: into a folder under its own name, or to a file. Returns the copy's path.
   func deliver(_ file: String, to path: String) throws -> String {
     let target = try place(of: file, at: path)
-    try files.copy(file, to: target, mode: 0o644)
+    try files.deliver(file, to: target, mode: 0o644)
     return target
   }
 
