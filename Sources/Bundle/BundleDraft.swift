@@ -18,6 +18,13 @@ public struct BundleDraft: ~Copyable {
     let path: String
     let bytes: Int64
     let digest: Digest
+
+    init(_ name: EntryName, _ file: StagedFile) {
+      self.name = name
+      path = file.path
+      bytes = file.bytes
+      digest = file.digest
+    }
   }
 
   /// - Parameter parent: a folder on the same file system as the bundle's.
@@ -34,16 +41,19 @@ public struct BundleDraft: ~Copyable {
     try addLines(.changes, body)
   }
 
-  /// The same where lines come in another order than the one in which they are to stand: those of a lower place first, and those of one place
-  /// as they come.
-  public mutating func addSortedChanges(_ body: (_ line: (StepPlace, ChangeLine) throws -> Void) throws -> Void) throws {
-    let folder = folder.path
-    let files = platform.files
-    try addEntry(.changes) { writer, entry in
-      let sorter = LineSorter(in: folder, files: files)
-      try body { place, line in try sorter.add(writer.bytes(of: line), place) }
-      try sorter.each { try entry.write($0) }
-    }
+  /// Adds the lines of steps, in the order of their places, and those of one place as they come.
+  /// - Parameters:
+  ///   - tables: steps name them by their places here.
+  ///   - first: lines that stand before all of them.
+  public mutating func addSteps(
+    of tables: [TableSchema], behind first: [ChangeLine],
+    _ body: (_ step: (StepPlace, _ table: Int, Step) throws -> Void) throws -> Void
+  ) throws {
+    let tally = LineTally(platform.progress)
+    var lines = try StepLines(of: tables, in: folder, tally)
+    for line in first { try lines.add(line, .first) }
+    try body { place, table, step in try lines.add(step, of: table, place) }
+    try add(.changes, lines.finish(in: folder), tally)
   }
 
   public mutating func addConflicts(_ records: [ConflictRecord]) throws {
@@ -57,8 +67,7 @@ public struct BundleDraft: ~Copyable {
   public mutating func addDataset(_ source: [UInt8]) throws {
     var entry = try EntryWriter(in: folder)
     try entry.write(source)
-    let digest = try entry.finish()
-    entries.append(StagedEntry(name: .dataset, path: entry.path, bytes: entry.bytes, digest: digest))
+    entries.append(StagedEntry(.dataset, try entry.finish()))
   }
 
   /// - Parameter migrations: in the order of their versions.
@@ -88,8 +97,7 @@ public struct BundleDraft: ~Copyable {
       }
       try entry.write(piece)
     }
-    let digest = try entry.finish()
-    return StagedFile(path: entry.path, bytes: entry.bytes, digest: digest)
+    return try entry.finish()
   }
 
   /// Adds lines about attached files, and the contents of those that the bundle is to carry.
@@ -107,11 +115,11 @@ public struct BundleDraft: ~Copyable {
     for file in carried.map(\.file) {
       let name = BlobName(of: file.digest)
       guard added.insert(name).inserted else { continue }
-      entries.append(StagedEntry(name: .blob(name), path: file.path, bytes: file.bytes, digest: file.digest))
+      entries.append(StagedEntry(.blob(name), file))
     }
   }
 
-  /// An attached file's content in a draft's folder.
+  /// A file in a draft's folder: an attached file's content, or an entry.
   public struct StagedFile: Sendable {
     let path: String
     public let bytes: Int64
@@ -143,8 +151,7 @@ public struct BundleDraft: ~Copyable {
       if count == 0 { break }
       try entry.write(count == buffer.count ? buffer : Array(buffer[..<count]))
     }
-    let digest = try entry.finish()
-    entries.append(StagedEntry(name: .part, path: entry.path, bytes: entry.bytes, digest: digest))
+    entries.append(StagedEntry(.part, try entry.finish()))
   }
 
   public func count(of entry: EntryName) -> Int64 { counts[entry] ?? 0 }
@@ -152,21 +159,23 @@ public struct BundleDraft: ~Copyable {
   private mutating func addLines<Line: BundleLine>(
     _ name: EntryName, _ body: (_ line: (Line) throws -> Void) throws -> Void
   ) throws {
-    try addEntry(name) { writer, entry in try body { line in try entry.write(writer.bytes(of: line)) } }
+    let tally = LineTally(platform.progress)
+    var writer = LineWriter()
+    var entry = try EntryWriter(in: folder)
+    try body { line in
+      writer.beginAnew()
+      try writer.write(line)
+      try entry.write(writer.bytes)
+      tally.add(1, line.critical)
+    }
+    try add(name, entry.finish(), tally)
   }
 
-  /// - Parameter body: writes the bytes of lines, which the writer makes, into the entry.
-  private mutating func addEntry(
-    _ name: EntryName, _ body: (_ writer: LineWriter, _ entry: inout EntryWriter) throws -> Void
-  ) throws {
-    var entry = try EntryWriter(in: folder)
-    let writer = LineWriter(platform.progress)
-    try body(writer, &entry)
-    let digest = try entry.finish()
-    if let needed = writer.needed { critical.append(needed) }
-    if writer.count == 0 { return }
-    counts[name] = writer.count
-    entries.append(StagedEntry(name: name, path: entry.path, bytes: entry.bytes, digest: digest))
+  private mutating func add(_ name: EntryName, _ file: StagedFile, _ tally: LineTally) {
+    if let needed = tally.needed { critical.append(needed) }
+    if tally.count == 0 { return }
+    counts[name] = tally.count
+    entries.append(StagedEntry(name, file))
   }
 
   private func staged(_ name: EntryName, at path: String) throws -> StagedEntry {
@@ -174,7 +183,7 @@ public struct BundleDraft: ~Copyable {
     defer { platform.files.close(fd) }
     var pieces = platform.files.pieces(of: fd)
     let (bytes, digest) = try pieces.digest()
-    return StagedEntry(name: name, path: path, bytes: bytes, digest: digest)
+    return StagedEntry(name, StagedFile(path: path, bytes: bytes, digest: digest))
   }
 
   // MARK: sealing
@@ -207,9 +216,10 @@ public struct BundleDraft: ~Copyable {
   public func write(_ sealed: SealedBundle, for recipients: [AgeRecipient] = []) throws -> String {
     let made = try platform.files.createTemporary(in: folder.path, mode: 0o644)
     defer { platform.files.close(made.fd) }
-    let tar = try TarWriter(to: packing(made.fd, for: recipients))
+    let bytes = entries.reduce(0) { $0 + $1.bytes }
+    let tar = try TarWriter(to: packing(bytes, into: made.fd, for: recipients))
     for head in sealed.heads { try tar.add(head.name, head.bytes) }
-    var meter = ProgressMeter(.writing, of: entries.reduce(0) { $0 + $1.bytes }, for: platform.progress)
+    var meter = ProgressMeter(.writing, of: bytes, for: platform.progress)
     for entry in entries {
       try tar.add(entry.name, file: entry.path, bytes: entry.bytes, files: platform.files) { meter.add($0) }
     }
@@ -218,9 +228,10 @@ public struct BundleDraft: ~Copyable {
     return made.path
   }
 
-  private func packing(_ fd: Int32, for recipients: [AgeRecipient]) throws -> ZstdSink {
+  private func packing(_ bytes: Int64, into fd: Int32, for recipients: [AgeRecipient]) throws -> ZstdSink {
     let file = FileSink(fd, files: platform.files)
-    return try ZstdSink(recipients.isEmpty ? file : AgeSink(file, for: recipients, random: platform.random.bytes))
+    let sink: any ByteSink = try recipients.isEmpty ? file : AgeSink(file, for: recipients, random: platform.random.bytes)
+    return try ZstdSink(sink, of: bytes)
   }
 }
 

@@ -2,25 +2,41 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// Makes the bytes of an entry's lines, and counts them.
-final class LineWriter {
+/// Makes the bytes of lines, one behind the other.
+struct LineWriter: Sendable {
   private var writer = JSONWriter()
   private let limit = BundleLimits().lineBytes
+
+  /// Returns how many bytes the line has.
+  @discardableResult
+  mutating func write(_ line: some BundleLine) throws(BundleError) -> Int {
+    let before = writer.bytes.count
+    line.write(into: &writer)
+    writer.endLine()
+    let count = writer.bytes.count - before
+    guard count <= limit else { throw .rowTooLarge(line.rowName, limit: limit) }
+    return count
+  }
+
+  /// All that was written since it began anew.
+  var bytes: [UInt8] { writer.bytes }
+
+  mutating func beginAnew() { writer.reset() }
+}
+
+/// Counts an entry's lines, and tells of them.
+final class LineTally {
   private let progress: (any ProgressObserver)?
   private(set) var count: Int64 = 0
   private(set) var needed: Manifest.Critical?
 
   init(_ progress: (any ProgressObserver)?) { self.progress = progress }
 
-  func bytes(of line: some BundleLine) throws -> [UInt8] {
-    needed = needed ?? line.critical
-    writer.reset()
-    line.write(into: &writer)
-    writer.endLine()
-    guard writer.bytes.count <= limit else { throw BundleError.rowTooLarge(line.rowName, limit: limit) }
-    count += 1
-    if count.isMultiple(of: 1024) { progress?.observe(Progress(.collecting, count)) }
-    return writer.bytes
+  func add(_ more: Int, _ critical: Manifest.Critical? = nil) {
+    needed = needed ?? critical
+    let told = count / 1024
+    count += Int64(more)
+    if count / 1024 > told { progress?.observe(Progress(.collecting, count)) }
   }
 }
 

@@ -172,7 +172,7 @@ public struct BundleReader {
       try writer.write(count == buffer.count ? buffer : Array(buffer[..<count]))
       tell(count)
     }
-    guard try writer.finish() == expected else { throw BundleError.digest(entry.name.rawValue) }
+    guard try writer.finish().digest == expected else { throw BundleError.digest(entry.name.rawValue) }
     if case .blob(let blob) = entry.name, expected.map({ BlobName(of: $0) }) != blob {
       throw BundleError.entry(entry.name.rawValue, "is not called by its digest")
     }

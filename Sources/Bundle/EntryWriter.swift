@@ -1,3 +1,4 @@
+import Glibc
 import SatchelCrypto
 import SatchelPlatform
 
@@ -26,22 +27,42 @@ struct EntryWriter: ~Copyable {
   deinit { files.close(fd) }
 
   mutating func write(_ more: [UInt8]) throws(PlatformError) {
+    if pending.isEmpty, more.count >= Self.blockBytes { return try put(more) }
     pending += more
     if pending.count >= Self.blockBytes { try flush() }
   }
 
-  /// The entry's digest; nothing may be written after it.
-  mutating func finish() throws(PlatformError) -> Digest {
+  /// Writes bytes that were written here to another entry.
+  mutating func copy(_ count: Int64, from offset: Int64, to other: inout EntryWriter) throws(PlatformError) {
+    try flush()
+    try files.seek(fd, to: offset)
+    var left = count
+    while left > 0 {
+      var piece = [UInt8](repeating: 0, count: Int(min(left, Int64(Self.blockBytes))))
+      let read = try files.read(fd, into: &piece)
+      if read == 0 { throw PlatformError.other(operation: "read", path: path, errno: EIO) }
+      try other.write(read == piece.count ? piece : Array(piece[..<read]))
+      left -= Int64(read)
+    }
+    try files.seek(fd, to: bytes)
+  }
+
+  /// The entry as it is; nothing may be written after it.
+  mutating func finish() throws(PlatformError) -> BundleDraft.StagedFile {
     try flush()
     var last = BLAKE2b512()
     swap(&last, &hash)
-    return last.finish()
+    return BundleDraft.StagedFile(path: path, bytes: bytes, digest: last.finish())
   }
 
   private mutating func flush() throws(PlatformError) {
-    try files.write(fd, pending)
-    hash.update(pending)
-    bytes += Int64(pending.count)
+    try put(pending)
     pending.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func put(_ block: [UInt8]) throws(PlatformError) {
+    try files.write(fd, block)
+    hash.update(block)
+    bytes += Int64(block.count)
   }
 }

@@ -2,63 +2,63 @@ import Glibc
 import SatchelPlatform
 import SatchelValues
 
-/// Brings lines into the order of their places, in bounded memory: what does not fit lies in a file meanwhile, in runs of one place each.
-final class LineSorter {
+/// Brings lines into the order of their places, in bounded memory.
+///
+/// They are written to an entry's file as they come, those of one place together as far as memory goes. Mostly they come in order: one
+/// generation, parents before children. Then that file is the entry. Else the runs of each place are copied to another file.
+struct LineSorter: ~Copyable {
+  /// Lines of several places wait for more of each; those of one need not.
   private static let mostBuffered = 4 << 20
+  private static let mostOfOnePlace = 256 << 10
 
-  private let folder: String
-  private let files: any FileSystem
+  private var entry: EntryWriter
   private var buffers: [StepPlace: [UInt8]] = [:]
   private var buffered = 0
-  private var runs: [StepPlace: [(offset: Int64, count: Int)]] = [:]
-  private var file: (path: String, fd: Int32)?
-  private var end: Int64 = 0
+  private var runs: [Run] = []
 
-  /// - Parameter folder: for the file; it goes with the folder.
-  init(in folder: String, files: any FileSystem) {
-    self.folder = folder
-    self.files = files
+  /// Lines of one place that lie in the file one behind the other.
+  private struct Run {
+    let place: StepPlace
+    let offset: Int64
+    var bytes: Int64
   }
 
-  deinit { if let file { files.close(file.fd) } }
+  init(in folder: borrowing StagingFolder) throws(PlatformError) { entry = try EntryWriter(in: folder) }
 
-  func add(_ line: [UInt8], _ place: StepPlace) throws {
-    buffers[place, default: []] += line
-    buffered += line.count
-    if buffered > Self.mostBuffered { try spill() }
+  mutating func add(_ lines: ArraySlice<UInt8>, _ place: StepPlace) throws(PlatformError) {
+    buffers[place, default: []] += lines
+    buffered += lines.count
+    if buffered > (buffers.count == 1 ? Self.mostOfOnePlace : Self.mostBuffered) { try spill() }
   }
 
-  private func spill() throws {
-    let file = try self.file ?? files.createTemporary(in: folder, mode: 0o600)
-    self.file = file
-    for (place, bytes) in buffers {
-      try files.write(file.fd, bytes)
-      runs[place, default: []].append((end, bytes.count))
-      end += Int64(bytes.count)
+  private mutating func spill() throws(PlatformError) {
+    for (place, lines) in buffers.sorted(by: { $0.key < $1.key }) where !lines.isEmpty {
+      if runs.last?.place != place { runs.append(Run(place: place, offset: entry.written, bytes: 0)) }
+      runs[runs.count - 1].bytes += Int64(lines.count)
+      try entry.write(lines)
     }
-    buffers = [:]
+    // The memory of one place's lines serves the next ones of that place.
+    if buffers.count == 1, let place = buffers.keys.first {
+      buffers[place]?.removeAll(keepingCapacity: true)
+    } else {
+      buffers = [:]
+    }
     buffered = 0
   }
 
-  /// Hands the lines out, several at once.
-  func each(_ body: (_ lines: [UInt8]) throws -> Void) throws {
-    for place in Set(runs.keys).union(buffers.keys).sorted() {
-      if let file { for run in runs[place] ?? [] { try read(run, of: file, body) } }
-      if let rest = buffers[place] { try body(rest) }
-    }
+  /// The file with all lines in order; none may be added after it.
+  mutating func finish(in folder: borrowing StagingFolder) throws(PlatformError) -> BundleDraft.StagedFile {
+    try spill()
+    if !zip(runs, runs.dropFirst()).allSatisfy({ $0.place < $1.place }) { try sort(in: folder) }
+    return try entry.finish()
   }
 
-  private func read(
-    _ run: (offset: Int64, count: Int), of file: (path: String, fd: Int32), _ body: ([UInt8]) throws -> Void
-  ) throws {
-    try files.seek(file.fd, to: run.offset)
-    var left = run.count
-    var buffer = [UInt8](repeating: 0, count: min(left, 256 << 10))
-    while left > 0 {
-      let count = min(left, try files.read(file.fd, into: &buffer))
-      if count == 0 { throw PlatformError.other(operation: "read", path: file.path, errno: EIO) }
-      try body(Array(buffer[..<count]))
-      left -= count
+  private mutating func sort(in folder: borrowing StagingFolder) throws(PlatformError) {
+    var sorted = try EntryWriter(in: folder)
+    for run in runs.sorted(by: { ($0.place, $0.offset) < ($1.place, $1.offset) }) {
+      try entry.copy(run.bytes, from: run.offset, to: &sorted)
     }
+    swap(&entry, &sorted)
+    try folder.files.remove(sorted.path)
   }
 }

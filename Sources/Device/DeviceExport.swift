@@ -152,18 +152,15 @@ extension DeviceSession {
   /// Adds the changes of every row, and returns how many each table has.
   private func addChanges(to draft: inout BundleDraft) throws -> [(table: Name, count: Int)] {
     var counts = [Int](repeating: 0, count: tables.count)
-    let schemas = tables.map(\.schema)
-    try draft.addSortedChanges { line in
-      for row in try untoldKeys() {
-        try line(
-          .first,
-          ChangeLine(
-            table: row.table, key: RowKey([row.old]), generation: nil, stamp: .zero,
-            content: .rekey(to: RowKey([row.new]), number: row.number)))
-      }
+    let rekeys = try untoldKeys().map { row in
+      ChangeLine(
+        table: row.table, key: RowKey([row.old]), generation: nil, stamp: .zero,
+        content: .rekey(to: RowKey([row.new]), number: row.number))
+    }
+    try draft.addSteps(of: tables.map(\.schema), behind: rekeys) { add in
       try PreImageStore.eachStep(tables, since: acknowledgedGeneration, in: database) { place, table, step in
         counts[table] += 1
-        try line(place, ChangeLine(step, schema: schemas[table]))
+        try add(place, table, step)
       }
     }
     return zip(tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }

@@ -4,14 +4,26 @@ import CZstd
 final class ZstdSink: ByteSink {
   private let sink: any ByteSink
   private let context: OpaquePointer
+  private var packed = [UInt8](repeating: 0, count: 128 << 10)
 
   /// Balances speed and size for lines of JSON; readers do not care.
   private static let level: Int32 = 3
 
-  init(_ sink: any ByteSink) throws {
+  /// From so many bytes on it is worth a thread or two. Each takes this much at a time, with some of what came before it: a bundle of
+  /// rows becomes by 1 % larger, and the result is the same on every machine.
+  private static let shareOfThread: Int32 = 1 << 20
+  private static let threads: Int32 = 2
+
+  /// - Parameter bytes: how many are to come, about.
+  init(_ sink: any ByteSink, of bytes: Int64) throws {
     guard let context = ZSTD_createCCtx() else { throw BundleError.archive("out of memory") }
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, Self.level)
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
+    if bytes > Self.shareOfThread {
+      // A library that was built without threads refuses both, and does it alone.
+      ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, Self.threads)
+      ZSTD_CCtx_setParameter(context, ZSTD_c_jobSize, Self.shareOfThread)
+    }
     self.sink = sink
     self.context = context
   }
@@ -27,7 +39,6 @@ final class ZstdSink: ByteSink {
 
   /// Returns how much is held back.
   private func pack(_ bytes: [UInt8], _ operation: ZSTD_EndDirective) throws -> Int {
-    var packed = [UInt8](repeating: 0, count: 128 << 10)
     var taken = 0
     var rest = 0
     repeat {

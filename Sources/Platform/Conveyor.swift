@@ -1,0 +1,158 @@
+import Glibc
+
+/// Applies a function to one piece of work after another on another core, and hands out what comes of them in the pieces' order.
+///
+///     var conveyor = Conveyor(state: Parser()) { parser, lines in parser.parse(lines) }
+///     for lines in batches {
+///       conveyor.put(lines)
+///       if conveyor.count > 2, let parsed = conveyor.take() { use(parsed) }
+///     }
+///     while let parsed = conveyor.take() { use(parsed) }
+///
+/// The function has its piece and a state of its own, and nothing else: files, clock and randomness stay with the caller's thread, in
+/// one order that a simulation can hold. How much lies on the conveyor is the caller's to bound. A single piece starts no thread, and
+/// where the system has none to give, all of them are worked on where the caller is.
+public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Copyable {
+  private let belt: Belt<State, Piece, Product>
+  private var worker: Worker = .none
+  /// How many pieces were put, and their products not taken yet.
+  public private(set) var count = 0
+
+  private enum Worker {
+    case none
+    case thread(pthread_t)
+    case unavailable
+  }
+
+  /// - Parameter work: a state is handed from piece to piece.
+  public init(state: State, _ work: @escaping @Sendable (inout State, Piece) -> Product) {
+    belt = Belt(state, work)
+  }
+
+  deinit {
+    guard case .thread(let thread) = worker else { return }
+    belt.end()
+    pthread_join(thread, nil)
+  }
+
+  /// Lets a piece be worked on.
+  public mutating func put(_ piece: Piece) {
+    belt.put(piece)
+    count += 1
+    if count == 2, case .none = worker { worker = start() }
+  }
+
+  /// What came of the piece that was put before all others that are here; waits for it. nil: there is none.
+  public mutating func take() -> Product? {
+    if count == 0 { return nil }
+    count -= 1
+    if case .thread = worker { return belt.take() }
+    return belt.workHere()
+  }
+
+  private func start() -> Worker {
+    // Signals are for the caller's thread, which waits for them.
+    var all = sigset_t()
+    var before = sigset_t()
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+    let handed = unsafe Unmanaged.passRetained(belt as AnyBelt)
+    var thread = pthread_t()
+    let code = unsafe pthread_create(
+      &thread, nil,
+      { argument in
+        guard let argument = unsafe argument else { return nil }
+        unsafe Unmanaged<AnyBelt>.fromOpaque(argument).takeRetainedValue().run()
+        return nil
+      }, handed.toOpaque())
+    if code == 0 { return .thread(thread) }
+    unsafe handed.release()
+    return .unavailable
+  }
+}
+
+/// A belt, whatever lies on it: a thread is started with no more than an address.
+private class AnyBelt {
+  func run() {}
+}
+
+/// What both threads see, each only while it has the mutex; the state is the worker's alone.
+@safe private final class Belt<State: Sendable, Piece: Sendable, Product: Sendable>: AnyBelt, @unchecked Sendable {
+  private var state: State
+  private let work: @Sendable (inout State, Piece) -> Product
+  private var pieces: [Piece] = []
+  private var products: [Product] = []
+  private var isOver = false
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  /// Something was put, or taken, or it is over.
+  private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  init(_ state: State, _ work: @escaping @Sendable (inout State, Piece) -> Product) {
+    self.state = state
+    self.work = work
+    unsafe mutex.initialize(to: pthread_mutex_t())
+    unsafe change.initialize(to: pthread_cond_t())
+    unsafe pthread_mutex_init(mutex, nil)
+    unsafe pthread_cond_init(change, nil)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(change)
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe change.deallocate()
+    unsafe mutex.deallocate()
+  }
+
+  private func locked<T>(_ body: () -> T) -> T {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return body()
+  }
+
+  private func wait() { unsafe pthread_cond_wait(change, mutex) }
+  private func tell() { unsafe pthread_cond_broadcast(change) }
+
+  func put(_ piece: Piece) {
+    locked {
+      pieces.append(piece)
+      tell()
+    }
+  }
+
+  func take() -> Product {
+    locked {
+      while products.isEmpty { wait() }
+      return products.removeFirst()
+    }
+  }
+
+  /// What is on the belt is not wanted any more.
+  func end() {
+    locked {
+      isOver = true
+      tell()
+    }
+  }
+
+  /// Works on the first piece, in a thread that has no other beside it.
+  func workHere() -> Product { work(&state, pieces.removeFirst()) }
+
+  override func run() {
+    while let piece = next() {
+      let product = work(&state, piece)
+      locked {
+        products.append(product)
+        tell()
+      }
+    }
+  }
+
+  /// The next piece, once there is one; nil where it is over.
+  private func next() -> Piece? {
+    locked {
+      while pieces.isEmpty, !isOver { wait() }
+      return isOver ? nil : pieces.removeFirst()
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Glibc
+import SatchelPlatform
+import Synchronization
+import Testing
+
+@Suite("Work on another core")
+struct ConveyorTests {
+  private func squares() -> Conveyor<Int, Int, Int> {
+    Conveyor(state: 0) { count, number in
+      count += 1
+      return number * number * 1_000 + count
+    }
+  }
+
+  @Test(
+    "products come in the order of their pieces, whenever they are taken, and the state goes from piece to piece",
+    arguments: 1...5)
+  func order(atOnce: Int) {
+    var conveyor = squares()
+    var products: [Int] = []
+    for number in 1...200 {
+      conveyor.put(number)
+      if conveyor.count > atOnce, let product = conveyor.take() { products.append(product) }
+    }
+    while let product = conveyor.take() { products.append(product) }
+    #expect(products == (1...200).map { $0 * $0 * 1_000 + $0 })
+    #expect(conveyor.take() == nil)
+  }
+
+  @Test("a piece alone is worked on where its caller is; two are not")
+  func threads() {
+    var conveyor = Conveyor(state: 0) { _, caller in caller == pthread_self() }
+    conveyor.put(pthread_self())
+    #expect(conveyor.take() == true)
+    conveyor.put(pthread_self())
+    conveyor.put(pthread_self())
+    #expect(conveyor.take() == false)
+    #expect(conveyor.take() == false)
+  }
+
+  @Test("who goes before everything was taken waits for the piece in hand, and for no other")
+  func abandoned() {
+    final class Count: Sendable { let value = Mutex(0) }
+    let begun = Count()
+    do {
+      var conveyor = Conveyor(state: begun) { (begun: inout Count, piece: Int) in begun.value.withLock { $0 += piece } }
+      for _ in 0..<10_000 { conveyor.put(1) }
+    }
+    let seen = begun.value.withLock { $0 }
+    #expect(seen <= 10_000)
+    #expect(begun.value.withLock { $0 } == seen, "it went on")
+  }
+}
