@@ -9,8 +9,8 @@ final class ZstdSink: ByteSink {
   /// Balances speed and size for lines of JSON; readers do not care.
   private static let level: Int32 = 3
 
-  /// From so many bytes on it is worth a thread or two. Each takes this much at a time, with some of what came before it: a bundle of
-  /// rows becomes by 1 % larger, and the result is the same on every machine.
+  /// From so many bytes on it is worth a thread or two. Each takes this much at a time, with some of what came before it, so that what
+  /// comes out is as small, and the same on every machine.
   private static let shareOfThread: Int32 = 1 << 20
   private static let threads: Int32 = 2
 
