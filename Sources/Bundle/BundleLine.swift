@@ -22,6 +22,9 @@ struct LineWriter: Sendable {
   var bytes: [UInt8] { writer.bytes }
 
   mutating func beginAnew() { writer.reset() }
+
+  /// The same bytes, as the taker's alone, and begins anew.
+  mutating func take() -> [UInt8] { writer.take() }
 }
 
 /// Counts an entry's lines, and tells of them.

@@ -27,7 +27,10 @@ struct EntryWriter: ~Copyable {
   deinit { files.close(fd) }
 
   mutating func write(_ more: [UInt8]) throws(PlatformError) {
-    if pending.isEmpty, more.count >= Self.blockBytes { return try put(more) }
+    if more.count >= Self.blockBytes {
+      try flush()
+      return try put(more)
+    }
     pending += more
     if pending.count >= Self.blockBytes { try flush() }
   }

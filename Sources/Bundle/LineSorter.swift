@@ -37,8 +37,8 @@ struct LineSorter: ~Copyable {
       runs[runs.count - 1].bytes += Int64(lines.count)
       try entry.write(lines)
     }
-    // The memory of one place's lines serves the next ones of that place.
-    if buffers.count == 1, let place = buffers.keys.first {
+    // The memory of one place's lines serves the next ones of that place, but for that of a very large row.
+    if buffers.count == 1, buffered < Self.mostBuffered, let place = buffers.keys.first {
       buffers[place]?.removeAll(keepingCapacity: true)
     } else {
       buffers = [:]

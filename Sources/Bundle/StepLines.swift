@@ -9,7 +9,7 @@ struct StepLines: ~Copyable {
     static let mostBytes = 256 << 10
     /// How many may be under way: one that is worked on, and one that waits.
     static let mostAtOnce = 2
-    /// One that is larger than this has no other beside it.
+    /// Behind one that is larger than this comes no other before it is done.
     static let mostBeside = 1 << 20
 
     var steps: [(place: StepPlace, table: Int, step: Step)] = []
@@ -49,7 +49,7 @@ struct StepLines: ~Copyable {
         if lines.runs.last?.place != place { lines.runs.append((place, 0)) }
         lines.runs[lines.runs.count - 1].bytes += count
       }
-      lines.bytes = writer.bytes
+      lines.bytes = writer.take()
       return lines
     }
   }

@@ -34,8 +34,11 @@ private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Never {
   guard code == ExitCode.done.rawValue, let failure = terminal.failure else { endProcess(code) }
   // What was done is done, but nobody could read of it.
   terminal.error(
-    "The command did its work, and could not say so. \(failure.message)\nNothing has to be done again: 'status' says how things stand.\n"
-  )
+    """
+    The command did its work, and could not say so. \(failure.message)
+    What it was to change is changed, and 'status' says how things stand. What it was to show can be asked for again, where there is room.
+
+    """)
   endProcess(ExitCode.failed.rawValue)
 }
 

@@ -45,7 +45,7 @@ extension HubWorkspace {
           "locked-in", "The backup would be encrypted for keys that are in it alone.",
           hint: "Leave the keys out, and keep a copy of keys/ elsewhere.")
       }
-      // Not where it is to go: that may be a slow stick, and what a killed command leaves there nobody would clear away.
+      // Not where it is to go: that may be a slow stick.
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
       let copy = draft.file("building.sqlite")
       try store.database.copy(to: copy)

@@ -18,6 +18,15 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
+  /// Hands out what was written, as the taker's alone, and begins anew with memory for as much, up to a MiB.
+  public mutating func take() -> [UInt8] {
+    var taken: [UInt8] = []
+    taken.reserveCapacity(min(bytes.count, 1 << 20))
+    swap(&taken, &bytes)
+    needsComma = false
+    return taken
+  }
+
   /// Ends a line of JSON lines: the next value begins a text of its own.
   public mutating func endLine() {
     bytes.append(0x0a)

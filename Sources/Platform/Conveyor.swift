@@ -31,9 +31,12 @@ public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Co
 
   deinit {
     guard case .thread(let thread) = worker else { return }
-    belt.end()
+    giveUp()
     pthread_join(thread, nil)
   }
+
+  /// Lets no piece be worked on any more but the one in hand: what was put is not wanted.
+  func giveUp() { belt.end() }
 
   /// Lets a piece be worked on.
   public mutating func put(_ piece: Piece) {

@@ -33,8 +33,8 @@ public protocol FileSystem: Sendable {
 
   /// Opens a file for reading. Throws `.isADirectory` or `.notAFile` for what is no regular file, so that no pipe ever blocks.
   func open(_ path: String) throws(PlatformError) -> Int32
-  /// Makes a new, empty file under a unique name that begins with `temporaryName(for: label)`, open for reading and writing, with
-  /// exactly this mode where the file system keeps modes (FAT does not).
+  /// Makes a new, empty file under a unique name, which is `temporaryName(for: label)` and 16 hexadecimal digits, open for reading and
+  /// writing, with exactly this mode where the file system keeps modes (FAT does not). It is locked until it is closed.
   func createTemporary(in directory: String, for label: String, mode: UInt32) throws(PlatformError) -> (path: String, fd: Int32)
   /// Opens the file, made with mode 0600 where missing, and locks it against every other such opening, in this process too.
   /// Throws `.locked` when it is taken; closing unlocks. Callers hold it as a `FileLock`.
@@ -67,10 +67,9 @@ extension FileSystem {
   /// How the name of every file begins that is being written aside. After a crash such files may be left; nothing reads them.
   public static var temporaryPrefix: String { ".satchel-" }
 
-  /// How the name of a file begins that is being written for another one, in whose place it is to be. Of a very long name it has a part.
+  /// How the name of a file begins that is being written for another one, in whose place it is to be. A very long name leaves no room for it.
   public static func temporaryName(for label: String) -> String {
-    if label.isEmpty { return temporaryPrefix }
-    return temporaryPrefix + (label.utf8.count <= 200 ? label : String(label.unicodeScalars.prefix(50))) + "-"
+    label.isEmpty || label.utf8.count > 200 ? temporaryPrefix : "\(temporaryPrefix)\(label)-"
   }
 
   public func createTemporary(in directory: String, mode: UInt32) throws(PlatformError) -> (path: String, fd: Int32) {

@@ -67,6 +67,8 @@ public struct HostFileSystem: FileSystem {
     }
     // The umask has no say in a mode that the caller chose; a file system that keeps no modes refuses, and that is all right.
     _ = fchmod(fd, mode)
+    // Who looks for what killed processes left must not take it for that.
+    _ = flock(fd, LOCK_EX | LOCK_NB)
     return (path, fd)
   }
 

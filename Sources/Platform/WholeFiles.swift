@@ -33,17 +33,22 @@ extension FileSystem {
   /// Copies a file to where a person wants it, which may be a folder of anybody's: what a process left there that was killed over the
   /// same copy is taken away, and nothing else.
   public func deliver(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
-    try removeLeftovers(of: path)
+    removeLeftovers(of: path)
     try copy(from, to: path, mode: mode)
   }
 
-  /// Takes away what processes left beside `path` that were killed while they wrote it.
-  public func removeLeftovers(of path: String) throws(PlatformError) {
+  /// Takes away what processes left beside `path` that were killed while they wrote it. What cannot be taken away stays, and so does what a
+  /// living one writes just now.
+  public func removeLeftovers(of path: String) {
     let (folder, prefix) = (Paths.parent(of: path), Self.temporaryName(for: Paths.name(of: path)))
-    guard try kind(folder) == .directory else { return }
-    for name in try list(folder) where name.hasPrefix(prefix) {
-      // What goes on like a name is of another file's, whose name begins with this one's.
-      if Hexadecimal.bytes(of: name.dropFirst(prefix.count)) != nil { try remove(Paths.join(folder, name)) }
+    guard prefix != Self.temporaryPrefix, let names = try? list(folder) else { return }
+    for name in names where name.utf8.starts(with: prefix.utf8) {
+      // What goes on otherwise is somebody else's, or belongs to a file whose name begins with this one's.
+      guard Hexadecimal.bytes(of: String(name.utf8.dropFirst(prefix.utf8.count)) ?? "")?.count == 8 else { continue }
+      let leftover = Paths.join(folder, name)
+      guard (try? kind(leftover)) == .file, let fd = try? openLocked(leftover) else { continue }
+      try? remove(leftover)
+      close(fd)
     }
   }
 

@@ -55,7 +55,8 @@ struct StepLineTests {
     var random = SplitMix64(seed: UInt64(count))
     let steps = (0..<count).map { number in
       let (table, generation) = (random.below(2), Int64(random.below(3)))
-      let words = Value.string(String(repeating: "w", count: number.isMultiple(of: 997) ? 300_000 : random.below(40)))
+      let words = Value.string(
+        String(repeating: "w", count: number == 500 ? 2 << 20 : number.isMultiple(of: 997) ? 300_000 : random.below(40)))
       return (
         StepPlace(generation: Generation(generation), order: table), table, step(number, of: table, generation, words: words)
       )

@@ -1,7 +1,8 @@
 import Glibc
-import SatchelPlatform
 import Synchronization
 import Testing
+
+@testable import SatchelPlatform
 
 @Suite("Work on another core")
 struct ConveyorTests {
@@ -40,14 +41,25 @@ struct ConveyorTests {
 
   @Test("who goes before everything was taken waits for the piece in hand, and for no other")
   func abandoned() {
-    final class Count: Sendable { let value = Mutex(0) }
-    let begun = Count()
-    do {
-      var conveyor = Conveyor(state: begun) { (begun: inout Count, piece: Int) in begun.value.withLock { $0 += piece } }
-      for _ in 0..<10_000 { conveyor.put(1) }
+    final class Gate: Sendable {
+      let begun = Mutex(0)
+      let done = Mutex(0)
+      let isOpen = Mutex(false)
     }
-    let seen = begun.value.withLock { $0 }
-    #expect(seen <= 10_000)
-    #expect(begun.value.withLock { $0 } == seen, "it went on")
+    let gate = Gate()
+    do {
+      var conveyor = Conveyor(state: gate) { (gate: inout Gate, _: Int) in
+        gate.begun.withLock { $0 += 1 }
+        while !gate.isOpen.withLock({ $0 }) { sched_yield() }
+        gate.done.withLock { $0 += 1 }
+      }
+      for piece in 0..<100 { conveyor.put(piece) }
+      while gate.begun.withLock({ $0 }) == 0 { sched_yield() }
+      // First of all that its end does; only then may the piece in hand end.
+      conveyor.giveUp()
+      gate.isOpen.withLock { $0 = true }
+    }
+    #expect(gate.begun.withLock { $0 } == 1)
+    #expect(gate.done.withLock { $0 } == 1, "nobody waited for it")
   }
 }

@@ -174,7 +174,8 @@ public final class SimulatedWorld: @unchecked Sendable {
 
   func newName() -> String {
     names += 1
-    return "\(names)"
+    let digits = String(names, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
   func newDescriptor(_ file: OpenFile) -> Int32 {

@@ -23,7 +23,7 @@ enum ReportCommand {
       let report = try make(command, context)
       for file in files {
         let text = file.hasSuffix(".html") ? report.html : report.csv
-        try context.platform.files.removeLeftovers(of: file)
+        context.platform.files.removeLeftovers(of: file)
         try context.platform.files.replace(file, mode: 0o644, contents: Array(text.utf8))
       }
       return Answer(files.map { "Wrote \($0).\n" }.joined(), ["files": .strings(files)])
