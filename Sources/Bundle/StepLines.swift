@@ -22,11 +22,13 @@ struct StepLines: ~Copyable {
   private struct Lines: Sendable {
     var bytes: [UInt8] = []
     var runs: [(place: StepPlace, bytes: Int)] = []
+    /// Why there are no more of them.
+    var problem: BundleError?
     /// Handed back so that they are freed where they were made: memory that one thread gets and another gives back costs twice as much.
     let steps: [(place: StepPlace, table: Int, step: Step)]
   }
 
-  private var conveyor: Conveyor<LineWriter, Batch, Result<Lines, BundleError>>
+  private var conveyor: Conveyor<LineWriter, Batch, Lines>
   private var batch = Batch()
   private var sorter: LineSorter
   private let tally: LineTally
@@ -38,20 +40,18 @@ struct StepLines: ~Copyable {
     self.tally = tally
   }
 
-  private static func lines(
-    of batch: Batch, _ tables: [TableSchema], _ writer: inout LineWriter
-  ) -> Result<Lines, BundleError> {
-    Result { () throws(BundleError) in
-      writer.beginAnew()
-      var lines = Lines(steps: batch.steps)
+  private static func lines(of batch: Batch, _ tables: [TableSchema], _ writer: inout LineWriter) -> Lines {
+    var lines = Lines(steps: batch.steps)
+    writer.beginAnew()
+    do {
       for (place, table, step) in batch.steps {
         let count = try writer.write(ChangeLine(step, schema: tables[table]))
         if lines.runs.last?.place != place { lines.runs.append((place, 0)) }
         lines.runs[lines.runs.count - 1].bytes += count
       }
-      lines.bytes = writer.take()
-      return lines
-    }
+    } catch { lines.problem = error }
+    lines.bytes = writer.take()
+    return lines
   }
 
   /// Adds a line that was made elsewhere.
@@ -80,8 +80,8 @@ struct StepLines: ~Copyable {
   /// Returns whether there was something to take.
   @discardableResult
   private mutating func take() throws -> Bool {
-    guard let result = conveyor.take() else { return false }
-    let lines = try result.get()
+    guard let lines = conveyor.take() else { return false }
+    if let problem = lines.problem { throw problem }
     var begin = 0
     for run in lines.runs {
       try sorter.add(lines.bytes[begin..<begin + run.bytes], run.place)
