@@ -33,10 +33,14 @@ public struct NewFolder: ~Copyable {
   // Nothing can be done about a folder that does not go; the next one that is made beside it tries again.
   deinit { try? files.removeTree(place) }
 
-  /// Gives the folder its name. An empty one of that name makes room.
+  /// Gives the folder its name. An empty one of that name makes room. Where it fails, nothing is there that was not before.
   public func publish() throws(PlatformError) {
     if try files.kind(target) != nil { try files.remove(target) }
-    try files.rename(path, to: target)
+    do throws(PlatformError) { try files.rename(path, to: target) } catch {
+      // Given already, where only syncing it failed. A second failure must not hide the first.
+      if try files.kind(path) == nil { try? files.rename(target, to: path) }
+      throw error
+    }
   }
 
   private static func lock(of place: String) -> String { Paths.join(place, "lock") }

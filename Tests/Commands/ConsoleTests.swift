@@ -189,7 +189,7 @@ struct ConsoleTests {
       #expect(browser.post("/conflicts", ["note": String(decoding: field, as: UTF8.self)]).status == 413)
       #expect(try inbox().isEmpty)
     }
-    let cramped = Platform(files: CrampedFiles(free: 2 << 20), clock: SystemClock(), random: SystemRandom())
+    let cramped = Platform(files: TroubledFiles(free: 2 << 20), clock: SystemClock(), random: SystemRandom())
     try inBrowser(on: cramped) { browser throws in
       let refused = browser.upload([("large.satchel", [UInt8](repeating: 0, count: 3 << 20))])
       #expect(refused.status == 409 && refused.text.contains("There is no room for 3 MiB: 2 MiB are free"), "\(refused)")

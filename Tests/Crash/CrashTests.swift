@@ -51,6 +51,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
       then: """
         test -e hub-2/satchel.json || satchel-hub restore monday.satchel hub-2 --keys safe
         satchel-hub restore monday.satchel hub-3 --keys safe
+        satchel-hub -C hub-2 emit --all
         satchel-hub -C hub-2 doctor
         """),
     CrashCase(
@@ -127,6 +128,13 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
         """),
   ]
 
+  /// Those that SATCHEL_CRASH names; without it all.
+  static let chosen: [CrashCase] = {
+    guard let name = ProcessInfo.processInfo.environment["SATCHEL_CRASH"], !name.isEmpty else { return all }
+    let found = all.filter { $0.testDescription == name }
+    return found.isEmpty ? all : found
+  }()
+
   private static let backup = ["bash", "-c", "satchel-hub -C hub backup HERE/monday.satchel; cp -a hub/keys safe"]
   func words(in world: CrashWorld, _ words: [String]) throws -> [String] { try words.map { try expanded($0, in: world) } }
 
@@ -179,7 +187,7 @@ private let share = Int(ProcessInfo.processInfo.environment["SATCHEL_CRASHES"] ?
 struct CrashTests {
   @Test(
     "killed before any call that changes a file, a command leaves nothing that the next ones do not put right",
-    arguments: CrashCase.all)
+    arguments: CrashCase.chosen)
   func killed(at crash: CrashCase) throws {
     let world = try crash.world()
     let points = try crash.points(in: world, share: share)
@@ -194,7 +202,7 @@ struct CrashTests {
 
   @Test(
     "a disk that is full, fails or cannot be written, rights that are missing, too many open files, a stick pulled out: exit code 1 and a sentence, and after that all goes on",
-    arguments: CrashCase.all)
+    arguments: CrashCase.chosen)
   func failing(at crash: CrashCase) throws {
     let world = try crash.world()
     let rehearsal = try CrashWorld(copyOf: world)

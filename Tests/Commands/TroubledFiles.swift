@@ -1,0 +1,83 @@
+import Glibc
+import SatchelPlatform
+import Synchronization
+
+/// The machine's files, with what a test has in store for them.
+struct TroubledFiles: FileSystem {
+  /// What the system says of every disk's free space; nil: the truth.
+  var free: Int64?
+  /// Which call that changes something fails.
+  var fault: Fault?
+  private let host = HostFileSystem()
+
+  init(free: Int64? = nil, fault: Fault? = nil) {
+    self.free = free
+    self.fault = fault
+  }
+
+  /// Fails one of the calls that change something, as a failing disk does: the n-th of them.
+  final class Fault: Sendable {
+    private let left: Mutex<Int>
+
+    init(at number: Int) { left = Mutex(number) }
+
+    /// Whether that many calls were made.
+    var wasReached: Bool { left.withLock { $0 <= 0 } }
+
+    fileprivate func step(_ operation: String, _ path: String) throws(PlatformError) {
+      let isNow = left.withLock { left in
+        left -= 1
+        return left == 0
+      }
+      if isNow { throw .other(operation: operation, path: path, errno: EIO) }
+    }
+  }
+
+  func freeBytes(_ path: String) throws(PlatformError) -> Int64 {
+    if let free { return free }
+    return try host.freeBytes(path)
+  }
+
+  func createTemporary(
+    in directory: String, for label: String, mode: UInt32
+  ) throws(PlatformError) -> (path: String, fd: Int32) {
+    try fault?.step("create", directory)
+    return try host.createTemporary(in: directory, for: label, mode: mode)
+  }
+  func write(_ fd: Int32, _ bytes: [UInt8]) throws(PlatformError) {
+    try fault?.step("write", "a file")
+    try host.write(fd, bytes)
+  }
+  func sync(_ fd: Int32) throws(PlatformError) {
+    try fault?.step("fsync", "a file")
+    try host.sync(fd)
+  }
+  func makeOneDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
+    try fault?.step("mkdir", path)
+    try host.makeOneDirectory(path, mode: mode)
+  }
+  func syncDirectory(_ path: String) throws(PlatformError) {
+    try fault?.step("fsync", path)
+    try host.syncDirectory(path)
+  }
+  func move(_ from: String, to path: String) throws(PlatformError) {
+    try fault?.step("rename", path)
+    try host.move(from, to: path)
+  }
+  func remove(_ path: String) throws(PlatformError) {
+    try fault?.step("remove", path)
+    try host.remove(path)
+  }
+
+  func kind(_ path: String) throws(PlatformError) -> FileKind? { try host.kind(path) }
+  func size(_ path: String) throws(PlatformError) -> Int64 { try host.size(path) }
+  func modified(_ path: String) throws(PlatformError) -> Int64 { try host.modified(path) }
+  func permissions(_ path: String) throws(PlatformError) -> UInt32 { try host.permissions(path) }
+  func list(_ directory: String) throws(PlatformError) -> [String] { try host.list(directory) }
+  func currentDirectory() throws(PlatformError) -> String { try host.currentDirectory() }
+  func open(_ path: String) throws(PlatformError) -> Int32 { try host.open(path) }
+  func openLocked(_ path: String) throws(PlatformError) -> Int32 { try host.openLocked(path) }
+  func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int { try host.read(fd, into: &buffer) }
+  func seek(_ fd: Int32, to offset: Int64) throws(PlatformError) { try host.seek(fd, to: offset) }
+  func close(_ fd: Int32) { host.close(fd) }
+}
