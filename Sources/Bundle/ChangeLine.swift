@@ -100,8 +100,7 @@ public struct LineProblem: Error {
 extension TableSchema {
   /// A whole row from named values, which must be exactly the table's columns, in any order.
   public func row(_ fields: [Field]) throws(LineProblem) -> Row {
-    // The usual case: a sender with the same schema names the columns in the same order.
-    if fields.count == columns.count, zip(fields, columns).allSatisfy({ $0.name == $1 }) { return Row(fields.map(\.value)) }
+    if let row = rowInOrder(fields) { return row }
     var values = [Value?](repeating: nil, count: columns.count)
     for field in fields {
       guard let column = position(of: field.name) else { throw LineProblem("the table has no column \(field.name)") }
@@ -110,6 +109,12 @@ extension TableSchema {
     }
     for (column, value) in zip(columns, values) where value == nil { throw LineProblem("the column \(column) is missing") }
     return Row(values.compactMap(\.self))
+  }
+
+  /// The row where the named values are the table's columns in their order, as a sender with the same schema has them; nil: they are not.
+  public func rowInOrder(_ fields: [Field]) -> Row? {
+    guard fields.count == columns.count, zip(fields, columns).allSatisfy({ $0.name == $1 }) else { return nil }
+    return Row(fields.map(\.value))
   }
 
   public func fields(_ row: Row) -> [Field] { zip(columns, row.values).map { Field($0, $1) } }

@@ -6,19 +6,25 @@ struct KnownNames {
   private var texts = KnownTexts()
   private var names: [Name] = []
 
-  mutating func nextKey(in scanner: inout JSONScanner) throws(JSONError) -> Name? {
+  /// A name, and its place among those that are known; nil where there is no room for it.
+  typealias Known = (name: Name, place: Int?)
+
+  mutating func nextKey(in scanner: inout JSONScanner) throws(JSONError) -> Known? {
     try scanner.nextKey(among: &texts).map { name(of: $0) }
   }
 
-  mutating func next(in scanner: inout JSONScanner) throws(JSONError) -> Name { name(of: try scanner.readString(among: &texts)) }
+  mutating func next(in scanner: inout JSONScanner) throws(JSONError) -> Name {
+    name(of: try scanner.readString(among: &texts)).name
+  }
 
-  private mutating func name(of found: KnownTexts.Found) -> Name {
+  private mutating func name(of found: KnownTexts.Found) -> Known {
     switch found {
-    case .known(let place): return names[place]
+    case .known(let place): return (names[place], place)
     case .other(let bytes):
       let name = Name(String(decoding: bytes, as: UTF8.self))
-      if texts.add(bytes) != nil { names.append(name) }
-      return name
+      let place = texts.add(bytes)
+      if place != nil { names.append(name) }
+      return (name, place)
     }
   }
 }
@@ -90,13 +96,6 @@ extension JSONWriter {
 }
 
 /// Whether no name stands twice.
-func areDistinct(_ fields: [Field]) -> Bool {
-  // In a wide table it is the names that take the time, in a narrow one the array of them.
-  if fields.count > 24 { return areDistinct(fields.map(\.name)) }
-  return fields.indices.allSatisfy { i in !fields[..<i].contains { $0.name == fields[i].name } }
-}
-
-/// Whether no name stands twice.
 func areDistinct(_ names: [Name]) -> Bool {
   // Most rows are narrow, and for those comparing is cheaper than hashing.
   if names.count > 24 { return Set(names).count == names.count }
@@ -130,9 +129,20 @@ extension JSONScanner {
   /// The same where some of the names may be known.
   mutating func readFields(named names: inout KnownNames) throws -> [Field] {
     var fields: [Field] = []
+    // By their places, names are distinct at once; comparing each with each was an eighth of an import.
+    var places: UInt64 = 0
+    var areCounted = true
     try beginObject()
-    while let name = try names.nextKey(in: &self) { fields.append(Field(name, try readValue())) }
-    guard areDistinct(fields) else { throw LineProblem("a column stands twice") }
+    while let (name, place) = try names.nextKey(in: &self) {
+      fields.append(Field(name, try readValue()))
+      if let place, place < UInt64.bitWidth {
+        if places & 1 << place != 0 { throw LineProblem("a column stands twice") }
+        places |= 1 << place
+      } else {
+        areCounted = false
+      }
+    }
+    guard areCounted || areDistinct(fields.map(\.name)) else { throw LineProblem("a column stands twice") }
     return fields
   }
 

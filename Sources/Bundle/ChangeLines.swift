@@ -3,47 +3,74 @@ import SatchelPlatform
 
 /// The lines of a verified bundle's `changes.jsonl`, read once and in their order.
 ///
-/// Who imports them holds the database's write lock meanwhile, and others wait. So what needs no database can be done before: `readAhead`
-/// parses as much as memory should hold, which is all of most bundles.
+/// Who imports them holds the database's write lock meanwhile, and others wait. So another core parses the next lines while the rows of
+/// the last ones are written: parsing is a quarter of an import's work.
 public final class ChangeLines {
   private var reader: LineReader?
-  private var parser: ChangeLineParser
+  private var conveyor: Conveyor<ChangeLineParser, Batch, Parsed>
+  /// Lines that were taken, to be handed back.
+  private var used: [ChangeLine] = []
   private let manifest: Manifest
   private let progress: (any ProgressObserver)?
+  /// How much is on the conveyor.
+  private var underWay = BatchSize()
   private var tellsOfKeys = false
-  private var parsed: [ChangeLine] = []
-  /// How many lines were parsed, those ahead among them.
   private var count = 0
 
-  /// How much of the file is parsed ahead; in memory it takes about four times as much.
-  private static let bytesAhead = 3 << 20
+  /// Lines for the other core.
+  private struct Batch: Sendable {
+    var lines: [[UInt8]] = []
+    var size = BatchSize()
+    /// Why there are no more of them.
+    var problem: LineProblem?
+    /// Lines of an earlier batch, to be freed where they were made.
+    let used: [ChangeLine]
+  }
+
+  private struct Parsed: Sendable {
+    var lines: [ChangeLine] = []
+    /// What is wrong with the line behind them.
+    var problem: LineProblem?
+    let size: BatchSize
+    /// The lines' bytes, likewise to be freed where they were made.
+    let bytes: [[UInt8]]
+  }
 
   init(path: String?, of manifest: Manifest, limits: BundleLimits, platform: Platform) throws {
     progress = platform.progress
     self.manifest = manifest
-    parser = ChangeLineParser(limits)
+    conveyor = Conveyor(state: ChangeLineParser(limits)) { parser, batch in Self.parsed(batch, &parser) }
     reader = try path.map { try LineReader(path: $0, limit: limits.lineBytes, files: platform.files) }
   }
 
-  /// Parses lines before they are asked for. Throws a `BundleError` where one is not as it should be.
-  public func readAhead() throws {
-    var bytes = 0
-    while bytes < Self.bytesAhead, let (line, size) = try next() {
-      parsed.append(line)
-      bytes += size
-    }
+  private static func parsed(_ batch: Batch, _ parser: inout ChangeLineParser) -> Parsed {
+    var parsed = Parsed(size: batch.size, bytes: batch.size.isLarge ? [] : batch.lines)
+    parsed.lines.reserveCapacity(batch.lines.count)
+    do throws(LineProblem) {
+      for line in batch.lines { parsed.lines.append(try parser.parse(line)) }
+      parsed.problem = batch.problem
+    } catch { parsed.problem = error }
+    return parsed
   }
+
+  /// Has the first lines parsed while the caller does something else. What is wrong with them is said by `each`.
+  public func readAhead() throws { try fill() }
 
   /// Calls `body` for each line. Throws a `BundleError` with the line's number where it is not as it should be, or where `body` throws a
   /// `LineProblem`; and where there are not as many lines as the manifest says.
   public func each(_ body: (ChangeLine) throws -> Void) throws {
-    func take(_ line: ChangeLine, _ number: Int) throws {
-      try naming(number) { try body(line) }
-      if number.isMultiple(of: 1024) { progress?.observe(Progress(.applying, Int64(number), of: manifest.changes)) }
+    while let parsed = try next() {
+      for line in parsed.lines {
+        count += 1
+        try naming(count) {
+          try check(line)
+          try body(line)
+        }
+        if count.isMultiple(of: 1024) { progress?.observe(Progress(.applying, Int64(count), of: manifest.changes)) }
+      }
+      if let problem = parsed.problem { try naming(count + 1) { throw problem } }
+      if !parsed.size.isLarge { used = parsed.lines }
     }
-    for (place, line) in parsed.enumerated() { try take(line, place + 1) }
-    parsed = []
-    while let (line, _) = try next() { try take(line, count) }
     guard count == manifest.changes else {
       throw BundleError.manifest("it counts \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
     }
@@ -52,14 +79,35 @@ public final class ChangeLines {
     }
   }
 
-  private func next() throws -> (line: ChangeLine, size: Int)? {
-    try naming(count + 1) {
-      guard let bytes = try reader?.line() else { return nil }
-      count += 1
-      let line = try parser.parse(bytes)
-      try check(line)
-      return (line, bytes.count)
+  private func next() throws -> Parsed? {
+    try fill()
+    guard let parsed = conveyor.take() else { return nil }
+    underWay.remove(parsed.size)
+    return parsed
+  }
+
+  /// Puts as much on the conveyor as may be there.
+  private func fill() throws {
+    while conveyor.count <= BatchSize.mostAtOnce, !underWay.isLarge, let batch = try read() {
+      underWay.add(batch.size)
+      conveyor.put(batch)
     }
+  }
+
+  /// The next batch; nil at the end.
+  private func read() throws -> Batch? {
+    var batch = Batch(used: used)
+    used = []
+    do {
+      while !batch.size.isFull, let line = try reader?.line() {
+        batch.size.add(line.count)
+        batch.lines.append(line)
+      }
+    } catch let problem as LineProblem {
+      batch.problem = problem
+      reader = nil
+    }
+    return batch.lines.isEmpty && batch.problem == nil ? nil : batch
   }
 
   private func check(_ line: ChangeLine) throws {
@@ -71,8 +119,8 @@ public final class ChangeLines {
     }
   }
 
-  private func naming<T>(_ number: Int, _ body: () throws -> T) throws -> T {
-    do { return try body() } catch let problem as LineProblem {
+  private func naming(_ number: Int, _ body: () throws -> Void) throws {
+    do { try body() } catch let problem as LineProblem {
       throw BundleError.line(entry: EntryName.changes.rawValue, number: number, problem.message)
     }
   }

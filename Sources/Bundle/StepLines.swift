@@ -3,19 +3,10 @@ import SatchelValues
 
 /// Makes the lines of steps on another core, while the caller reads the next steps from its database: that is a third of an export's work.
 struct StepLines: ~Copyable {
-  /// A batch for the other core. Of rows with large blobs it has few.
+  /// Steps for the other core.
   private struct Batch: Sendable {
-    static let mostSteps = 256
-    static let mostBytes = 256 << 10
-    /// How many may be under way: one that is worked on, and one that waits.
-    static let mostAtOnce = 2
-    /// Behind one that is larger than this comes no other before it is done.
-    static let mostBeside = 1 << 20
-
     var steps: [(place: StepPlace, table: Int, step: Step)] = []
-    var bytes = 0
-
-    var isFull: Bool { steps.count >= Self.mostSteps || bytes >= Self.mostBytes }
+    var size = BatchSize()
   }
 
   /// The lines of a batch, and which of them have which place.
@@ -64,9 +55,9 @@ struct StepLines: ~Copyable {
 
   mutating func add(_ step: Step, of table: Int, _ place: StepPlace) throws {
     batch.steps.append((place, table, step))
-    batch.bytes += step.byteCount
-    if !batch.isFull { return }
-    let mostAtOnce = batch.bytes > Batch.mostBeside ? 0 : Batch.mostAtOnce
+    batch.size.add(step.byteCount)
+    if !batch.size.isFull { return }
+    let mostAtOnce = batch.size.isLarge ? 0 : BatchSize.mostAtOnce
     put()
     while conveyor.count > mostAtOnce { try take() }
   }

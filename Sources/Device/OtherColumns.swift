@@ -1,7 +1,15 @@
+import SatchelBundle
 import SatchelValues
 import SatchelWorkspace
 
 extension TableSchema {
+  /// The row that a hub's line tells. Refuses one with other columns.
+  func rowOfHub(_ fields: [Field]) throws -> Row {
+    if let row = rowInOrder(fields) { return row }
+    try refuseOtherColumns(fields.map(\.name))
+    return try row(fields)
+  }
+
   /// Refuses a bundle whose rows of this table have other columns than the database here. The order does not matter.
   ///
   /// The file stays where it is: nothing is wrong with it, and it can be imported when both sides have the same columns.

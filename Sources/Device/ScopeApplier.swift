@@ -65,12 +65,11 @@ final class ScopeApplier {
       }
       target = rebased.row
     }
-    if target == current { return }
+    guard let change = Change(from: current, to: target) else { return }
     if target == nil { removed += 1 } else { written += 1 }
     if target == nil, let current { orphans.note(current, of: rows.schema) }
     if let target { deletedParents.note(target, over: current, of: rows.schema) }
     noteFiles(from: current, to: target, in: rows)
-    guard let change = Change(from: current, to: target) else { return }
     tally.add(change, in: rows.name)
     do { try rows.write(change, of: key) } catch let error as SQLiteError where error.kind == .unique {
       if let target { blocked.append(Blocked(table: rows, key: key, row: target, stamp: stamp, isHubs: images.isEmpty)) }

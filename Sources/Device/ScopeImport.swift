@@ -149,8 +149,7 @@ extension DeviceSession {
       guard let rows = applier.rows(of: line.table) else { throw LineProblem("there is no table \(line.table) here") }
       switch line.content {
       case .row(let fields):
-        try rows.schema.refuseOtherColumns(fields.map(\.name))
-        let row = try rows.schema.row(fields)
+        let row = try rows.schema.rowOfHub(fields)
         guard rows.schema.key(of: row) == line.key else { throw LineProblem("its key is not its row's") }
         try upgrade?.note(row, of: line)
         try applier.apply(row, key: line.key, at: line.stamp, in: rows)

@@ -114,13 +114,12 @@ private class AnyBelt {
   }
 
   private func wait() { unsafe pthread_cond_wait(change, mutex) }
+  /// Without the mutex: who is woken would only wait for that, and be woken twice.
   private func tell() { unsafe pthread_cond_broadcast(change) }
 
   func put(_ piece: Piece) {
-    locked {
-      pieces.append(piece)
-      tell()
-    }
+    locked { pieces.append(piece) }
+    tell()
   }
 
   func take() -> Product {
@@ -132,10 +131,8 @@ private class AnyBelt {
 
   /// What is on the belt is not wanted any more.
   func end() {
-    locked {
-      isOver = true
-      tell()
-    }
+    locked { isOver = true }
+    tell()
   }
 
   /// Works on the first piece, in a thread that has no other beside it.
@@ -144,10 +141,8 @@ private class AnyBelt {
   override func run() {
     while let piece = next() {
       let product = work(&state, piece)
-      locked {
-        products.append(product)
-        tell()
-      }
+      locked { products.append(product) }
+      tell()
     }
   }
 

@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelValues
 import TestSupport
 import Testing
 
@@ -119,6 +120,22 @@ struct LineTests {
     #expect(try room.reason(open) == "bad-line")
     let blank = HandMade().changing { $0.entries[0].content.append(0x0a) }
     #expect(try room.reason(blank) == "bad-line")
+  }
+
+  @Test(
+    "of many lines the wrong one is named, and all before it were read in their order",
+    arguments: [1, 1_024, 1_025, 1_026, 1_300, 1_500])
+  func many(number: Int) throws {
+    func line(_ key: Int) -> String {
+      let words = String(repeating: "w", count: key == 600 ? 2 << 20 : key.isMultiple(of: 50) ? 90_000 : 3)
+      return #"{"table":"t","op":"row","key":[\#(key)],\#(stamp),"row":{"id":\#(key),"words":"\#(words)"}}"#
+    }
+    var all = (1...1_500).map(line)
+    #expect(try room.changes(HandMade(lines: all)).lines.map(\.key) == (1...1_500).map { RowKey([.integer($0)]) })
+    all[number - 1] = "{}"
+    let (lines, error) = try room.changes(HandMade(lines: all))
+    #expect(lines.map(\.key) == (1..<Int64(number)).map { RowKey([.integer($0)]) })
+    #expect(error?.message.hasPrefix("Line \(number) of changes.jsonl ") == true)
   }
 
   private func other(_ entry: String, _ line: String) throws -> String? {

@@ -181,6 +181,15 @@ public final class ReadingRoom {
   public func reason(_ bundle: HandMade) throws -> String? { try outcome(of: bundle.file()).reason }
   public func reason(_ entries: [HandMadeEntry]) throws -> String? { try outcome(of: zstd(tar(entries))).reason }
 
+  /// The changes of a bundle up to what is wrong with it.
+  public func changes(_ bundle: HandMade) throws -> (lines: [ChangeLine], error: BundleError?) {
+    try folder.write(bundle.file(), to: "f")
+    let bundle = try reader.read(folder("f"), trust: trust, staging: staging)
+    var lines: [ChangeLine] = []
+    do { try bundle.eachChange { lines.append($0) } } catch let error as BundleError { return (lines, error) }
+    return (lines, nil)
+  }
+
   private func outcome(at path: String) throws -> Outcome {
     do {
       let bundle = try reader.read(path, trust: trust, staging: staging)
