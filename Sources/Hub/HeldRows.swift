@@ -106,11 +106,9 @@ final class HeldRows {
     let record = try kept.present(in: store.tables[place].schema, store.database)
     guard let change = try? record.change(in: store.tables[place].schema) else { return .waits }
     let rows = store.rows[place]
-    let hub = try rows.row(record.key)
-    if hub != nil {
-      let rights = try scope.rights(to: record.key, in: place)
-      if !rights.see, !rights.write { return .waits }
-    }
+    let found = try scope.find(record.key, in: place)
+    if let found, !found.maySee, !found.mayWrite { return .waits }
+    let hub = found?.row
     let past = try store.past(of: record.key, in: place)
     let others = try store.changesByOthers(
       of: past, in: place, after: try ConflictTable.since(record.id, in: store.database), than: record.device)

@@ -126,13 +126,13 @@ final class StepMerger {
   /// Takes a step, or notes why it is not taken. Returns what stands in its way where that may change.
   private func attempt(_ pending: Pending, in place: Int) throws -> Obstacle? {
     let step = pending.step
-    let hub = try store.rows[place].row(step.key)
+    let found = try scope.find(step.key, in: place)
+    let hub = found?.row
     if hub == nil, try isHeld(step.key, in: place) {
       return Self.itself
     }
-    let rights = hub == nil ? (see: true, write: true) : try scope.rights(to: step.key, in: place)
     // Whether the change met anything, or was even the same, would tell what is in the row.
-    if !rights.see, !rights.write { return try noteHidden(step, met: hub, in: place) }
+    if let found, !found.maySee, !found.mayWrite { return try noteHidden(step, met: hub, in: place) }
     let past = try store.past(of: step.key, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
     if let change = Change(from: hub, to: result.row) {
@@ -140,7 +140,7 @@ final class StepMerger {
       if case .delete = change, store.tables[place].rules.delete == .never {
         return try forbid(step, met: hub, in: place, "Rows of this table are not deleted.")
       }
-      if !rights.write { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
+      if let found, !found.mayWrite { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
       if let obstacle = try obstacle(to: result.row, from: hub, in: place) { return obstacle }
       do { try write(change, to: result.row, over: hub, key: step.key, in: place) } catch let error as SQLiteError
         where error.kind == .unique

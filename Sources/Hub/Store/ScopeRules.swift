@@ -21,14 +21,24 @@ struct ScopeRules {
       """
   }
 
-  /// Whether the row with the key `:satchel_1`, `:satchel_2`, ... meets a condition: found by the column's collation, for which there is an
-  /// index, and by the bytes.
+  /// Whether the row with the key `:satchel_1`, `:satchel_2`, ... meets a condition.
   func ofRowSQL(_ table: TrackedTable, _ condition: String) -> String {
-    let isRow = table.schema.key.enumerated().map { place, column in
-      let name = "\(quoted(table.name)).\(quoted(table.schema.columns[column]))"
-      return "\(name) = :satchel_\(place + 1) AND \(name) = :satchel_\(place + 1) COLLATE BINARY"
-    }
-    return "\(sights(above: table))SELECT 1 FROM \(quoted(table.name)) WHERE \(Self.all(isRow)) AND (\(condition))"
+    "\(sights(above: table))SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow(table)) AND (\(condition))"
+  }
+
+  /// The columns of the row with the key `:satchel_1`, `:satchel_2`, ..., and behind them whether it meets each of these conditions.
+  func findingSQL(_ table: TrackedTable, asking conditions: [(TrackedTable) -> String]) -> String {
+    let columns = table.schema.columns.map { "\(quoted(table.name)).\(quoted($0))" } + conditions.map { "(\($0(table))) IS TRUE" }
+    return "\(sights(above: table))SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(isRow(table))"
+  }
+
+  /// A key is found by the column's collation, for which there is an index, and by the bytes.
+  private func isRow(_ table: TrackedTable) -> String {
+    Self.all(
+      table.schema.key.enumerated().map { place, column in
+        let name = "\(quoted(table.name)).\(quoted(table.schema.columns[column]))"
+        return "\(name) = :satchel_\(place + 1) AND \(name) = :satchel_\(place + 1) COLLATE BINARY"
+      })
   }
 
   /// Whether every user may change every row, whatever is in it.

@@ -15,6 +15,7 @@ final class ScopeStore {
   private var knownLinks: ScopeLinks?
   private var mayWriteChecks: [Int: Question] = [:]
   private var maySeeChecks: [Int: Question] = [:]
+  private var findings: [Int: Question] = [:]
 
   /// A question about single rows of one table, prepared once.
   final class Question {
@@ -33,11 +34,21 @@ final class ScopeStore {
       self.columns = columns
     }
 
-    func holds(for key: RowKey) throws -> Bool {
+    func holds(for key: RowKey) throws -> Bool { try answer(for: key) { _ in true } ?? false }
+
+    /// What `read` makes of the one row that there is for a key; nil where there is none.
+    fileprivate func answer<T>(for key: RowKey, _ read: (borrowing Statement) -> T) throws -> T? {
       defer { kept.statement.reset() }
       for (parameter, value) in zip(keyParameters, key.values) { try kept.statement.bind(value, at: parameter) }
-      return try kept.statement.step()
+      return try kept.statement.step() ? read(kept.statement) : nil
     }
+  }
+
+  /// A row as it is now, and what the user may do with it.
+  struct Found {
+    let row: Row
+    let maySee: Bool
+    let mayWrite: Bool
   }
 
   init(_ store: HubStore, user: User) {
@@ -88,12 +99,25 @@ final class ScopeStore {
     return try mayWriteCheck(place).holds(for: key)
   }
 
-  /// What the user may do with the row with this key as it is now.
-  func rights(to key: RowKey, in place: Int) throws -> (see: Bool, write: Bool) {
-    if open.contains(place) { return (true, true) }
-    let isSeen = try maySee(key, in: place)
+  /// The row with this key as it is now, and what the user may do with it; nil: there is none. To ask for both at once took a tenth off
+  /// an import.
+  func find(_ key: RowKey, in place: Int) throws -> Found? {
+    let rows = store.rows[place]
+    if open.contains(place) { return try rows.row(key).map { Found(row: $0, maySee: true, mayWrite: true) } }
+    let finding = try findings[place] ?? finding(in: place)
+    findings[place] = finding
+    let count = rows.schema.columns.count
+    let (seen, writable) = openWhereSeen.contains(place) ? (count, count) : (count, count + 1)
+    return try finding.answer(for: key) {
+      Found(row: Row($0.values(from: 0, count: count)), maySee: $0.integer(seen) != 0, mayWrite: $0.integer(writable) != 0)
+    }
+  }
+
+  private func finding(in place: Int) throws -> Question {
+    let table = store.tables[place]
     // Most rules make no difference between the two, and one question is enough.
-    return (isSeen, try openWhereSeen.contains(place) ? isSeen : mayWrite(key, in: place))
+    let sql = rules.findingSQL(table, asking: openWhereSeen.contains(place) ? [rules.visible] : [rules.visible, rules.writable])
+    return Question(try prepare(sql).statement, about: table.schema, columns: [])
   }
 
   /// Whether a row that the user may change may be one no longer, once it is `after` instead of `before`. Most updates leave alone what
