@@ -95,7 +95,7 @@ struct BundleMerge {
     let scope = ScopeStore(store, user: user)
     let merger = StepMerger(store, device: device, scope: scope, bundle: manifest.bundle, since: since, echo: echo, now: now)
     var speech = try Speech(of: manifest, store)
-    var keys = try DeviceKeys(scope, device, received: changes.received, since: since, speech)
+    let keys = try DeviceKeys(scope, device, received: changes.received, since: since, speech)
     try keys.settle(bundle, at: now)
     // First what the device found and then what its user decided: it may be about the same, in one bundle.
     let told = try takeConflicts(bundle, device, keys, speech, latest: merger.latest, now)
@@ -118,7 +118,7 @@ struct BundleMerge {
       if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
       let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
       try merger.take(step, in: place, decided: isLate || keys.isOfAnother(sent, in: place))
-      namings.note(step, in: place, of: store.tables[place])
+      namings.note(step, in: place, of: store.rows[place].table)
     }
     try merger.finish()
     try namings.keep(by: device.id, store)

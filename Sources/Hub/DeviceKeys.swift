@@ -8,7 +8,7 @@ import SatchelWorkspace
 ///
 /// It is decided before anything of the bundle is merged which of its new rows must have another key: a child may stand before its
 /// parent, and must not be hung on the row that has the parent's key here.
-struct DeviceKeys {
+final class DeviceKeys {
   private let store: HubStore
   private let scope: ScopeStore
   private let device: EnrolledDevice
@@ -65,7 +65,7 @@ struct DeviceKeys {
 
   /// Reads the bundle for the first time. Of its new rows, those that were made here too become one with what is here, and those that have a
   /// key that is taken get another one.
-  mutating func settle(_ bundle: borrowing VerifiedBundle, at now: Int64) throws {
+  func settle(_ bundle: borrowing VerifiedBundle, at now: Int64) throws {
     if references.isEmpty { return }
     let found = try findings(in: bundle)
     for name in found.renamed { try store.takeOver(name.old, name.new, in: name.table, of: device.id, at: received) }
@@ -76,7 +76,7 @@ struct DeviceKeys {
   }
 
   /// Decides about a new row, and before it about those to which it refers: they may be a part of its natural key.
-  private mutating func decide(_ birth: Birth, _ found: Findings, _ decided: inout Set<KeyedRow>, at now: Int64) throws {
+  private func decide(_ birth: Birth, _ found: Findings, _ decided: inout Set<KeyedRow>, at now: Int64) throws {
     guard decided.insert(KeyedRow(place: birth.place, key: birth.key)).inserted else { return }
     for (column, owner) in references.columns[birth.place].sorted(by: { $0.key < $1.key }) {
       if let parent = found.born[KeyedRow(place: owner, key: birth.row[column])] { try decide(parent, found, &decided, at: now) }
@@ -95,7 +95,7 @@ struct DeviceKeys {
     }
   }
 
-  private mutating func add(_ row: RekeyedRow) {
+  private func add(_ row: RekeyedRow) {
     guard let place = store.place(of: row.table) else { return }
     map.add(.init(place: place, old: row.old, new: row.new))
     named.insert(KeyedRow(place: place, key: row.new))
