@@ -8,6 +8,8 @@ import SatchelPlatform
 public final class ChangeLines {
   private var reader: LineReader?
   private var conveyor: Conveyor<ChangeLineParser, Batch, Parsed>
+  /// The first of them, where they were read ahead.
+  private var ahead: Parsed?
   /// Lines that were taken, to be handed back.
   private var used: [ChangeLine] = []
   private let manifest: Manifest
@@ -53,8 +55,12 @@ public final class ChangeLines {
     return parsed
   }
 
-  /// Has the first lines parsed while the caller does something else. What is wrong with them is said by `each`.
-  public func readAhead() throws { try fill() }
+  /// Parses the first lines before they are asked for, which are all of a small bundle, and has those behind them parsed meanwhile. Throws a
+  /// `BundleError` where one is not as it should be.
+  public func readAhead() throws {
+    ahead = try next()
+    if let ahead, let problem = ahead.problem { try naming(ahead.lines.count + 1) { throw problem } }
+  }
 
   /// Calls `body` for each line. Throws a `BundleError` with the line's number where it is not as it should be, or where `body` throws a
   /// `LineProblem`; and where there are not as many lines as the manifest says.
@@ -62,10 +68,7 @@ public final class ChangeLines {
     while let parsed = try next() {
       for line in parsed.lines {
         count += 1
-        try naming(count) {
-          try check(line)
-          try body(line)
-        }
+        try naming(count) { try body(line) }
         if count.isMultiple(of: 1024) { progress?.observe(Progress(.applying, Int64(count), of: manifest.changes)) }
       }
       if let problem = parsed.problem { try naming(count + 1) { throw problem } }
@@ -80,15 +83,26 @@ public final class ChangeLines {
   }
 
   private func next() throws -> Parsed? {
+    if let ahead {
+      self.ahead = nil
+      return ahead
+    }
     try fill()
-    guard let parsed = conveyor.take() else { return nil }
+    guard var parsed = conveyor.take() else { return nil }
     underWay.remove(parsed.size)
+    for (place, line) in parsed.lines.enumerated() {
+      do throws(LineProblem) { try check(line) } catch {
+        parsed.lines.removeSubrange(place...)
+        parsed.problem = error
+        break
+      }
+    }
     return parsed
   }
 
   /// Puts as much on the conveyor as may be there.
   private func fill() throws {
-    while conveyor.count <= BatchSize.mostAtOnce, !underWay.isLarge, let batch = try read() {
+    while conveyor.count < BatchSize.mostAtOnce, !underWay.isLarge, let batch = try read() {
       underWay.add(batch.size)
       conveyor.put(batch)
     }
@@ -110,7 +124,7 @@ public final class ChangeLines {
     return batch.lines.isEmpty && batch.problem == nil ? nil : batch
   }
 
-  private func check(_ line: ChangeLine) throws {
+  private func check(_ line: ChangeLine) throws(LineProblem) {
     if line.content.isAboutKeys {
       tellsOfKeys = true
       guard manifest.critical.contains(.keys) else { throw LineProblem("it tells of keys, and the manifest does not say so") }

@@ -159,15 +159,17 @@ extension HubWorkspace {
 
   /// Notes that a device stands on an emission because it was imported right here. Its file needs no carrying any more, and does no harm
   /// where it cannot be put away.
-  public func markDelivered(_ emission: EmitReport) throws {
-    try changing { store in
+  public func markDelivered(_ emission: EmitReport) throws -> EnrolledDevice {
+    let device = try changing { store in
       guard var device = try store.device(named: emission.device) else { throw Self.noDevice(emission.device) }
       device.proved = emission.number
       device.state = .active
       try store.save(device)
       try store.prove(device.proved, by: device.id)
       try store.markDelivered(emission.number, to: device.id)
+      return device
     }
     try? platform.files.rename(emission.file, to: Paths.join(folder.sent, Paths.name(of: emission.file)))
+    return device
   }
 }

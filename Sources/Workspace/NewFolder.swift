@@ -37,10 +37,16 @@ public struct NewFolder: ~Copyable {
   public func publish() throws(PlatformError) {
     if try files.kind(target) != nil { try files.remove(target) }
     do throws(PlatformError) { try files.rename(path, to: target) } catch {
-      // Given already, where only syncing it failed. A second failure must not hide the first.
-      if try files.kind(path) == nil { try? files.rename(target, to: path) }
+      takeBack()
       throw error
     }
+  }
+
+  /// Takes the name back where it was given, and only syncing that failed. A second failure must not hide the first.
+  private func takeBack() {
+    do throws(PlatformError) {
+      if try files.kind(path) == nil { try files.rename(target, to: path) }
+    } catch {}
   }
 
   private static func lock(of place: String) -> String { Paths.join(place, "lock") }

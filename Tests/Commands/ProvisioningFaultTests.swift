@@ -11,7 +11,9 @@ struct ProvisioningFaultTests {
     try ready.open()
   }
 
-  @Test("whatever call fails, the hub knows a device whose folder is there, or neither is and the name is free")
+  @Test(
+    "whatever change to a file fails that is not SQLite's, the hub knows a device whose folder is there, or neither is and the name is free"
+  )
   func eachCall() throws {
     var number = 0
     while true {

@@ -132,7 +132,10 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   static let chosen: [CrashCase] = {
     guard let name = ProcessInfo.processInfo.environment["SATCHEL_CRASH"], !name.isEmpty else { return all }
     let found = all.filter { $0.testDescription == name }
-    return found.isEmpty ? all : found
+    if found.isEmpty {
+      fatalError("There is no command \(name). These are tried: \(all.map(\.testDescription).joined(separator: ", "))")
+    }
+    return found
   }()
 
   private static let backup = ["bash", "-c", "satchel-hub -C hub backup HERE/monday.satchel; cp -a hub/keys safe"]

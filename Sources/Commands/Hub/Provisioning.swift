@@ -41,13 +41,13 @@ struct Provisioning {
       let emitted = try hub.emit(to: name)
       let report = try device.importBundle(emitted.file, fingerprint: hubKey.fingerprint)
       try new.publish()
-      do { try hub.markDelivered(emitted) } catch {
-        try platform.files.removeTree(folder)
+      do { return Made(device: try hub.markDelivered(emitted), rows: report.written) } catch {
+        try? platform.files.removeTree(folder)
         throw error
       }
-      return Made(device: try hub.device(name), rows: report.written)
     } catch {
-      try hub.withdraw(enrolled)
+      // A second failure must not hide the first. What stays of the enrolment goes with the next one by this name.
+      try? hub.withdraw(enrolled)
       throw error
     }
   }

@@ -16,8 +16,9 @@ extension ScopeRules {
       }
     }
     for table in tables {
-      for condition in [visible(table), writable(table)] {
-        do { _ = try database.prepare(ofRowSQL(table, condition)).columnCount } catch {
+      let asked = [visible(table), writable(table)]
+      for sql in asked.map({ ofRowSQL(table, $0) }) + [findingSQL(table, asking: asked)] {
+        do { _ = try database.prepare(sql).columnCount } catch {
           throw DatasetError(
             "tables.\(table.name)", "its rules and its parents' cannot be asked together (\(error.message))",
             hint: "Make the rules simpler: fewer parentheses inside each other, for example.")

@@ -26,13 +26,16 @@ struct ScopeRules {
     "\(sights(above: table))SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow(table)) AND (\(condition))"
   }
 
-  /// The columns of the row with the key `:satchel_1`, `:satchel_2`, ..., and behind them whether it meets each of these conditions.
-  func findingSQL(_ table: TrackedTable, asking conditions: [(TrackedTable) -> String]) -> String {
-    let columns = table.schema.columns.map { "\(quoted(table.name)).\(quoted($0))" } + conditions.map { "(\($0(table))) IS TRUE" }
+  /// The columns of the row with the key `:satchel_1`, `:satchel_2`, ..., and behind them whether it meets each of these conditions. (`IS TRUE`
+  /// would ask a column of that name.)
+  func findingSQL(_ table: TrackedTable, asking conditions: [String]) -> String {
+    let columns =
+      table.schema.columns.map { "\(quoted(table.name)).\(quoted($0))" }
+      + conditions.map { "CASE WHEN (\($0)) THEN 1 ELSE 0 END" }
     return "\(sights(above: table))SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(isRow(table))"
   }
 
-  /// A key is found by the column's collation, for which there is an index, and by the bytes.
+  /// A key is found by the column's collation, for which there is an index, and by the bytes, but that a column's type may make a number of a text.
   private func isRow(_ table: TrackedTable) -> String {
     Self.all(
       table.schema.key.enumerated().map { place, column in

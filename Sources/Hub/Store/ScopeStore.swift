@@ -108,15 +108,18 @@ final class ScopeStore {
     findings[place] = finding
     let count = rows.schema.columns.count
     let (seen, writable) = openWhereSeen.contains(place) ? (count, count) : (count, count + 1)
-    return try finding.answer(for: key) {
+    let found = try finding.answer(for: key) {
       Found(row: Row($0.values(from: 0, count: count)), maySee: $0.integer(seen) != 0, mayWrite: $0.integer(writable) != 0)
     }
+    // A column's type makes one of 1 and '1'; keys are the same bytes.
+    return found.flatMap { rows.schema.key(of: $0.row) == key ? $0 : nil }
   }
 
   private func finding(in place: Int) throws -> Question {
     let table = store.tables[place]
     // Most rules make no difference between the two, and one question is enough.
-    let sql = rules.findingSQL(table, asking: openWhereSeen.contains(place) ? [rules.visible] : [rules.visible, rules.writable])
+    let sql = rules.findingSQL(
+      table, asking: openWhereSeen.contains(place) ? [rules.visible(table)] : [rules.visible(table), rules.writable(table)])
     return Question(try prepare(sql).statement, about: table.schema, columns: [])
   }
 

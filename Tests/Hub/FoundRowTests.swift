@@ -1,0 +1,67 @@
+import SatchelCapture
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+import TestSupport
+import Testing
+
+@testable import SatchelHub
+
+@Suite("A row, and what a user may do with it")
+struct FoundRowTests {
+  let folder: TemporaryFolder
+  let store: HubStore
+
+  /// Rows of which no name says what it seems to say, with rules that are true, false, NULL and numbers.
+  init() throws {
+    folder = try TemporaryFolder()
+    let database = try Database(path: folder("data.sqlite"), mode: .create)
+    try database.execute(
+      """
+      CREATE TABLE notes (id INTEGER PRIMARY KEY, "true" INTEGER, "false" INTEGER, level, words TEXT);
+      INSERT INTO notes VALUES (1, 0, 1, 0, 'none'), (2, 1, 0, 1, 'see'), (3, 0, 0, 2, 'write'), (4, NULL, NULL, NULL, 'null'), (5, 5, 5, 2.5, 'real');
+      CREATE TABLE texts (id TEXT COLLATE NOCASE PRIMARY KEY, "true");
+      INSERT INTO texts VALUES ('a', 0), ('1', 1), ('N', 1);
+      """)
+    let definition = try DatasetDefinition(
+      json: Array(
+        """
+        { "dataset": "d", "version": 1, "tables": {
+            "notes": { "visible": "level", "write": "level >= 2" }, "texts": { "visible": "id <> 'N'" } } }
+        """.utf8))
+    let tables = try TrackedTable.find(definition, in: database)
+    try ScopeRules(dataset: definition, tables: tables).check(in: database)
+    let identity = HubStore.Identity(id: ReplicaID(unchecked: "hub"), name: "hub", epoch: Epoch(unchecked: "epoch"))
+    try database.writeTransaction {
+      try HubStore.install(in: database, identity: identity, definition: definition, tables: tables, at: 0)
+    }
+    store = try HubStore(path: folder("data.sqlite"))
+  }
+
+  @Test("what is found with the row is what the rules say of it")
+  func rights() throws {
+    let scope = ScopeStore(store, user: User(name: "ann", attributes: []))
+    for (place, keys) in [(1...5).map { Value.integer($0) }, ["a", "1", "N"].map { Value.string($0) }].enumerated() {
+      let place = try #require(store.place(of: place == 0 ? "notes" : "texts"))
+      for key in keys.map({ RowKey([$0]) }) {
+        let found = try #require(try scope.find(key, in: place))
+        #expect(try found.row == store.rows[place].row(key))
+        #expect(try found.maySee == scope.maySee(key, in: place), "\(key)")
+        #expect(try found.mayWrite == scope.mayWrite(key, in: place), "\(key)")
+      }
+    }
+    let notes = try #require(store.place(of: "notes"))
+    let seen = try (1...5).map { try scope.find(RowKey([.integer($0)]), in: notes).map { [$0.maySee, $0.mayWrite] } }
+    #expect(seen == [[false, false], [true, false], [true, true], [false, false], [true, true]])
+  }
+
+  @Test("a key is found by its own bytes and type alone")
+  func keys() throws {
+    let scope = ScopeStore(store, user: User(name: "ann", attributes: []))
+    let (notes, texts) = (try #require(store.place(of: "notes")), try #require(store.place(of: "texts")))
+    for key in [Value.string("1"), .real(1), .blob([0x31]), .null] { #expect(try scope.find(RowKey([key]), in: notes) == nil) }
+    for key in [Value.integer(1), .string("A"), .string("n"), .blob([0x61])] {
+      #expect(try scope.find(RowKey([key]), in: texts) == nil)
+    }
+  }
+}
