@@ -95,6 +95,18 @@ extension JSONWriter {
   }
 }
 
+/// Which of a few known texts were there.
+struct SeenPlaces {
+  static let capacity = UInt64.bitWidth
+  private var bits: UInt64 = 0
+
+  /// Returns whether it was not there yet. The place is below `capacity`.
+  mutating func insert(_ place: Int) -> Bool {
+    defer { bits |= 1 << place }
+    return bits & 1 << place == 0
+  }
+}
+
 /// Whether no name stands twice.
 func areDistinct(_ names: [Name]) -> Bool {
   // Most rows are narrow, and for those comparing is cheaper than hashing.
@@ -129,15 +141,14 @@ extension JSONScanner {
   /// The same where some of the names may be known.
   mutating func readFields(named names: inout KnownNames) throws -> [Field] {
     var fields: [Field] = []
-    // By their places, names are distinct at once; comparing each with each was an eighth of an import.
-    var places: UInt64 = 0
+    // By their places it is known at once; to compare each name with each was an eighth of an import.
+    var seen = SeenPlaces()
     var areCounted = true
     try beginObject()
     while let (name, place) = try names.nextKey(in: &self) {
       fields.append(Field(name, try readValue()))
-      if let place, place < UInt64.bitWidth {
-        if places & 1 << place != 0 { throw LineProblem("a column stands twice") }
-        places |= 1 << place
+      if let place, place < SeenPlaces.capacity {
+        guard seen.insert(place) else { throw LineProblem("a column stands twice") }
       } else {
         areCounted = false
       }

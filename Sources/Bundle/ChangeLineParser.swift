@@ -34,8 +34,7 @@ struct ChangeLineParser {
           try scanner.skipValue()
           continue
         }
-        guard draft.seen & 1 << place == 0 else { throw LineProblem("a member stands twice") }
-        draft.seen |= 1 << place
+        guard draft.seen.insert(place) else { throw LineProblem("a member stands twice") }
         try read(Member.all[place], from: &scanner, into: &draft)
       }
       try scanner.finish()
@@ -70,8 +69,7 @@ struct ChangeLineParser {
 
   /// A line while its members arrive.
   private struct Draft {
-    /// A bit for each member that was there.
-    var seen = 0
+    var seen = SeenPlaces()
     var table: Name?
     var operation: Operation?
     var unknownOperation: String?

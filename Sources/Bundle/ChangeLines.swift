@@ -14,8 +14,8 @@ public final class ChangeLines {
   private var used: [ChangeLine] = []
   private let manifest: Manifest
   private let progress: (any ProgressObserver)?
-  /// How much is on the conveyor.
-  private var underWay = BatchSize()
+  /// The size of the batch that was put on the conveyor last.
+  private var last = BatchSize()
   private var tellsOfKeys = false
   private var count = 0
 
@@ -89,7 +89,6 @@ public final class ChangeLines {
     }
     try fill()
     guard var parsed = conveyor.take() else { return nil }
-    underWay.remove(parsed.size)
     for (place, line) in parsed.lines.enumerated() {
       do throws(LineProblem) { try check(line) } catch {
         parsed.lines.removeSubrange(place...)
@@ -102,8 +101,8 @@ public final class ChangeLines {
 
   /// Puts as much on the conveyor as may be there.
   private func fill() throws {
-    while conveyor.count < BatchSize.mostAtOnce, !underWay.isLarge, let batch = try read() {
-      underWay.add(batch.size)
+    while conveyor.count == 0 || conveyor.count < last.mostAtOnce, let batch = try read() {
+      last = batch.size
       conveyor.put(batch)
     }
   }

@@ -57,7 +57,7 @@ struct StepLines: ~Copyable {
     batch.steps.append((place, table, step))
     batch.size.add(step.byteCount)
     if !batch.size.isFull { return }
-    let mostAtOnce = batch.size.isLarge ? 0 : BatchSize.mostAtOnce
+    let mostAtOnce = batch.size.mostAtOnce
     put()
     while conveyor.count > mostAtOnce { try take() }
   }

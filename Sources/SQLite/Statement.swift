@@ -68,13 +68,12 @@ public struct Statement: ~Copyable {
 
   func clearBindings() { sqlite3_clear_bindings(handle) }
 
-  /// Runs a statement that returns no row, with these parameters and those behind them, and makes it ready again.
-  public func run(_ values: [Value], _ more: [Value] = []) throws(SQLiteError) {
+  /// Runs a statement that returns no row, with these parameters, and makes it ready again.
+  public func run(_ values: [Value]) throws(SQLiteError) {
     defer { reset() }
     for (place, value) in values.enumerated() { try bindInPlace(value, at: Int32(place + 1)) }
-    for (place, value) in more.enumerated() { try bindInPlace(value, at: Int32(values.count + place + 1)) }
     // The statement reads text and blobs where they lie. It is run once by that; each later time binds all of its parameters anew.
-    _ = try withExtendedLifetime((values, more)) { () throws(SQLiteError) in try step() }
+    _ = try withExtendedLifetime(values) { () throws(SQLiteError) in try step() }
   }
 
   /// The same as `bind`, but that SQLite makes no copy: the value must live, and stay as it is, until the statement is reset. Copies were

@@ -113,7 +113,7 @@ public final class RowTable {
     case .update(let changes):
       let changes = changes.filter { !schema.key.contains($0.column) }
       if changes.isEmpty { return }
-      try update(of: changes.map(\.column)).statement.run(key.values, changes.map(\.value))
+      try update(of: changes.map(\.column)).statement.run(key.values + changes.map(\.value))
     }
   }
 
