@@ -107,7 +107,7 @@ final class HeldRows {
     guard let change = try? record.change(in: store.tables[place].schema) else { return .waits }
     let rows = store.rows[place]
     let found = try scope.find(record.key, in: place)
-    if let found, !found.maySee, !found.mayWrite { return .waits }
+    if let found, found.isOutOfReach { return .waits }
     let hub = found?.row
     let past = try store.past(of: record.key, in: place)
     let others = try store.changesByOthers(

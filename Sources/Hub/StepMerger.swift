@@ -132,7 +132,7 @@ final class StepMerger {
       return Self.itself
     }
     // Whether the change met anything, or was even the same, would tell what is in the row.
-    if let found, !found.maySee, !found.mayWrite { return try noteHidden(step, met: hub, in: place) }
+    if let found, found.isOutOfReach { return try noteHidden(step, met: hub, in: place) }
     let past = try store.past(of: step.key, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
     if let change = Change(from: hub, to: result.row) {

@@ -10,11 +10,6 @@ struct TroubledFiles: FileSystem {
   var fault: Fault?
   private let host = HostFileSystem()
 
-  init(free: Int64? = nil, fault: Fault? = nil) {
-    self.free = free
-    self.fault = fault
-  }
-
   /// Fails one of the calls that change something, as a failing disk does: the n-th of them.
   final class Fault: Sendable {
     private let left: Mutex<Int>

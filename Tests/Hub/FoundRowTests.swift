@@ -1,5 +1,3 @@
-import SatchelCapture
-import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 import TestSupport
@@ -23,19 +21,12 @@ struct FoundRowTests {
       CREATE TABLE texts (id TEXT COLLATE NOCASE PRIMARY KEY, "true");
       INSERT INTO texts VALUES ('a', 0), ('1', 1), ('N', 1);
       """)
-    let definition = try DatasetDefinition(
-      json: Array(
-        """
-        { "dataset": "d", "version": 1, "tables": {
-            "notes": { "visible": "level", "write": "level >= 2" }, "texts": { "visible": "id <> 'N'" } } }
-        """.utf8))
-    let tables = try TrackedTable.find(definition, in: database)
-    try ScopeRules(dataset: definition, tables: tables).check(in: database)
-    let identity = HubStore.Identity(id: ReplicaID(unchecked: "hub"), name: "hub", epoch: Epoch(unchecked: "epoch"))
-    try database.writeTransaction {
-      try HubStore.install(in: database, identity: identity, definition: definition, tables: tables, at: 0)
-    }
-    store = try HubStore(path: folder("data.sqlite"))
+    store = try HubStore.make(
+      of: database, at: folder("data.sqlite"),
+      """
+      { "dataset": "d", "version": 1, "tables": {
+          "notes": { "visible": "level", "write": "level >= 2" }, "texts": { "visible": "id <> 'N'" } } }
+      """)
   }
 
   @Test("what is found with the row is what the rules say of it")

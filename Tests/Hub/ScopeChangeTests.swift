@@ -1,6 +1,4 @@
 import Foundation
-import SatchelCapture
-import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 import TestSupport
@@ -102,13 +100,6 @@ struct ScopeHistory {
     try database.execute("PRAGMA synchronous = OFF; \(dataset.schema)")
     for _ in 0..<30 { try? database.execute(dataset.write(&random)) }
     try database.execute(dataset.deletionOfNameless)
-    let definition = try DatasetDefinition(json: Array(dataset.definition.utf8))
-    let tables = try TrackedTable.find(definition, in: database)
-    try ScopeRules(dataset: definition, tables: tables).check(in: database)
-    let identity = HubStore.Identity(id: ReplicaID(unchecked: "hub"), name: "hub", epoch: Epoch(unchecked: "epoch"))
-    try database.writeTransaction {
-      try HubStore.install(in: database, identity: identity, definition: definition, tables: tables, at: 0)
-    }
-    return try HubStore(path: path)
+    return try HubStore.make(of: database, at: path, dataset.definition)
   }
 }

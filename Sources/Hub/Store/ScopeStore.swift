@@ -49,6 +49,8 @@ final class ScopeStore {
     let row: Row
     let maySee: Bool
     let mayWrite: Bool
+    /// Whether it is none of the user's business.
+    var isOutOfReach: Bool { !maySee && !mayWrite }
   }
 
   init(_ store: HubStore, user: User) {
@@ -99,7 +101,7 @@ final class ScopeStore {
     return try mayWriteCheck(place).holds(for: key)
   }
 
-  /// The row with this key as it is now, and what the user may do with it; nil: there is none. To ask for both at once took a tenth off
+  /// The row with this key as it is now, and what the user may do with it; nil: there is none. To ask for both at once took a twentieth off
   /// an import.
   func find(_ key: RowKey, in place: Int) throws -> Found? {
     let rows = store.rows[place]
@@ -107,9 +109,9 @@ final class ScopeStore {
     let finding = try findings[place] ?? finding(in: place)
     findings[place] = finding
     let count = rows.schema.columns.count
-    let (seen, writable) = openWhereSeen.contains(place) ? (count, count) : (count, count + 1)
     let found = try finding.answer(for: key) {
-      Found(row: Row($0.values(from: 0, count: count)), maySee: $0.integer(seen) != 0, mayWrite: $0.integer(writable) != 0)
+      Found(
+        row: Row($0.values(from: 0, count: count)), maySee: $0.integer(count) != 0, mayWrite: $0.integer($0.columnCount - 1) != 0)
     }
     // A column's type makes one of 1 and '1'; keys are the same bytes.
     return found.flatMap { rows.schema.key(of: $0.row) == key ? $0 : nil }
@@ -117,10 +119,9 @@ final class ScopeStore {
 
   private func finding(in place: Int) throws -> Question {
     let table = store.tables[place]
-    // Most rules make no difference between the two, and one question is enough.
-    let sql = rules.findingSQL(
-      table, asking: openWhereSeen.contains(place) ? [rules.visible(table)] : [rules.visible(table), rules.writable(table)])
-    return Question(try prepare(sql).statement, about: table.schema, columns: [])
+    // Most rules make no difference between the two, and one condition is enough.
+    let conditions = [rules.visible(table)] + (openWhereSeen.contains(place) ? [] : [rules.writable(table)])
+    return try question(rules.findingSQL(table, asking: conditions), about: table)
   }
 
   /// Whether a row that the user may change may be one no longer, once it is `after` instead of `before`. Most updates leave alone what
@@ -139,7 +140,11 @@ final class ScopeStore {
   /// Whether a row meets a condition.
   func question(_ condition: (TrackedTable) -> String, in place: Int) throws -> Question {
     let table = store.tables[place]
-    let (kept, authorizer) = try prepare(rules.ofRowSQL(table, condition(table)))
+    return try question(rules.ofRowSQL(table, condition(table)), about: table)
+  }
+
+  private func question(_ sql: String, about table: TrackedTable) throws -> Question {
+    let (kept, authorizer) = try prepare(sql)
     return Question(kept, about: table.schema, columns: authorizer.dependencies(on: table.schema))
   }
 
