@@ -51,15 +51,27 @@ public struct BundleReader {
       throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed")
     }
     return VerifiedBundle(
-      manifest: head.manifest, signer: head.signer, digest: head.digest, entries: head.entries, folder: folder, limits: limits,
+      manifest: head.manifest, signer: head.signer, signature: head.signature, digest: head.digest, entries: head.entries,
+      folder: folder, limits: limits,
       platform: platform)
   }
 
   /// What a bundle is, by its signed manifest alone: nothing that follows it is looked at.
-  public func manifest(of path: String, trust: Trust) throws -> Manifest {
+  public func manifest(of path: String, trust: Trust) throws -> Manifest { try identity(of: path, trust: trust).manifest }
+
+  /// A bundle's manifest, the digest of its B2SUMS, and the signature of that.
+  public struct Identity: Sendable {
+    public let manifest: Manifest
+    public let digest: Digest
+    public let signature: Signature
+  }
+
+  /// What a bundle is, and what tells it from every other one: nothing that follows its manifest is looked at.
+  public func identity(of path: String, trust: Trust) throws -> Identity {
     try withOpened(path) {
       var tar = try TarReader(from: ZstdSource(limits: limits, $0))
-      return try head(of: &tar, trust).manifest
+      let head = try head(of: &tar, trust)
+      return Identity(manifest: head.manifest, digest: head.digest, signature: head.signature)
     }
   }
 
@@ -68,6 +80,7 @@ public struct BundleReader {
     let manifest: Manifest
     let entries: [Manifest.Entry]
     let signer: PublicKey
+    let signature: Signature
     let sums: Sums
     let digest: Digest
   }
@@ -75,7 +88,7 @@ public struct BundleReader {
   private func head(of tar: inout TarReader, _ trust: Trust) throws -> Head {
     let signatureBytes = try small(.signature, of: &tar, limit: limits.signatureBytes)
     let sumsBytes = try small(.sums, of: &tar, limit: limits.sumsBytes)
-    let (key, comment) = try verify(signatureBytes, sumsBytes, trust)
+    let (key, signature, comment) = try verify(signatureBytes, sumsBytes, trust)
     let sums = try Sums(sumsBytes)
 
     let manifestBytes = try small(.manifest, of: &tar, limit: limits.manifestBytes)
@@ -93,7 +106,7 @@ public struct BundleReader {
     guard entries.reduce(0, { $0 + $1.bytes }) <= limits.totalBytes else {
       throw BundleError.tooLarge("All that it holds", limit: limits.totalBytes)
     }
-    return Head(manifest: manifest, entries: entries, signer: key, sums: sums, digest: Digest.of(sumsBytes))
+    return Head(manifest: manifest, entries: entries, signer: key, signature: signature, sums: sums, digest: Digest.of(sumsBytes))
   }
 
   /// What the file says once it is decrypted, where it is encrypted, and unpacked.
@@ -118,7 +131,9 @@ public struct BundleReader {
     return AgeOpener.isAge(try PeekedSource(FileSource(fd, files: platform.files), count: 64).beginning)
   }
 
-  private func verify(_ signatureBytes: [UInt8], _ sums: [UInt8], _ trust: Trust) throws(BundleError) -> (PublicKey, String) {
+  private func verify(_ signatureBytes: [UInt8], _ sums: [UInt8], _ trust: Trust) throws(BundleError) -> (
+    PublicKey, Signature, comment: String
+  ) {
     let signature: Signature
     do { signature = try Signature(fileBytes: signatureBytes) } catch { throw .badSignature(error.message) }
     guard signatureBytes.starts(with: "untrusted comment: \(Manifest.untrustedComment)\n".utf8) else {
@@ -136,7 +151,7 @@ public struct BundleReader {
       }
       key = claimed
     }
-    do { return (key, try key.verify(signature, message: sums)) } catch { throw .badSignature(error.message) }
+    do { return (key, signature, try key.verify(signature, message: sums)) } catch { throw .badSignature(error.message) }
   }
 
   /// An entry that is small enough for memory and must be the next one.

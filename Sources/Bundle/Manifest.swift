@@ -106,6 +106,13 @@ public struct Manifest: Hashable, Sendable {
     /// Attached files that the hub is known to have, that the device's rows name, and that are not there any more: it asks for them. In their
     /// order, each once, at most as many as a bundle carries.
     public let lost: [AttachmentPath]
+    /// The export after which all changes of this one were made: it holds everything since. Exports between that one and this one may be
+    /// left out. nil: the bundle was made by a version that did not say it; then it is the first export of the chain.
+    public var base: SequenceNumber?
+    /// The emission `received`, with the hub's signature of it; nil: the bundle was made by a version that did not name it.
+    public var proof: EmissionProof?
+    /// Emissions of earlier histories that the device has and the hub is not known to have: their files come beside this bundle.
+    public var brings: [Digest] = []
 
     public static let longestChain = 256
 
@@ -136,7 +143,8 @@ public struct Manifest: Hashable, Sendable {
     /// Whether nothing is missing between `merged`, the last export that a hub has, and this one: it is the next, or it says itself that
     /// it goes back as far. It holds all changes since the first export of its chain, and it may be that one's own that are not among them.
     public func reaches(back merged: SequenceNumber) -> Bool {
-      sequence <= merged.next || chain.first.map { $0.sequence <= merged } ?? false
+      if let base { return base <= merged }
+      return sequence <= merged.next || chain.first.map { $0.sequence <= merged } ?? false
     }
   }
 
@@ -153,6 +161,13 @@ public struct Manifest: Hashable, Sendable {
     public let acknowledged: SequenceNumber
     /// Of that export's B2SUMS, by which the device can tell that it was its own and not a copy's; nil: the hub does not say.
     public let acknowledgedDigest: Digest?
+    /// The emissions on which the device may be when it imports this one, in their order; on any other it refuses it. nil:
+    /// the bundle was made by a version that did not name them.
+    public var follows: [EmissionLink]?
+    /// The hub's epochs before this one, in the order of their text; nil: the bundle was made by a version that did not name them.
+    public var former: [Epoch]?
+    /// Emissions of earlier histories whose files have come to the hub.
+    public var collected: [Digest] = []
 
     public init(
       epoch: Epoch, number: EmissionNumber, after: EmissionNumber, extent: Extent, acknowledged: SequenceNumber,

@@ -30,6 +30,7 @@ extension Manifest {
       }
       guard changes.lost.count <= BundleLimits.mostBlobs, zip(changes.lost, changes.lost.dropFirst()).allSatisfy({ $0 < $1 })
       else { throw .manifest("lost is too long or out of order") }
+      guard changes.base.map({ $0 < changes.sequence }) ?? true else { throw .manifest("base is not before this export") }
     }
     if case .backup = body {
       guard from == to, user.isEmpty else { throw .manifest("a backup is from a hub to itself") }
@@ -59,6 +60,9 @@ extension Manifest {
       let builds = scope.after > .zero && scope.after < scope.number
       guard scope.extent == .full ? scope.after == .zero : builds else {
         throw .manifest("the emission \(scope.number) cannot build on \(scope.after)")
+      }
+      guard scope.follows?.last.map({ $0.number < scope.number }) ?? true, scope.former?.contains(scope.epoch) != true else {
+        throw .manifest("it follows itself")
       }
     }
   }

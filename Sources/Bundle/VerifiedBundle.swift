@@ -9,6 +9,8 @@ import SatchelValues
 public struct VerifiedBundle: ~Copyable {
   public let manifest: Manifest
   public let signer: PublicKey
+  /// The signer's, of B2SUMS.
+  public let signature: Signature
   /// Of B2SUMS.
   public let digest: Digest
   private let entries: [Manifest.Entry]
@@ -17,11 +19,13 @@ public struct VerifiedBundle: ~Copyable {
   private let platform: Platform
 
   init(
-    manifest: Manifest, signer: PublicKey, digest: Digest, entries: [Manifest.Entry], folder: consuming StagingFolder,
+    manifest: Manifest, signer: PublicKey, signature: Signature, digest: Digest, entries: [Manifest.Entry],
+    folder: consuming StagingFolder,
     limits: BundleLimits, platform: Platform
   ) {
     self.manifest = manifest
     self.signer = signer
+    self.signature = signature
     self.digest = digest
     self.entries = entries
     self.folder = folder

@@ -1,0 +1,143 @@
+import SatchelCrypto
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+/// The members of a manifest, read with errors that name them.
+struct ManifestFields {
+  let object: JSONValue
+
+  init(_ object: JSONValue) { self.object = object }
+
+  func string(_ name: String) throws(BundleError) -> String {
+    guard let text = object[name]?.stringValue else { throw .manifest("\(name) is missing or no text") }
+    return text
+  }
+
+  private func integer(_ name: String) throws(BundleError) -> Int64 {
+    guard let number = object[name]?.integerValue else { throw .manifest("\(name) is missing or no whole number") }
+    return number
+  }
+
+  /// A number that counts something.
+  func natural(_ name: String, from least: Int64 = 0) throws(BundleError) -> Int64 {
+    let number = try integer(name)
+    guard number >= least, number <= largestCount else { throw .manifest("\(name) is out of range") }
+    return number
+  }
+
+  /// A user's name; empty where there is none yet.
+  func userName(_ name: String) throws(BundleError) -> String {
+    let text = try string(name)
+    guard isUserName(text) else { throw .manifest("\(name) is no user's name") }
+    return text
+  }
+
+  func time(_ name: String) throws(BundleError) -> String {
+    let text = try string(name)
+    guard UTCTime.isText(text) else { throw .manifest("\(name) is no time") }
+    return text
+  }
+
+  func identifier<ID: Identifier>(_ name: String) throws(BundleError) -> ID {
+    guard let id = ID(try string(name)) else { throw .manifest("\(name) is no lower-case UUID") }
+    return id
+  }
+
+  func safeName(_ name: String) throws(BundleError) -> String {
+    let text = try string(name)
+    guard isSafeName(text) else { throw .manifest("\(name) cannot be part of a file name") }
+    return text
+  }
+
+  func stamp(_ name: String) throws(BundleError) -> Stamp {
+    guard let stamp = Stamp(hexadecimal: try string(name)) else { throw .manifest("\(name) is no stamp") }
+    return stamp
+  }
+
+  /// nil: there is no such member.
+  func digest(_ name: String) throws(BundleError) -> Digest? {
+    if object[name] == nil { return nil }
+    guard let digest = Digest(hexadecimal: try string(name)) else { throw .manifest("\(name) is no digest") }
+    return digest
+  }
+
+  func continuation() throws(BundleError) -> Manifest.Continuation? {
+    guard let value = object["continues"] else { return nil }
+    let fields = ManifestFields(value)
+    return .init(
+      device: try fields.identifier("device"), acknowledged: SequenceNumber(try fields.natural("acknowledged")),
+      received: EmissionNumber(try fields.natural("received")), chain: try fields.chain())
+  }
+
+  func recipient(_ name: String) throws(BundleError) -> AgeRecipient? {
+    if object[name] == nil { return nil }
+    guard let recipient = AgeRecipient(try string(name)) else { throw .manifest("\(name) is no recipient of age's") }
+    return recipient
+  }
+
+  func rotation() throws(BundleError) -> Manifest.Rotation? {
+    guard let value = object["rotation"] else { return nil }
+    let fields = ManifestFields(value)
+    guard let key = PublicKey(line: try fields.string("key")), let recipient = try fields.recipient("recipient") else {
+      throw .manifest("rotation names no keys")
+    }
+    return .init(key: key, recipient: recipient)
+  }
+
+  func revocations() throws(BundleError) -> Manifest.Revocations? {
+    guard let value = object["revoked"] else { return nil }
+    guard let list = value["keys"]?.arrayValue else { throw .manifest("revoked has no list of keys") }
+    var keys: [PublicKey] = []
+    for item in list {
+      guard let key = item.stringValue.flatMap({ PublicKey(line: $0) }) else { throw .manifest("revoked names what is no key") }
+      if let last = keys.last, !last.line.utf8.lexicographicallyPrecedes(key.line.utf8) {
+        throw .manifest("revoked keys are not in their order")
+      }
+      keys.append(key)
+    }
+    return .init(number: try ManifestFields(value).natural("number", from: 1), keys: keys)
+  }
+
+  func chain() throws(BundleError) -> [Manifest.Changes.Link] {
+    guard let list = object["chain"]?.arrayValue, list.count <= Manifest.Changes.longestChain else {
+      throw .manifest("chain is missing or too long")
+    }
+    var chain: [Manifest.Changes.Link] = []
+    for item in list {
+      let fields = ManifestFields(item)
+      guard let digest = Digest(hexadecimal: try fields.string("digest")) else { throw .manifest("digest is no digest") }
+      chain.append(.init(sequence: SequenceNumber(try fields.natural("sequence", from: 1)), digest: digest))
+    }
+    return chain
+  }
+
+  func lost() throws(BundleError) -> [AttachmentPath] {
+    guard let value = object["lost"] else { return [] }
+    guard let list = value.arrayValue else { throw .manifest("lost is no list") }
+    var paths: [AttachmentPath] = []
+    for item in list {
+      guard let path = item.stringValue.flatMap({ AttachmentPath($0) }) else {
+        throw .manifest("lost names no place below files/")
+      }
+      paths.append(path)
+    }
+    return paths
+  }
+
+  func entries() throws(BundleError) -> [Manifest.Entry] {
+    guard let list = object["entries"]?.arrayValue, list.count <= EntryName.fixed.count + BundleLimits.mostBlobs else {
+      throw .manifest("entries is missing or too long")
+    }
+    var entries: [Manifest.Entry] = []
+    for item in list {
+      let fields = ManifestFields(item)
+      guard let name = EntryName(rawValue: try fields.string("name")), name > .manifest else {
+        throw .newerFormat("it has an entry that this version does not know")
+      }
+      if let last = entries.last, last.name >= name { throw .manifest("entries are not in their order") }
+      entries.append(.init(name: name, bytes: try fields.natural("bytes")))
+    }
+    return entries
+  }
+}

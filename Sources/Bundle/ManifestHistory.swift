@@ -1,0 +1,154 @@
+import SatchelCrypto
+import SatchelJSON
+import SatchelValues
+
+/// What manifests say of the history to which a bundle belongs. A number never identifies a bundle: number and digest together do.
+extension Manifest {
+  /// One emission, by its number and by the digest of its B2SUMS.
+  public struct EmissionLink: Hashable, Comparable, Sendable {
+    public let number: EmissionNumber
+    public let digest: Digest
+
+    public init(number: EmissionNumber, digest: Digest) {
+      self.number = number
+      self.digest = digest
+    }
+
+    public static func < (a: EmissionLink, b: EmissionLink) -> Bool {
+      a.number == b.number ? a.digest.hexadecimal < b.digest.hexadecimal : a.number < b.number
+    }
+  }
+
+  /// Which emission a device imported last, with the hub's own signature of it.
+  ///
+  /// The signature proves that the hub made the emission, even to a hub that does not know it: then that hub was set back, or it is a
+  /// copy. Whoever reads this member must check the signature before anything follows from it.
+  public struct EmissionProof: Hashable, Sendable {
+    public let digest: Digest
+    /// The emission's `B2SUMS.minisig`. nil: the device does not have it any more.
+    public let signature: Signature?
+
+    public init(digest: Digest, signature: Signature?) {
+      self.digest = digest
+      self.signature = signature
+    }
+  }
+}
+
+extension Manifest.Changes {
+  /// At most so many emissions of an earlier history are named in one bundle.
+  public static let mostBrought = 1_000
+}
+
+extension Manifest.Scope {
+  /// At most so many emissions are named on which a device may be: more than ten years of daily bundles without an answer.
+  public static let mostFollowed = 4_096
+  /// At most so many earlier epochs are named.
+  public static let mostEpochs = 1_024
+  /// A number may be above the last one by so much, within one epoch. A larger step is a mistake, or a thief's who wants to be the last.
+  public static let longestJump: Int64 = 1_000_000
+}
+
+// MARK: JSON
+
+extension Manifest.Changes {
+  var historyMembers: [JSONValue.Member] {
+    var members: [JSONValue.Member] = []
+    if let base { members.append(.init(name: "base", value: .integer(base.rawValue))) }
+    if let proof {
+      members.append(.init(name: "received_digest", value: .string(proof.digest.hexadecimal)))
+      if let signature = proof.signature {
+        let text = String(decoding: signature.fileBytes, as: UTF8.self)
+        members.append(.init(name: "received_signature", value: .string(text)))
+      }
+    }
+    if !brings.isEmpty { members.append(.init(name: "brings", value: brings.json)) }
+    return members
+  }
+}
+
+extension Manifest.Scope {
+  var historyMembers: [JSONValue.Member] {
+    var members: [JSONValue.Member] = []
+    if let follows {
+      let links = follows.map { link in
+        JSONValue.object([
+          .init(name: "number", value: .integer(link.number.rawValue)),
+          .init(name: "digest", value: .string(link.digest.hexadecimal)),
+        ])
+      }
+      members.append(.init(name: "follows", value: .array(links)))
+    }
+    if let former { members.append(.init(name: "former", value: .array(former.map { .string($0.text) }))) }
+    if !collected.isEmpty { members.append(.init(name: "collected", value: collected.json)) }
+    return members
+  }
+}
+
+extension [Digest] {
+  fileprivate var json: JSONValue { .array(map { .string($0.hexadecimal) }) }
+}
+
+extension ManifestFields {
+  /// nil: the bundle was made by a version that did not name digests.
+  func emissionProof() throws(BundleError) -> Manifest.EmissionProof? {
+    guard let digest = try digest("received_digest") else { return nil }
+    return .init(digest: digest, signature: try signature("received_signature"))
+  }
+
+  private func signature(_ name: String) throws(BundleError) -> Signature? {
+    if object[name] == nil { return nil }
+    do { return try Signature(fileBytes: Array(try string(name).utf8)) } catch { throw .manifest("\(name) is no signature") }
+  }
+
+  func base() throws(BundleError) -> SequenceNumber? {
+    if object["base"] == nil { return nil }
+    return SequenceNumber(try natural("base"))
+  }
+
+  /// nil: the bundle was made by a version that did not name them.
+  func follows() throws(BundleError) -> [Manifest.EmissionLink]? {
+    guard let value = object["follows"] else { return nil }
+    var links: [Manifest.EmissionLink] = []
+    for item in try list(value, "follows", most: Manifest.Scope.mostFollowed) {
+      let fields = ManifestFields(item)
+      guard let digest = try fields.digest("digest") else { throw .manifest("follows names an emission without its digest") }
+      let number = EmissionNumber(try fields.natural("number", from: 1))
+      let link = Manifest.EmissionLink(number: number, digest: digest)
+      if let last = links.last, !(last < link) { throw .manifest("follows is not in its order") }
+      links.append(link)
+    }
+    return links
+  }
+
+  /// nil: the bundle was made by a version that did not name them.
+  func formerEpochs() throws(BundleError) -> [Epoch]? {
+    guard let value = object["former"] else { return nil }
+    var epochs: [Epoch] = []
+    for item in try list(value, "former", most: Manifest.Scope.mostEpochs) {
+      guard let epoch = item.stringValue.flatMap({ Epoch($0) }) else { throw .manifest("former names what is no epoch") }
+      if let last = epochs.last, last.text >= epoch.text { throw .manifest("former is not in its order") }
+      epochs.append(epoch)
+    }
+    return epochs
+  }
+
+  /// The digests of a list, each once, in the order of their text. No such member: none.
+  func digests(_ name: String) throws(BundleError) -> [Digest] {
+    guard let value = object[name] else { return [] }
+    var digests: [Digest] = []
+    for item in try list(value, name, most: Manifest.Changes.mostBrought) {
+      guard let digest = item.stringValue.flatMap({ Digest(hexadecimal: $0) }) else {
+        throw .manifest("\(name) names what is no digest")
+      }
+      if let last = digests.last, last.hexadecimal >= digest.hexadecimal { throw .manifest("\(name) is not in its order") }
+      digests.append(digest)
+    }
+    return digests
+  }
+
+  private func list(_ value: JSONValue, _ name: String, most: Int) throws(BundleError) -> [JSONValue] {
+    guard let list = value.arrayValue, list.count <= most else { throw .manifest("\(name) is no list, or too long") }
+    return list
+  }
+}
