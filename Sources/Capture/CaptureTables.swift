@@ -30,7 +30,7 @@ struct CaptureTables {
     CREATE TABLE \(before) (
       \(columns.map { quoted($0) }.joined(separator: ",\n  ")),
       \(quoted(names.generation)) INTEGER NOT NULL, -- the sequence of the last export at the time of the write
-      \(quoted(names.existed)) INTEGER NOT NULL,    -- 0: the row was not there before
+      \(quoted(names.existed)) INTEGER NOT NULL,    -- 0: the row was not there before; 2: it was, and the hub does not have it
       \(quoted(names.stamp)) INTEGER NOT NULL,      -- hybrid logical clock of the last write
       PRIMARY KEY (\(quotedList(key)), \(quoted(names.generation)))
     ) WITHOUT ROWID

@@ -106,7 +106,10 @@ public enum PreImageStore {
     for image in images {
       var values = image.row?.values ?? table.schema.columns.map { _ in .null }
       for (place, column) in table.schema.key.enumerated() { values[column] = key.values[place] }
-      values += [.integer(image.generation.rawValue), .integer(image.row == nil ? 0 : 1), .integer(image.stamp.rawValue)]
+      values += [
+        .integer(image.generation.rawValue), .integer(image.row == nil ? 0 : image.isGone ? SavedRow.gone : 1),
+        .integer(image.stamp.rawValue),
+      ]
       try database.using(table.saveSQL) { try $0.run(values) }
     }
   }

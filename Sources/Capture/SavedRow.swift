@@ -5,9 +5,12 @@ import SatchelValues
 struct SavedRow {
   let key: RowKey
   private let row: Row
-  private let existed: Bool
+  private let existed: Int64
   let generation: Generation
   private let stamp: Stamp
+
+  /// What a table of pre-images says of a row that was there, and that the hub does not have any more.
+  static let gone: Int64 = 2
 
   /// Reads the saved columns, the generation, whether the row existed, and the stamp.
   init(_ statement: borrowing Statement, of table: TrackedTable) {
@@ -15,12 +18,14 @@ struct SavedRow {
     row = Row(statement.values(from: 0, count: count))
     key = table.schema.key(of: row)
     generation = Generation(statement.integer(count))
-    existed = statement.integer(count + 1) != 0
+    existed = statement.integer(count + 1)
     stamp = Stamp(statement.integer(count + 2))
   }
 
   func image(of wanted: RowKey) -> PreImage {
-    PreImage(generation: generation, stamp: stamp, row: existed && key == wanted ? row : nil)
+    PreImage(
+      generation: generation, stamp: stamp, row: existed != 0 && key == wanted ? row : nil,
+      isGone: existed == Self.gone && key == wanted)
   }
 }
 

@@ -109,7 +109,7 @@ public struct UnseenChanges {
 
   private func pendingChange(_ key: RowKey, _ images: [PreImage], _ current: Row?) throws -> UnseenChange? {
     let row = try known.row(key)
-    if images[0].row != row {
+    if images[0].hubRow != row {
       // What an export told of the row rests on what nobody saw: all of it goes once more, from what the hub knows.
       let last = sent[key].map { $0.row } ?? row
       let calm = images.map {
@@ -117,7 +117,7 @@ public struct UnseenChanges {
       }
       let isTold = images.contains { $0.generation == generation }
       return UnseenChange(
-        table.name, key, from: row, to: images[0].row, images: calm, added: isTold ? nil : .some(last))
+        table.name, key, from: row, to: images[0].hubRow, images: calm, added: isTold ? nil : .some(last))
     }
     guard let sent = sent[key] else { return nil }
     let place = images.firstIndex { $0.generation >= unsent }

@@ -66,20 +66,38 @@ private func greater(_ a: Value, _ b: Value) -> Value? {
 /// Sets, as JSON arrays: what either side took out is out, and what either put in is in. The hub's order stays, the device's new
 /// elements stand behind it.
 private func union(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
-  guard let before = elements(base), let theirs = elements(hub), let ours = elements(device) else { return nil }
+  guard let before = ElementSet(base)?.elements, let theirs = ElementSet(hub)?.elements, let ours = ElementSet(device)?.elements
+  else { return nil }
   let left = before.filter { !ours.contains($0) }
   var merged = theirs.filter { !left.contains($0) }
   for element in ours where !before.contains(element) && !merged.contains(element) { merged.append(element) }
   if merged == theirs { return hub }
   if merged == ours { return device }
-  return .text(JSONValue.array(merged).compactBytes)
+  return ElementSet(merged).value
 }
 
-/// The elements of a JSON array; NULL has none. nil: it is something else.
-private func elements(_ value: Value) -> [JSONValue]? {
-  switch value {
-  case .null: []
-  case .text(let bytes): (try? JSONValue.parse(bytes, limits: JSONLimits()))?.arrayValue
-  default: nil
+/// The elements of a column that is a set: those of a JSON array; NULL has none.
+public struct ElementSet: Sendable {
+  public let elements: [JSONValue]
+
+  init(_ elements: [JSONValue]) { self.elements = elements }
+
+  /// nil: the value is something else.
+  public init?(_ value: Value) {
+    switch value {
+    case .null: elements = []
+    case .text(let bytes):
+      guard let array = (try? JSONValue.parse(bytes, limits: JSONLimits()))?.arrayValue else { return nil }
+      elements = array
+    default: return nil
+    }
+  }
+
+  var value: Value { .text(JSONValue.array(elements).compactBytes) }
+
+  /// The value without some elements, but with those that `kept` has; nil: it has none of them.
+  public func removing(_ removed: [JSONValue], butNot kept: ElementSet?) -> Value? {
+    let rest = elements.filter { !removed.contains($0) || kept?.elements.contains($0) == true }
+    return rest.count == elements.count ? nil : ElementSet(rest).value
   }
 }

@@ -25,13 +25,15 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
   if let result = mergeDelete(change, at: stamp, onto: hub, others: others, by: rules) { return result }
   switch (change, hub) {
   case (.insert(let row), nil):
-    // Somebody deleted the row since the device heard of it last: what is gone comes back by a decision alone.
-    return others.presence ? gone(at: stamp, others, by: rules) : MergeResult(row: row)
+    // A row that was made after the deletion, by a device that knew of it, is a new one.
+    if !others.presence || others.judge == .stamps && stamp > others.newest { return MergeResult(row: row) }
+    // Somebody deleted the row, and the device did not know it: what is gone comes back by a decision alone.
+    return gone(at: stamp, others, by: rules)
   case (.insert(let row), let hub?):
     let meetings = row.values.indices.map {
       Meeting(column: $0, was: .null, value: row[$0], others: others.columns[$0] ?? others.newest)
     }
-    return meet(.insertInsert, meetings.filter { $0.value != hub[$0.column] }, at: stamp, onto: hub, by: rules)
+    return meet(.insertInsert, meetings.filter { $0.value != hub[$0.column] }, at: stamp, onto: hub, others, by: rules)
   case (.delete(let was), _):
     // Of a row that is only marked: nobody else has touched it.
     guard let hub, rules.deleted != nil else { return MergeResult(row: nil) }
@@ -43,7 +45,7 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
       let met = rules.grain == .column ? others.columns[change.column] : others.isEmpty ? nil : newest
       return Meeting(column: change.column, was: change.was, value: change.value, others: met)
     }
-    return meet(.updateUpdate, meetings, at: stamp, onto: hub, by: rules)
+    return meet(.updateUpdate, meetings, at: stamp, onto: hub, others, by: rules)
   }
 }
 
@@ -59,7 +61,7 @@ private struct Meeting {
 
 /// Writes a device's values into the hub's row, but for clashing columns that a policy gives to the hub.
 private func meet(
-  _ kind: ConflictKind, _ meetings: [Meeting], at stamp: Stamp, onto hub: Row, by rules: MergeRules
+  _ kind: ConflictKind, _ meetings: [Meeting], at stamp: Stamp, onto hub: Row, _ all: OthersChanges, by rules: MergeRules
 ) -> MergeResult {
   var row = hub
   var winners: [Int: Winner] = [:]
@@ -79,7 +81,7 @@ private func meet(
       }
     }
     if hub[column] == meeting.value { continue }
-    let verdict = decide(rules.winner(of: column), device: stamp, hub: others)
+    let verdict = decide(rules.policy(of: column, for: all), device: stamp, hub: others)
     if verdict.winner == .device { row[column] = meeting.value }
     if verdict.state == .open { isOpen = true }
     winners[column] = verdict.winner
@@ -119,7 +121,7 @@ private func mergeDelete(
   }
 
   func deleteMeetsUpdate(_ deleted: Row?, _ newest: Stamp) -> MergeResult {
-    let verdict = decide(rules.table, device: stamp, hub: newest)
+    let verdict = decide(rules.policy(for: others), device: stamp, hub: newest)
     return MergeResult(
       row: verdict.winner == .device ? deleted : hub,
       disagreement: Disagreement(kind: .deleteUpdate, state: verdict.state, rowWinner: verdict.winner))
@@ -140,7 +142,7 @@ private func applying(_ changes: [ColumnChange], to row: Row) -> Row {
 
 /// No change of a device brings a deleted row back: where the policy would have it, somebody has to decide.
 private func gone(leaving row: Row? = nil, at stamp: Stamp, _ others: OthersChanges, by rules: MergeRules) -> MergeResult {
-  let verdict = decide(rules.table, device: stamp, hub: others.newest)
+  let verdict = decide(rules.policy(for: others), device: stamp, hub: others.newest)
   return MergeResult(row: row, disagreement: Disagreement(kind: .updateDelete, state: stateOfLoss(by: verdict)))
 }
 

@@ -26,11 +26,25 @@ public struct OthersChanges: Sendable {
   public var presence: Bool
   /// The newest stamp of the row, whenever that was.
   public var newest: Stamp
+  /// Who decides where values differ.
+  public var judge: Judge
+  /// With `judge` `stamps`: the columns for which the policies decide all the same, because the device is known not to have seen them.
+  public var disputed: Set<Int> = []
 
-  public init(columns: [Int: Stamp] = [:], presence: Bool = false, newest: Stamp = .zero) {
+  /// Who decides between a device's value and another one.
+  public enum Judge: Sendable {
+    /// The table's policies: it is known that the device did not see the other value.
+    case policies
+    /// The stamps: the hub was set back, and the device may have seen the other value, or one that the hub has lost. A change that knew
+    /// another change has the greater stamp, so it wins in whatever order they come.
+    case stamps
+  }
+
+  public init(columns: [Int: Stamp] = [:], presence: Bool = false, newest: Stamp = .zero, judge: Judge = .policies) {
     self.columns = columns
     self.presence = presence
     self.newest = newest
+    self.judge = judge
   }
 
   public var isEmpty: Bool { columns.isEmpty && !presence }
@@ -45,6 +59,16 @@ extension MergeRules {
   /// Rules by which somebody decides wherever values differ.
   public static func manual(_ schema: TableSchema) -> MergeRules {
     MergeRules(table: .manual, columns: schema.columns.map { _ in .winner(.manual) }, grain: .column)
+  }
+
+  /// The policy for a row as a whole.
+  func policy(for others: OthersChanges) -> Policy {
+    others.judge == .stamps && others.disputed.isEmpty ? .newest : table
+  }
+
+  /// The policy for a column that both sides changed.
+  func policy(of column: Int, for others: OthersChanges) -> Policy {
+    others.judge == .stamps && !others.disputed.contains(column) ? .newest : winner(of: column)
   }
 
   /// Who wins a column that both sides changed and whose values cannot be one: of two that cannot be added up, somebody chooses.

@@ -34,6 +34,11 @@ public func rebase(
   for image in images {
     moved.append(PreImage(generation: image.generation, stamp: image.stamp, row: row))
     guard let change = pending[image.generation] else { continue }
+    if row == nil, case .delete(let was) = change {
+      // Gone, or out of sight: the hub hears of the deletion all the same. It may bring a row back that somebody saw go.
+      moved = moved.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: was, isGone: true) }
+      continue
+    }
     let result = merge(change, at: image.stamp, onto: row, others: others, by: rules)
     if let disagreement = result.disagreement {
       conflicts.append(.init(image: image, change: change, disagreement: disagreement, met: row))
@@ -41,6 +46,26 @@ public func rebase(
     row = result.row
   }
   return Rebased(row: row, images: moved, conflicts: conflicts)
+}
+
+extension OthersChanges {
+  /// What others did to a row, as the values tell from which a change started: what is different by now, somebody else has changed.
+  /// - Parameter stamp: of the row's newest change.
+  public static func difference(meeting change: Change, onto row: Row?, at stamp: Stamp) -> OthersChanges {
+    var others = OthersChanges(newest: stamp)
+    guard let row else {
+      if case .update = change { others.presence = true }
+      return others
+    }
+    let columns: [Int] =
+      switch change {
+      case .insert(let new): new.values.indices.filter { row[$0] != new[$0] }
+      case .update(let changes): changes.filter { row[$0.column] != $0.was }.map(\.column)
+      case .delete(let was): was.values.indices.filter { row[$0] != was[$0] }
+      }
+    for column in columns { others.columns[column] = stamp }
+    return others
+  }
 }
 
 private func difference(from base: Row?, to incoming: Row?, at stamp: Stamp) -> OthersChanges {

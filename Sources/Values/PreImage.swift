@@ -4,11 +4,22 @@ public struct PreImage: Hashable, Sendable {
   public let stamp: Stamp
   /// nil: the row was not there.
   public let row: Row?
+  /// Whether the hub's row is gone already, or out of sight: the image is there because a deletion is still to reach the hub.
+  public let isGone: Bool
 
-  public init(generation: Generation, stamp: Stamp, row: Row?) {
+  public init(generation: Generation, stamp: Stamp, row: Row?, isGone: Bool = false) {
     self.generation = generation
     self.stamp = stamp
     self.row = row
+    self.isGone = isGone
+  }
+
+  /// The row as the hub has it, as far as is known here; nil: the hub has none.
+  public var hubRow: Row? { isGone ? nil : row }
+
+  /// The same image with the row as `body` makes it.
+  public func mapRow(_ body: (Row) -> Row) -> PreImage {
+    PreImage(generation: generation, stamp: stamp, row: row.map(body), isGone: isGone)
   }
 }
 

@@ -51,6 +51,15 @@ public enum BlockTable {
       ])
   }
 
+  /// The same for a range that was given in a time of which nothing else is known here. One that begins where another does stays as it is.
+  public static func takeOver(_ block: KeyBlock, of replica: ReplicaID, in database: borrowing Database) throws {
+    let isKnown = try database.first(
+      "SELECT 1 FROM satchel_blocks WHERE table_name = :table AND first_key = :first",
+      ["table": .string(block.table.text), "first": .integer(block.first)]
+    ) { _ in true }
+    if isKnown != true { try add(block, of: replica, in: database) }
+  }
+
   /// The range that a replica was given last; nil where it has none.
   public static func newest(of table: Name, for replica: ReplicaID, in database: borrowing Database) throws -> KeyBlock? {
     try database.first(

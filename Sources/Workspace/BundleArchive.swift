@@ -56,14 +56,17 @@ public struct BundleArchive: Sendable {
     for old in try numbers(prefix) where old < number { try files.remove(path(prefix, old)) }
   }
 
-  /// Puts the same files where nothing looks for them by itself, and a person can.
-  public func setAside(_ prefix: String, below number: Int64) throws {
+  /// Puts the files that are called `prefix` and another number than `kept` where nothing looks for them by itself, and a person can.
+  public func setAside(_ prefix: String, but kept: Int64?) throws {
+    for old in try numbers(prefix) where old != kept { try setAside(prefix, old) }
+  }
+
+  /// The same for one file.
+  public func setAside(_ prefix: String, _ number: Int64) throws {
     let former = Paths.join(folder.archive, "former")
-    for old in try numbers(prefix) where old < number {
-      try files.makeDirectory(former, mode: 0o755)
-      let path = path(prefix, old)
-      try files.rename(path, to: Paths.join(former, Paths.name(of: path)))
-    }
+    try files.makeDirectory(former, mode: 0o755)
+    let path = path(prefix, number)
+    try files.rename(path, to: Paths.join(former, Paths.name(of: path)))
   }
 
   private static func numbers(_ prefix: String, in folder: String, _ files: any FileSystem) throws -> [Int64] {

@@ -154,10 +154,11 @@ extension ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// The hub's cursor at the emission on which a conflict's change was made.
-  public static func since(_ id: ConflictID, in database: borrowing Database) throws -> Cursor {
-    Cursor(
-      try database.first("SELECT since FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) { $0.integer(0) } ?? 0)
+  /// The hub's cursor at the emission on which a conflict's change was made; nil: the change is of an epoch before the present one.
+  public static func since(_ id: ConflictID, in database: borrowing Database) throws -> Cursor? {
+    try database.first("SELECT since FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) {
+      $0.optionalInteger(0).map { Cursor($0) }
+    } ?? nil
   }
 
   public static func count(_ state: ConflictState, in database: borrowing Database) throws -> Int64 {

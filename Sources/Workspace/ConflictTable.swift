@@ -173,6 +173,16 @@ public enum ConflictTable {
       ["table": .string(table.text)])
   }
 
+  /// Changes that waited for a row which another device was to deliver again: somebody has to see to them. Returns how many there were.
+  public static func openAwaiting(in database: borrowing Database) throws -> Int {
+    try database.run(
+      """
+      UPDATE satchel_conflicts SET state = 'open', kind = 'update/delete', told = NULL
+      WHERE state = 'held' AND operation = 'update' AND kind <> 'forbidden' AND since IS NULL
+      """)
+    return Int(database.changes)
+  }
+
   private static func winners(_ record: ConflictRecord) -> Value {
     .text(FieldsCoding.json(record.winners.map { Field($0.name, .string($0.winner.rawValue)) }))
   }

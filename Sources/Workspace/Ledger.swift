@@ -13,6 +13,8 @@ public enum Verdict: String, Sendable {
   case stale
   /// A piece of a bundle whose other pieces have not come yet: it is kept. Of such the ledger says nothing.
   case part
+  /// Of a hub's own that a device brought back: it is kept, until all of the lost time is there.
+  case collected
   /// Of a hub that was restored from a backup and lacks exports of this device's: nothing changed but that those are to be carried once more.
   case redeliver
   /// Made here, to be carried.
@@ -22,7 +24,7 @@ public enum Verdict: String, Sendable {
   /// Whether a bundle of which this is said needs no carrying any more.
   public var isTaken: Bool {
     switch self {
-    case .imported, .repeated, .stale, .part: true
+    case .imported, .repeated, .stale, .part, .collected: true
     case .redeliver, .written, .refused: false
     }
   }
@@ -109,6 +111,13 @@ public enum Ledger {
   public static func hasTaken(_ bundle: BundleID, in database: borrowing Database) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND verdict IN ('imported', 'stale')", ["bundle": .string(bundle.text)]
+    ) { _ in true } ?? false
+  }
+
+  /// Whether a bundle was made here.
+  public static func hasWritten(_ bundle: BundleID, in database: borrowing Database) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND direction = 'out'", ["bundle": .string(bundle.text)]
     ) { _ in true } ?? false
   }
 

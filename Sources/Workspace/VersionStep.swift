@@ -99,7 +99,7 @@ public final class VersionStep {
         try table.set(table.schema.key(of: row), row)
       }
       try PreImageStore.each(table.table, since: .zero, in: database) { key, images, current in
-        try table.set(key, images[0].row)
+        try table.set(key, images[0].hubRow)
         try own.set(key, current)
       }
     }

@@ -1,0 +1,50 @@
+import SatchelSQLite
+import SatchelValues
+
+/// Brings Satchel's own tables in a database from an earlier release to this one.
+///
+/// The table `satchel_schema` holds the number of the schema. A database of release 0.1 has no such table: it has schema 1.
+public struct SchemaUpgrade: Sendable {
+  public typealias Step = @Sendable (borrowing Database) throws -> Void
+
+  public static let schema = """
+    CREATE TABLE satchel_schema (
+      one INTEGER PRIMARY KEY CHECK (one = 1),
+      version INTEGER NOT NULL -- of Satchel's own tables; 1 is release 0.1, which has no such table
+    )
+    """
+
+  private let steps: [Step]
+  private var newest: Int64 { Int64(steps.count) + 1 }
+
+  /// - Parameter steps: the first one leads from schema 1 to schema 2.
+  public init(_ steps: [Step]) { self.steps = steps }
+
+  /// Notes that the tables of a new database are those of this release. The caller holds the transaction.
+  public func begin(in database: borrowing Database) throws {
+    try database.execute(Self.schema)
+    try database.run("INSERT INTO satchel_schema VALUES (1, :version)", ["version": .integer(newest)])
+  }
+
+  /// Runs the steps that the database lacks, in one transaction. One that is of this release is only looked at.
+  ///
+  /// Throws a `WorkspaceError` if a newer release has changed it.
+  public func run(in database: borrowing Database) throws {
+    if try version(of: database) == newest { return }
+    try database.writeTransaction {
+      let version = try version(of: database)
+      guard version <= newest else {
+        throw WorkspaceError(
+          "newer-schema", "A newer version of Satchel has worked with this database.", hint: "Install that version here too.")
+      }
+      for step in steps[Int(version - 1)...] { try step(database) }
+      if version == 1 { return try begin(in: database) }
+      try database.run("UPDATE satchel_schema SET version = :version", ["version": .integer(newest)])
+    }
+  }
+
+  private func version(of database: borrowing Database) throws -> Int64 {
+    guard try database.hasTable("satchel_schema") else { return 1 }
+    return try database.first("SELECT version FROM satchel_schema") { $0.integer(0) } ?? 1
+  }
+}
