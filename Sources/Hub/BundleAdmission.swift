@@ -45,7 +45,6 @@ extension HubWorkspace {
     }
     // What a volume is a piece of, is checked when it is whole.
     guard case .changes(let changes) = manifest.body else { return }
-    try check(changes, of: device, at: store.identity)
     guard manifest.version <= store.dataset.version else {
       throw Refusal(
         "newer-dataset", "It is of version \(manifest.version) of the dataset; this hub has version \(store.dataset.version).",

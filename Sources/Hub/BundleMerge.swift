@@ -44,10 +44,7 @@ struct BundleMerge {
       (result.attached, result.attachedNewer) = (arriving.newCount, arriving.newerCount)
       (result.beside, result.attachedLost) = (arriving.beside, lost.count)
       device.merged = max(device.merged, changes.sequence)
-      // What a hub that was restored does not know of, it cannot build on.
-      if try store.hasEmission(changes.received, of: device.id) {
-        device.proved = max(device.proved, changes.received)
-      }
+      if verdict == .imported { try noteStand(&device) }
       device.heard = now
       if device.state == .preparing { device.state = .active }
       if verdict == .imported {
@@ -57,11 +54,22 @@ struct BundleMerge {
       try store.save(device)
       try store.keepChain(of: manifest, changes, bundle.digest)
       try store.prove(device.proved, by: device.id)
+      try store.noteBrought(changes.brings, by: device)
       try Ledger.add(
         manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now, conflicts: Int64(result.conflicts),
         in: store.database)
       if workspace.ending == .keep { try arriving.put() }
       return result
+    }
+  }
+
+  /// Notes on which emission the device is. Only a newer bundle changes what the hub believes of that.
+  private func noteStand(_ device: inout EnrolledDevice) throws {
+    if try store.emission(changes, of: device.id) != nil {
+      device.proved = max(device.proved, changes.received)
+    } else if changes.epoch == store.identity.epoch, let proof = changes.proof {
+      // The hub has forgotten what the device has: it gets everything, and has to be told that it may follow from there.
+      try store.declare(.init(number: changes.received, digest: proof.digest), by: device.id)
     }
   }
 
@@ -82,20 +90,23 @@ struct BundleMerge {
     _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ device: EnrolledDevice, _ now: Int64
   ) throws -> HubImportReport {
     let emissions = try store.emissions(of: device.id)
-    // A device that stands on an emission which a restored hub does not know has all that was in the one before it. Where none is
-    // known, because it was away for long, nobody knows what it started from.
-    let stand = emissions.last { $0.number <= changes.received }
+    let emission = try store.emission(changes, of: device.id)
     // It may have been given to another user since, who did not write this.
     var device = device
-    device.user = stand?.user ?? device.user
+    device.user = emission?.user ?? device.user
     let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
-    let since = stand?.cursor
+    let base: ChangeBase =
+      if changes.epoch != store.identity.epoch {
+        .formerEpoch(emission?.cursor)
+      } else {
+        emission.map { .emission($0.cursor) } ?? .forgotten
+      }
     // What the device sent comes back to it only if it may meanwhile have imported something and rebased this away.
-    let echo = (emissions.last?.number ?? .zero) > changes.received
+    let echo = base.cursor == nil || (emissions.last?.number ?? .zero) > changes.received
     let scope = ScopeStore(store, user: user)
-    let merger = StepMerger(store, device: device, scope: scope, bundle: manifest.bundle, since: since, echo: echo, now: now)
+    let merger = StepMerger(store, device: device, scope: scope, bundle: manifest.bundle, base: base, echo: echo, now: now)
     var speech = try Speech(of: manifest, store)
-    let keys = try DeviceKeys(scope, device, received: changes.received, since: since, speech)
+    let keys = try DeviceKeys(scope, device, received: changes.received, base: base, speech)
     try keys.settle(bundle, at: now)
     // First what the device found and then what its user decided: it may be about the same, in one bundle.
     let told = try takeConflicts(bundle, device, keys, speech, latest: merger.latest, now)

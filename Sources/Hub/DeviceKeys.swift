@@ -13,7 +13,7 @@ final class DeviceKeys {
   private let scope: ScopeStore
   private let device: EnrolledDevice
   private let received: EmissionNumber
-  private let since: Cursor?
+  private let base: ChangeBase
   private let references: KeyReferences
   private let speech: Speech
   private(set) var map: KeyMap
@@ -28,14 +28,14 @@ final class DeviceKeys {
   /// - Parameters:
   ///   - scope: what the device's user may see and change.
   ///   - received: the emission on which the device stood.
-  ///   - since: the hub's cursor at that emission; nil: nobody knows it any more.
+  ///   - base: from what the device made its changes.
   ///   - speech: of the bundle.
-  init(_ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, since: Cursor?, _ speech: Speech) throws {
+  init(_ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, base: ChangeBase, _ speech: Speech) throws {
     store = scope.store
     self.scope = scope
     self.device = device
     self.received = received
-    self.since = since
+    self.base = base
     self.speech = speech
     references = try KeyReferences(store.tables)
     map = KeyMap(references, store.tables)
@@ -157,7 +157,7 @@ final class DeviceKeys {
     }
     if try store.isGiven(birth.key, in: birth.place) { return true }
     let past = try store.past(of: key, in: birth.place)
-    guard let since else { return past != nil }
+    guard let since = base.cursor else { return past != nil }
     let others = try store.changesByOthers(of: past, in: birth.place, after: since, than: device.id)
     if others.presence { return true }
     return try ConflictTable.isAwaited(key, of: store.tables[birth.place].name, byOtherThan: device.id, in: store.database)

@@ -110,8 +110,13 @@ final class HeldRows {
     if let found, found.isOutOfReach { return .waits }
     let hub = found?.row
     let past = try store.past(of: record.key, in: place)
+    let since = try ConflictTable.since(record.id, in: store.database)
+    if since == nil, hub == nil, past == nil || past.map({ $0.stamp < record.stamp }) == true, record.operation == .update {
+      return .waits
+    }
     let others = try store.changesByOthers(
-      of: past, in: place, after: try ConflictTable.since(record.id, in: store.database), than: record.device)
+      meeting: change, onto: hub, with: past, in: place, from: since.map { .emission($0) } ?? .formerEpoch(nil), by: record.device
+    )
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
     var parents = FoundParents()
     guard try store.brokenReference(of: result.row, from: hub, in: place, besides: &parents) == nil else { return .waits }

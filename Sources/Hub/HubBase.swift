@@ -12,10 +12,22 @@ import SatchelWorkspace
 extension HubWorkspace {
   /// How the names of a version's bases begin. The number behind it is that of the first change after the base.
   ///
-  /// Each version has its own: what its migration made of columns, no base of the one before can tell. And a base is there before the commit
-  /// that makes it count.
-  func basePrefix(_ version: Int64) -> String {
-    "\(configuration.dataset)-\(configuration.name)-\(configuration.name)-v\(version)-"
+  /// Each version has its own: what its migration made of columns, no base of the one before can tell. So has each epoch. A base is there
+  /// before the commit that makes it count, and must not take the place of another one.
+  /// - Parameter epoch: nil: the name is one that release 0.1 gave.
+  func basePrefix(_ version: Int64, _ epoch: Epoch?) -> String {
+    let beginning = "\(configuration.dataset)-\(configuration.name)-\(configuration.name)-v\(version)-"
+    return epoch.map { "\(beginning)\($0.text.prefix(8))-" } ?? beginning
+  }
+
+  /// How the names of the bases begin that are there; nil: there is none.
+  private func presentPrefix(_ version: Int64, _ epoch: Epoch) throws -> String? {
+    let archive = BundleArchive(folder, platform.files)
+    return try [basePrefix(version, epoch), basePrefix(version, nil)].first { try !archive.numbers($0).isEmpty }
+  }
+
+  func hasBase(_ store: HubStore) throws -> Bool {
+    try presentPrefix(store.dataset.version, store.identity.epoch) != nil
   }
 
   /// Writes the rows as they are now. The caller holds a transaction, in which nothing waits to be taken into the log.
@@ -35,7 +47,7 @@ extension HubWorkspace {
         .init(epoch: epoch, number: EmissionNumber(cursor.rawValue + 1), after: .zero, extent: .full, acknowledged: .zero)))
     try platform.files.rename(
       draft.write(draft.seal(manifest, with: key)),
-      to: BundleArchive(folder, platform.files).path(basePrefix(definition.version), cursor.rawValue + 1))
+      to: BundleArchive(folder, platform.files).path(basePrefix(definition.version, epoch), cursor.rawValue + 1))
   }
 
   /// What every row must be, but for changes that no trigger saw and those that wait to be taken into the log.
@@ -43,8 +55,9 @@ extension HubWorkspace {
   /// Throws a `WorkspaceError` where the base is missing or damaged.
   func known(_ store: HubStore, in folder: borrowing StagingFolder) throws -> KnownRows {
     let archive = BundleArchive(self.folder, platform.files)
-    let prefix = basePrefix(store.dataset.version)
-    guard let number = try archive.numbers(prefix).last else { throw Self.noBase("it is not there") }
+    guard let prefix = try presentPrefix(store.dataset.version, store.identity.epoch),
+      let number = try archive.numbers(prefix).last
+    else { throw Self.noBase("it is not there") }
     let bundle: VerifiedBundle
     do {
       bundle = try reader.read(archive.path(prefix, number), trust: .keys(ownKeys()), staging: self.folder.inbox)
@@ -59,15 +72,16 @@ extension HubWorkspace {
     return known
   }
 
-  /// Forgets the bases before the newest one of a version, those of earlier versions too.
-  func forgetBases(_ archive: BundleArchive, before version: Int64) throws {
-    guard let newest = try archive.numbers(basePrefix(version)).last else { return }
-    try archive.forget(basePrefix(version), below: newest)
-    // Versions follow one another, and a version has a base of its own as long as nothing was forgotten.
-    var earlier = version - 1
-    while try !archive.numbers(basePrefix(earlier)).isEmpty {
-      try archive.forget(basePrefix(earlier), below: .max)
-      earlier -= 1
+  /// Forgets the bases before the newest one of a version, those of earlier versions and epochs too.
+  func forgetBases(_ archive: BundleArchive, _ store: HubStore) throws {
+    let version = store.dataset.version
+    guard let newest = try archive.numbers(basePrefix(version, store.identity.epoch)).last else { return }
+    try archive.forget(basePrefix(version, store.identity.epoch), below: newest)
+    let epochs = try [nil, store.identity.epoch] + store.formerEpochs()
+    for epoch in epochs {
+      for earlier in 1..<(version + 1) where earlier < version || epoch != store.identity.epoch {
+        try archive.forget(basePrefix(earlier, epoch), below: .max)
+      }
     }
   }
 

@@ -65,7 +65,7 @@ extension HubWorkspace {
       if ending == .keep {
         for file in files { try platform.files.removeIfThere(file) }
         let archive = BundleArchive(folder, platform.files)
-        try forgetBases(archive, before: store.dataset.version)
+        try forgetBases(archive, store)
         if isShrinking { try store.shrink() }
       }
       (report.database.after, report.archive.after) = try (platform.files.size(databasePath), archiveBytes())

@@ -15,6 +15,7 @@ extension HubWorkspace {
       do {
         let store = try examined()
         report.add(store.damage)
+        if let found = try store.setBack() { report.add(Finding("set-back", found.words, hint: SetBack.wayOut)) }
         try report.check(store.database, at: databasePath)
         if store.damage.contains(where: { !$0.isRepairable }) { return report }
         let changes = try store.writeTransaction(.takeBack) { try reinstallAndCompare(store) }
@@ -46,7 +47,7 @@ extension HubWorkspace {
   }
 
   private func repair(_ store: HubStore) throws -> [UnseenChange] {
-    if store.damage.isEmpty, try BundleArchive(folder, platform.files).numbers(basePrefix(store.dataset.version)).isEmpty {
+    if store.damage.isEmpty, try !hasBase(store) {
       // The rows as they are are all that anybody knows: from now on it is known what they were.
       try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
       if ending == .takeBack { return [] }

@@ -29,6 +29,7 @@ extension HubWorkspace {
   func emit(
     to name: String, full: Bool, encryption: Encryption, attachedBytes: Int64?, _ store: HubStore, _ turns: Turns
   ) throws -> EmitReport {
+    try refuseSetBack(store)
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     guard [.active, .preparing].contains(device.state) else {
       throw WorkspaceError(
@@ -122,16 +123,19 @@ extension HubWorkspace {
     let now = platform.clock.milliseconds()
     // Of what the bundle carries, and of nothing else: another stamp would tell of changes that this user may not see.
     newest = max(newest, Stamp(milliseconds: now))
+    var scope = Manifest.Scope(
+      epoch: store.identity.epoch, number: plan.number, after: plan.extent == .full ? .zero : plan.device.proved,
+      extent: plan.extent, acknowledged: plan.device.merged,
+      acknowledgedDigest: try store.digest(of: plan.device.merged, in: plan.device.id))
+    scope.follows = try store.follows(plan)
+    scope.former = try store.identity.knowsFormerEpochs ? store.formerEpochs() : nil
+    scope.collected = try store.collected(from: plan.device.id)
     var manifest = Manifest(
       bundle: platform.random.identifier(), dataset: store.dataset.name, version: store.dataset.version,
       from: .init(id: store.identity.id, name: store.identity.name), to: .init(id: plan.device.id, name: plan.device.name),
       user: plan.user.name, created: UTCTime.text(milliseconds: now), stamp: newest, changes: draft.count(of: .changes),
       conflicts: draft.count(of: .conflicts),
-      body: .scope(
-        .init(
-          epoch: store.identity.epoch, number: plan.number, after: plan.extent == .full ? .zero : plan.device.proved,
-          extent: plan.extent, acknowledged: plan.device.merged,
-          acknowledgedDigest: try store.digest(of: plan.device.merged, in: plan.device.id))))
+      body: .scope(scope))
     manifest.recipient = try keys.recipient()
     manifest.rotation = rotation
     manifest.revoked = try store.revocations()
@@ -144,10 +148,11 @@ extension HubWorkspace {
     let emission = Emission(
       number: plan.number, cursor: plan.cursor, acknowledged: plan.device.merged, version: store.dataset.version,
       revocations: manifest.revoked?.number ?? 0, user: plan.user.name, basis: plan.basis, file: manifest.fileName,
-      isWritten: false)
+      isWritten: false, digest: sealed.digest)
     let previous = zip(plan.emissions, plan.held).suffix(1).map { (number: $0.number, sets: $1) }.first
     try store.save(emission, holding: plan.visible, after: previous, of: plan.device.id)
     try store.markTold(writer.keysToTell(), by: plan.number)
+    try store.markCollectedTold(to: plan.device.id, by: plan.number)
     try store.markOwedSent(to: plan.device.id, by: plan.number)
     try ConflictTable.markTold(conflicts.map(\.id), by: plan.number.rawValue, in: store.database)
     try Ledger.add(manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: store.database)

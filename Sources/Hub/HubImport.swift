@@ -38,6 +38,8 @@ public struct HubImportReport: Sendable {
   public var attachedLost = 0
   /// Of a volume: which others must come before anything can be taken.
   public var waiting: BundleParts.Waiting?
+  /// What came back of the time that the hub lost; nil: it was not merged with this bundle.
+  public var recovery: RecoveryReport?
 }
 
 extension HubImportReport {
@@ -59,10 +61,16 @@ extension HubWorkspace {
   /// - Parameter volume: the one that completed the bundle at `path`; nil: it came as it is.
   func take(_ path: String, _ store: HubStore, of volume: Manifest?) throws -> HubImportReport {
     let report = try quarantining(path, store) {
+      try refuseSetBack(store)
       let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox) { manifest, signer in
-        try check(manifest, signer: signer, store)
+        if case .scope(let scope) = manifest.body {
+          try checkOwnEmission(manifest, scope, signer: signer, store)
+        } else {
+          try check(manifest, signer: signer, store)
+        }
         try manifest.check(isWholeOf: volume)
       }
+      if case .scope(let scope) = bundle.manifest.body { return try takeOwnEmission(bundle, scope, from: path, store) }
       if case .volume(let volume) = bundle.manifest.body { return try keep(bundle, volume, store) }
       return try merge(bundle, from: path, store)
     }
@@ -76,11 +84,14 @@ extension HubWorkspace {
     let manifest = bundle.manifest
     let changes = try self.changes(of: manifest)
     try refuseFork(manifest, changes, bundle.digest, store)
+    // Not before all of it is proved: what follows from it may be that this hub stops, or that the file waits here.
+    if let device = try store.device(manifest.from.id) { try HistoryCheck(self, store, device, changes).run() }
     try check(attachmentsOf: bundle, store)
     let archive = HubArchive(folder, platform.files)
     let brought = try ending == .keep ? archive.bring(path, manifest) : nil
     defer { if let brought { try? platform.files.removeIfThere(brought) } }
-    let report = try BundleMerge(self, store, manifest, changes).run(bundle)
+    var report = try BundleMerge(self, store, manifest, changes).run(bundle)
+    report.recovery = try completeRecovery(store)
     if ending == .takeBack { return report }
     if let device = try store.device(manifest.from.id) {
       try publish(device)

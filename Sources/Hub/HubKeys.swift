@@ -90,16 +90,43 @@ extension HubWorkspace {
     }
   }
 
-  /// Makes a new key in the place of one that is lost or in wrong hands. No device can be told of it by a signature: each has a person
-  /// compare its fingerprint.
-  public func replaceLostKeys() throws -> PublicKey {
+  /// What it costs to replace a lost key.
+  public struct CostOfLoss: Sendable {
+    /// The devices at which a person has to compare the new key's fingerprint.
+    public let devices: [String]
+    /// The key that was made after an earlier loss, if no device is known to have met it: it can be used as it is.
+    public let unused: PublicKey?
+  }
+
+  public func costOfLostKeys() throws -> CostOfLoss {
+    let store = try examined()
+    let devices = try store.devices().filter { $0.state == .active }.map(\.name)
+    return CostOfLoss(devices: devices, unused: try isUnused(store) ? keys.ownKey() : nil)
+  }
+
+  /// Whether the present key replaced a lost one, and no device is known to have met it.
+  private func isUnused(_ store: HubStore) throws -> Bool {
+    guard try store.wasKeyLost() else { return false }
+    return try store.devices().allSatisfy { $0.proved < store.identity.firstEmission }
+  }
+
+  /// Makes a new key in the place of one that is lost or in wrong hands, and begins a new epoch: what a thief has numbered is worth nothing
+  /// in it. No device can be told of the key by a signature: at each one a person compares its fingerprint.
+  ///
+  /// If a key was made like that before and no device is known to have met it yet, that key is returned and nothing changes.
+  /// - Parameter again: make another one even then, because that one is lost too.
+  public func replaceLostKeys(again: Bool = false) throws -> PublicKey {
     try changing { store in
+      if !again, try isUnused(store) { return try keys.ownKey() }
       let old = try ownKeys()
       try store.forgetToldKeys()
       try store.revoke(old, at: platform.clock.milliseconds())
+      try store.noteKeyLost()
       if ending == .takeBack { return old[0] }
       if try keys.nextKey() != nil { try keys.dropNext() }
-      return try keys.replaceLost(name: configuration.name)
+      let key = try keys.replaceLost(name: configuration.name)
+      _ = try beginEpoch(store, isAfterLoss: false)
+      return key
     }
   }
 

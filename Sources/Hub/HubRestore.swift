@@ -134,8 +134,8 @@ public struct HubRestore {
     try files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
     try checkKeys(keys, source, folder, bundle.signer)
     let hub = HubWorkspace(folder: folder, configuration: configuration, keys: keys, platform: platform, ending: .keep)
-    if case .new = source { _ = try hub.replaceLostKeys() }
-    let epoch = try hub.beginEpoch()
+    if case .new = source { _ = try hub.replaceLostKeys(again: true) }
+    let epoch = try hub.beginEpochAfterLoss()
     return RestoreReport(
       dataset: configuration.dataset, name: configuration.name, created: bundle.manifest.created, former: opened.backup.epoch,
       epoch: epoch, cursor: cursor, devices: try hub.devices().map { ($0.name, $0.merged) }, fingerprint: try hub.fingerprint())
@@ -165,21 +165,5 @@ public struct HubRestore {
     guard try ([keys.ownKey()] + keys.former()).contains(signer) || keys.nextKey() == signer else {
       throw WorkspaceError("other-key", "The keys are not those of the hub that made this backup.", hint: "Name that hub's keys.")
     }
-  }
-}
-
-extension HubWorkspace {
-  /// Begins a new history with the rows as they are, and a base for it.
-  fileprivate func beginEpoch() throws -> Epoch {
-    let epoch: Epoch = platform.random.identifier()
-    let store = try store()
-    let now = platform.clock.milliseconds()
-    try store.writeTransaction(.keep) {
-      try store.absorb(user: Self.hubUser, at: now)
-      try store.beginEpoch(epoch, at: now / 1000)
-      try KeyBlocks(store).beginAnew(after: store.identity.epoch)
-      try writeBase(store.database, store.tables, store.dataset, epoch: epoch, cursor: store.cursor())
-    }
-    return epoch
   }
 }

@@ -20,8 +20,12 @@ public struct HubStatus: Sendable {
   public let quarantined: [Quarantine.Refused]
   /// Bundles of which some volumes came, and others did not.
   public let volumes: [BundleParts.Waiting]
-  /// Bundles of a newer version of the dataset than the hub's, by their files' names: they wait until it has that.
-  public let waiting: [(file: String, version: Int64)]
+  /// Bundles that nothing is wrong with and that cannot be merged yet.
+  public let waiting: [WaitingBundle]
+  /// What proves that the hub was set back; nil: nothing does.
+  public let setBack: SetBack?
+  /// What is collected of the time that the hub lost; nil: nothing is.
+  public let recovery: Recovering?
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
   public let attachments: Attachments
@@ -33,6 +37,14 @@ public struct HubStatus: Sendable {
   public let damage: [CaptureDamage]
   /// Of the damage: triggers that are gone or were changed.
   public let missingTriggers: [Name]
+
+  /// The devices for which the hub waits before it merges what the lost time held.
+  public struct Recovering: Sendable {
+    /// Those that did not deliver in this epoch yet.
+    public let silent: [String]
+    /// Those that still have bundles of the lost time to bring, and how many.
+    public let awaited: [(device: String, count: Int64)]
+  }
 
   /// The files that rows name.
   public struct Attachments: Sendable {
@@ -69,12 +81,18 @@ extension HubWorkspace {
       heldConflicts: try ConflictTable.count(.held, in: store.database),
       quarantined: try Quarantine.list(folder, files: platform.files),
       volumes: try BundleParts(folder, platform: platform).waiting(),
-      waiting: try waiting().map { (Paths.name(of: $0.path), $0.version) },
+      waiting: try waiting(), setBack: try store.setBack(), recovery: try recovering(store),
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       attachments: try HubAttachments(store, self).status(),
       backedUp: try LastBackup(in: folder, platform.files)?.at,
       unaware: try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(\.name),
       damage: store.damage, missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
+  }
+
+  private func recovering(_ store: HubStore) throws -> HubStatus.Recovering? {
+    guard try store.isRecovering() else { return nil }
+    let silent = try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(\.name)
+    return .init(silent: silent, awaited: try store.awaitedEmissions())
   }
 
   /// The newest entries of the ledger first.

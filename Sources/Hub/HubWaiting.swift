@@ -1,26 +1,66 @@
 import SatchelBundle
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
-/// Bundles of a newer version of the dataset than the hub has, because it was set back: they wait until it has come so far again.
+/// A bundle that nothing is wrong with and that cannot be merged yet.
+public struct WaitingBundle: Sendable {
+  public let path: String
+  public let device: String
+  public let number: Int64
+  /// For what it waits.
+  public let reason: Reason
+
+  public enum Reason: Sendable {
+    /// For the hub to have this version of the dataset.
+    case version(Int64)
+    /// For earlier exports of its device: the hub has those up to this one.
+    case earlier(than: SequenceNumber)
+    /// For the operator: the hub was set back.
+    case setBack
+    /// For nothing any more: the next import merges it.
+    case due
+  }
+
+  /// A word that does not change.
+  public var word: String {
+    switch reason {
+    case .version: "newer-dataset"
+    case .earlier: "gap"
+    case .setBack: "set-back"
+    case .due: "due"
+    }
+  }
+}
+
+/// Bundles that wait in `bundles/inbox/waiting`.
 extension HubWorkspace {
-  /// The bundles that wait in the inbox, with the version of the dataset of which each is.
-  public func waiting() throws -> [(path: String, version: Int64)] {
+  /// The bundles that wait, with what each waits for.
+  public func waiting() throws -> [WaitingBundle] {
     let paths = try WaitingBundles(folder, platform.files).list()
     if paths.isEmpty { return [] }
     let store = try examined()
-    return paths.compactMap { path in
-      let manifest = try? reader.manifest(of: path, trust: .keys(trustedKeys(store)))
-      return manifest.map { (path, $0.version) }
+    let isSetBack = try store.setBack() != nil
+    return try paths.compactMap { path in
+      guard let manifest = try? reader.manifest(of: path, trust: .keys(trustedKeys(store))) else { return nil }
+      let isOurs = manifest.from.id == store.identity.id
+      return WaitingBundle(
+        path: path, device: isOurs ? manifest.to.name : manifest.from.name, number: manifest.wholeNumber,
+        reason: isSetBack ? .setBack : try reason(for: manifest, store))
     }
   }
 
-  /// Of those, the ones that can be taken by now.
+  private func reason(for manifest: Manifest, _ store: HubStore) throws -> WaitingBundle.Reason {
+    if manifest.version > store.dataset.version, manifest.kind == .changes { return .version(manifest.version) }
+    guard case .changes(let changes) = manifest.body, let device = try store.device(manifest.from.id), changes.base != nil,
+      changes.sequence > device.merged, !changes.reaches(back: device.merged)
+    else { return .due }
+    return .earlier(than: device.merged)
+  }
+
+  /// Of those, the ones that can be merged by now, in the order in which they need each other.
   public func dueByNow() throws -> [String] {
-    let waiting = try waiting()
-    if waiting.isEmpty { return [] }
-    let present = try store().dataset.version
-    return waiting.filter { $0.version <= present }.map(\.path)
+    try waiting().filter { if case .due = $0.reason { true } else { false } }.map(\.path)
   }
 
   func keepWaiting(_ path: String, _ store: HubStore) throws {

@@ -155,7 +155,8 @@ extension HubStore {
     ) { row in
       guard let place = place(of: Name(row.text(0))), let operation = Operation(rawValue: row.text(2)) else { return }
       let entry = LogEntry(
-        operation: operation, set: try row.fields(3), was: try row.fields(4), device: row.optionalText(5),
+        cursor: Cursor(row.integer(7)), operation: operation, set: try row.fields(3), was: try row.fields(4),
+        device: row.optionalText(5),
         stamp: Stamp(row.integer(6)))
       let reference = "\(place) \(row.text(1))"
       if let known = places[reference] {
@@ -164,7 +165,7 @@ extension HubStore {
         places[reference] = found.count
         found.append(
           RevertedRow(
-            place: place, key: try RowKey(canonical: Array(row.text(1).utf8)), entries: [entry], last: Cursor(row.integer(7))))
+            place: place, key: try RowKey(canonical: Array(row.text(1).utf8)), entries: [entry], last: entry.cursor))
       }
     }
     return found

@@ -15,8 +15,8 @@ final class StepMerger {
   let scope: ScopeStore
   let device: EnrolledDevice
   private let bundle: BundleID?
-  /// The hub's cursor at the emission on which the device made its changes; nil: nobody knows it any more.
-  private let since: Cursor?
+  /// From what the device made its changes.
+  let base: ChangeBase
   private let now: Int64
   /// Of the device's changes, but for their stamps.
   private let origin: Origin
@@ -36,13 +36,13 @@ final class StepMerger {
   private(set) var conflicts = 0
 
   init(
-    _ store: HubStore, device: EnrolledDevice, scope: ScopeStore, bundle: BundleID?, since: Cursor?, echo: Bool, now: Int64
+    _ store: HubStore, device: EnrolledDevice, scope: ScopeStore, bundle: BundleID?, base: ChangeBase, echo: Bool, now: Int64
   ) {
     self.store = store
     self.scope = scope
     self.device = device
     self.bundle = bundle
-    self.since = since
+    self.base = base
     self.now = now
     origin = Origin(device: device.id, user: device.user, stamp: .zero, bundle: bundle, echo: echo, at: now)
     latest = Stamp(milliseconds: now + 1)
@@ -124,16 +124,19 @@ final class StepMerger {
   // MARK: one step
 
   /// Takes a step, or notes why it is not taken. Returns what stands in its way where that may change.
-  private func attempt(_ pending: Pending, in place: Int) throws -> Obstacle? {
-    let step = pending.step
-    let found = try scope.find(step.key, in: place)
+  private func attempt(_ sent: Pending, in place: Int) throws -> Obstacle? {
+    let found = try scope.find(sent.step.key, in: place)
     let hub = found?.row
-    if hub == nil, try isHeld(step.key, in: place) {
+    if hub == nil, try isHeld(sent.step.key, in: place) {
       return Self.itself
     }
+    let past = try store.past(of: sent.step.key, in: place)
+    if awaitsRow(sent.step, onto: hub, with: past) { return Self.awaited }
+    let pending = Pending(step: try withoutRemovedElements(sent.step, with: past, in: place), decided: sent.decided)
+    let step = pending.step
     // Whether the change met anything, or was even the same, would tell what is in the row.
     if let found, found.isOutOfReach { return try noteHidden(step, met: hub, in: place) }
-    let past = try store.past(of: step.key, in: place)
+    try rememberDeletion(step, onto: hub, with: past, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
     if let change = Change(from: hub, to: result.row) {
       if device.isReadOnly { return try forbid(step, met: hub, in: place, "The device may change nothing.") }
@@ -156,10 +159,10 @@ final class StepMerger {
     } else if let hub, result.disagreement == nil, let part = madeTwice(step, as: hub, in: place) {
       try log(part, step, with: past, in: place)
     }
+    if let hub, found?.mayWrite == true { try rememberRemovals(step, onto: hub, with: past, in: place) }
     if let disagreement = result.disagreement {
       try note(disagreement, step, met: hub, in: place)
-    } else if case .delete = step.change, result.row != nil {
-      // The row is only marked: the device, where it is gone, must be shown it.
+    } else if step.isShownByHub(result.row, over: hub) {
       try store.owe(step.key, in: place, to: device.id)
     }
     return nil
@@ -194,12 +197,8 @@ final class StepMerger {
       let all = OthersChanges(columns: Dictionary(uniqueKeysWithValues: schema.columns.indices.map { ($0, .zero) }))
       return merge(step.change, at: stamp, onto: hub, others: all, by: .hubWins(schema))
     }
-    let others =
-      if let since {
-        try store.changesByOthers(of: past, in: place, after: since, than: device.id)
-      } else {
-        try store.changesByOthers(against: step.change, onto: hub, with: past, by: device.id)
-      }
+    let others = try store.changesByOthers(
+      meeting: step.change, onto: hub, with: past, in: place, from: base, by: device.id)
     return merge(step.change, at: stamp, onto: hub, others: others, by: store.rows[place].rules)
   }
 
@@ -274,8 +273,7 @@ final class StepMerger {
     record.stamp = min(step.stamp, latest)
     if record.state == .held { holdsAny = true }
     let isHidden = try met.map { try !scope.maySee(store.rows[place].schema.key(of: $0), in: place) } ?? false
-    // A change that waits was found to be in nobody's way by now.
-    let since = try self.since ?? store.cursor()
+    let since = try base.sinceOfWaiting(store)
     if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, told: told, isHidden: isHidden, in: store.database)
     {
       conflicts += 1
@@ -299,5 +297,18 @@ final class StepMerger {
       return
     }
     try ConflictTable.correct(record, at: now, isHidden: isHidden, in: store.database)
+  }
+}
+
+extension Step {
+  /// Whether the device must be sent the row although nothing disagrees.
+  ///
+  /// One that it deleted is only marked here. One that it made like the hub's, it has from now on, whether its user may see that or not.
+  fileprivate func isShownByHub(_ row: Row?, over hub: Row?) -> Bool {
+    switch change {
+    case .delete: row != nil
+    case .insert: hub != nil && row == hub
+    case .update: false
+    }
   }
 }

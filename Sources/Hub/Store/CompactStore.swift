@@ -16,7 +16,9 @@ extension HubStore {
         SELECT since FROM satchel_conflicts WHERE state = 'held' AND since IS NOT NULL)
       """
     ) { $0.optionalInteger(0) }
-    return try min(cursor(), (needed ?? nil).map { Cursor($0) } ?? cursor())
+    // While the lost time is collected, the log says which values somebody has seen since.
+    let latest = try isRecovering() ? min(cursor(), identity.epochCursor) : cursor()
+    return min(latest, (needed ?? nil).map { Cursor($0) } ?? latest)
   }
 
   /// Forgets the log up to a cursor, but for the newest entry of all: it says how far the hub has come. Returns how many entries went.

@@ -1,3 +1,5 @@
+import SatchelBundle
+import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
@@ -15,6 +17,8 @@ struct Emission {
   let basis: String?
   let file: String
   let isWritten: Bool
+  /// Of its B2SUMS; nil: release 0.1 made it, and its ledger does not know it either.
+  let digest: Digest?
 }
 
 extension HubStore {
@@ -22,7 +26,7 @@ extension HubStore {
   func emissions(of device: ReplicaID) throws -> [Emission] {
     try database.all(
       """
-      SELECT number, cursor, acknowledged, version, user, file, written, revocations, basis
+      SELECT number, cursor, acknowledged, version, user, file, written, revocations, basis, digest
       FROM satchel_emissions
       WHERE device = :device
       ORDER BY number
@@ -31,11 +35,70 @@ extension HubStore {
       Emission(
         number: EmissionNumber($0.integer(0)), cursor: Cursor($0.integer(1)), acknowledged: SequenceNumber($0.integer(2)),
         version: $0.integer(3), revocations: $0.integer(7), user: $0.text(4), basis: $0.optionalText(8), file: $0.text(5),
-        isWritten: $0.integer(6) != 0)
+        isWritten: $0.integer(6) != 0, digest: $0.optionalText(9).flatMap { Digest(hexadecimal: $0) })
     }
   }
 
-  /// Whether the hub knows what a device holds that stands on this emission.
+  /// The emission on which a device made a bundle; nil: the hub does not know, or does not know any more, what the device then had.
+  func emission(_ changes: Manifest.Changes, of device: ReplicaID) throws -> Emission? {
+    guard let found = try emissions(of: device).first(where: { $0.number == changes.received }) else { return nil }
+    // Another history may have given the number too. Release 0.1 named no digest.
+    if let known = found.digest, let named = changes.proof?.digest, known != named { return nil }
+    return found
+  }
+
+  /// The emissions on which a device may be when it imports the next one, in their order. nil: release 0.1 made one whose digest nobody
+  /// knows.
+  ///
+  /// A delta is right for those since the proved one alone; a full bundle for all that this hub made in this epoch, whatever it has
+  /// forgotten of them.
+  func follows(_ plan: EmissionPlan) throws -> [Manifest.EmissionLink]? {
+    guard plan.extent == .full else { return links(plan.emissions) }
+    let former = try plan.device.continues.flatMap { try device($0)?.name }
+    let made = try database.all(
+      """
+      SELECT number, digest
+      FROM satchel_ledger
+      WHERE peer IN (:name, :former) AND kind = 'scope' AND direction = 'out' AND number >= :first AND number < :number AND digest IS NOT NULL
+      ORDER BY number DESC
+      LIMIT :most
+      """,
+      [
+        "name": .string(plan.device.name), "former": .string(former ?? plan.device.name),
+        "first": .integer(identity.firstEmission.rawValue), "number": .integer(plan.number.rawValue),
+        "most": .integer(Int64(Manifest.Scope.mostFollowed) - 1),
+      ]
+    ) { row in
+      Digest(hexadecimal: row.text(1)).map { Manifest.EmissionLink(number: EmissionNumber(row.integer(0)), digest: $0) }
+    }.compactMap(\.self)
+    let declared = try declared(by: plan.device.id).map { [$0] } ?? []
+    return Set(made + declared).sorted()
+  }
+
+  private func links(_ emissions: [Emission]) -> [Manifest.EmissionLink]? {
+    let links = emissions.suffix(Manifest.Scope.mostFollowed).compactMap { emission in
+      emission.digest.map { Manifest.EmissionLink(number: emission.number, digest: $0) }
+    }
+    return links.count == min(emissions.count, Manifest.Scope.mostFollowed) ? links : nil
+  }
+
+  /// The emission on which a device says that it is, and which the hub has forgotten; nil: there is none.
+  func declared(by device: ReplicaID) throws -> Manifest.EmissionLink? {
+    try database.first(
+      "SELECT number, digest FROM satchel_declared WHERE device = :device", ["device": .string(device.text)]
+    ) { row in Digest(hexadecimal: row.text(1)).map { .init(number: EmissionNumber(row.integer(0)), digest: $0) } } ?? nil
+  }
+
+  func declare(_ emission: Manifest.EmissionLink, by device: ReplicaID) throws {
+    try database.run(
+      "INSERT OR REPLACE INTO satchel_declared (device, number, digest) VALUES (:device, :number, :digest)",
+      [
+        "device": .string(device.text), "number": .integer(emission.number.rawValue),
+        "digest": .string(emission.digest.hexadecimal),
+      ])
+  }
+
+  /// Whether the hub knows what a device has that is on this emission.
   func hasEmission(_ number: EmissionNumber, of device: ReplicaID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_emissions WHERE device = :device AND number = :number",
@@ -72,8 +135,8 @@ extension HubStore {
   ) throws {
     try database.run(
       """
-      INSERT INTO satchel_emissions (device, number, cursor, acknowledged, version, revocations, user, basis, file, written)
-      VALUES (:device, :number, :cursor, :acknowledged, :version, :revocations, :user, :basis, :file, :written)
+      INSERT INTO satchel_emissions (device, number, cursor, acknowledged, version, revocations, user, basis, file, written, digest)
+      VALUES (:device, :number, :cursor, :acknowledged, :version, :revocations, :user, :basis, :file, :written, :digest)
       """,
       [
         "device": .string(device.text), "number": .integer(emission.number.rawValue),
@@ -82,6 +145,7 @@ extension HubStore {
         "revocations": .integer(emission.revocations),
         "user": .string(emission.user), "basis": emission.basis.map { .string($0) } ?? .null, "file": .string(emission.file),
         "written": .integer(emission.isWritten ? 1 : 0),
+        "digest": emission.digest.map { .string($0.hexadecimal) } ?? .null,
       ])
     try database.run(
       "UPDATE satchel_devices SET emitted = :number WHERE id = :device",
@@ -113,6 +177,7 @@ extension HubStore {
     try database.run("DELETE FROM satchel_emissions WHERE device = :device AND number < :number", parameters)
     try database.run("DELETE FROM satchel_emission_sets WHERE device = :device AND number < :number", parameters)
     try database.run("DELETE FROM satchel_owed WHERE device = :device AND emission <= :number", parameters)
+    try database.run("DELETE FROM satchel_declared WHERE device = :device AND number < :number", parameters)
   }
 
   /// Forgets everything that was made for a device: it gets all anew.

@@ -1,8 +1,9 @@
 /// The hub's own tables, beside those of capture, of conflicts, of blocks and the ledger.
 enum HubSchema {
   static let all = [
-    hub, users, devices, formerKeys, revoked, log, emissions, emissionSets, owed, chain, branches, rekeyed, HubStore.attachments,
-    HubStore.received, HubStore.files,
+    hub, epochs, setBack, users, devices, formerKeys, revoked, log, emissions, emissionSets, owed, chain, branches, rekeyed,
+    HubStore.attachments, HubStore.received, HubStore.files, HubStore.removedElements, HubStore.lostEmissions,
+    HubStore.awaitedEmissions, declared,
   ]
 
   private static let hub = """
@@ -11,10 +12,34 @@ enum HubSchema {
       id TEXT NOT NULL,
       name TEXT NOT NULL,
       epoch TEXT NOT NULL,       -- of this history
-      emissions_from INTEGER NOT NULL DEFAULT 0, -- emissions with a lower number are of a history before this one
+      emissions_from INTEGER NOT NULL DEFAULT 0, -- emissions with a lower number are of an epoch before this one
+      epoch_cursor INTEGER NOT NULL DEFAULT 0,   -- changes up to this cursor are older than this epoch
+      former_known INTEGER NOT NULL DEFAULT 1,   -- 0: not all epochs before this one are in satchel_epochs
+      recovering INTEGER NOT NULL DEFAULT 0,     -- 1: what the lost time held is collected from the devices, and not merged yet
       log_from INTEGER NOT NULL DEFAULT 0,       -- changes up to this cursor are forgotten
+      key_lost INTEGER NOT NULL DEFAULT 0,       -- 1: the hub's key replaced one that was lost
       definition TEXT NOT NULL,  -- the dataset's definition
       revocations INTEGER NOT NULL DEFAULT 0 -- the number of the list of revoked keys
+    )
+    """
+
+  /// A row for each epoch before the present one.
+  static let epochs = """
+    CREATE TABLE satchel_epochs (
+      epoch TEXT PRIMARY KEY,
+      learned INTEGER NOT NULL -- 1: this hub never was in it, and knows it from a bundle that it signed itself
+    ) WITHOUT ROWID
+    """
+
+  /// One row as long as the hub is known to have been set back: what proves it.
+  static let setBack = """
+    CREATE TABLE satchel_set_back (
+      one INTEGER PRIMARY KEY CHECK (one = 1),
+      at INTEGER NOT NULL,     -- milliseconds since 1970 when it was found
+      device TEXT NOT NULL,    -- for which the emission was made that this hub signed and does not know
+      epoch TEXT NOT NULL,     -- of that emission
+      number INTEGER NOT NULL, -- the same
+      digest TEXT NOT NULL     -- the same
     )
     """
 
@@ -86,6 +111,15 @@ enum HubSchema {
     )
     """
 
+  /// A row for each emission on which a device says that it is, and which the hub made and has forgotten since.
+  static let declared = """
+    CREATE TABLE satchel_declared (
+      device TEXT PRIMARY KEY,
+      number INTEGER NOT NULL,
+      digest TEXT NOT NULL
+    ) WITHOUT ROWID
+    """
+
   /// A row for each bundle that a device may still stand on.
   private static let emissions = """
     CREATE TABLE satchel_emissions (
@@ -99,6 +133,7 @@ enum HubSchema {
       basis TEXT,                     -- a digest of all but rows that decided what the user saw; NULL: rows without a name may have
       file TEXT NOT NULL,
       written INTEGER NOT NULL,       -- 1: the file is there and safe
+      digest TEXT,                    -- of its B2SUMS; NULL: not known
       PRIMARY KEY (device, number)
     ) WITHOUT ROWID
     """

@@ -27,8 +27,12 @@ final class HubStore {
     let id: ReplicaID
     let name: String
     let epoch: Epoch
-    /// Emissions with a lower number are of a history before this one, from before the hub was restored.
+    /// Emissions with a lower number are of an epoch before this one, from before the hub was restored.
     var firstEmission = EmissionNumber.zero
+    /// Changes up to here are older than this epoch.
+    var epochCursor = Cursor.zero
+    /// Whether all epochs before this one are known here.
+    var knowsFormerEpochs = true
     /// Changes up to here are forgotten.
     var logFrom = Cursor.zero
   }
@@ -36,25 +40,16 @@ final class HubStore {
   init(path: String) throws {
     let database = try Database(path: path, mode: .readWrite)
     try database.prepareForCommand()
-    guard try database.hasTable("satchel_hub"),
-      let (identity, definition) = try database.first(
-        "SELECT id, name, epoch, definition, emissions_from, log_from FROM satchel_hub", [:],
-        {
-          (
-            Identity(
-              id: ReplicaID(unchecked: $0.text(0)), name: $0.text(1), epoch: Epoch(unchecked: $0.text(2)),
-              firstEmission: EmissionNumber($0.integer(4)), logFrom: Cursor($0.integer(5))),
-            Array($0.text(3).utf8)
-          )
-        })
-    else {
+    let isOurs = try database.hasTable("satchel_hub")
+    if isOurs { try HubSchema.upgrade.run(in: database) }
+    guard isOurs, let (identity, definition) = try Self.identity(in: database) else {
       throw WorkspaceError(
         "not-captured", "The database \(path) is not the one that Satchel set up: its satchel_ tables are missing.",
         hint: "Was the file replaced? Put the right one back.")
     }
     let dataset = try DatasetDefinition(json: definition)
     let tables = try TrackedTable.findIntact(dataset, in: database)
-    try OwnTables(madeBy: Self.ownTables, and: dataset.tables.map { RowNumbers.tableName($0.name) }).check(
+    try OwnTables(madeBy: Self.checkedTables, and: dataset.tables.map { RowNumbers.tableName($0.name) }).check(
       in: database, at: path, hint: "Keep the file, and bring the hub back from its last backup: satchel-hub restore")
     damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
     rows = try Self.rows(of: tables, in: database)
@@ -67,6 +62,20 @@ final class HubStore {
     self.tables = tables
     self.identity = identity
     self.database = database
+  }
+
+  private static func identity(in database: borrowing Database) throws -> (Identity, definition: [UInt8])? {
+    try database.first(
+      "SELECT id, name, epoch, definition, emissions_from, log_from, epoch_cursor, former_known FROM satchel_hub"
+    ) {
+      (
+        Identity(
+          id: ReplicaID(unchecked: $0.text(0)), name: $0.text(1), epoch: Epoch(unchecked: $0.text(2)),
+          firstEmission: EmissionNumber($0.integer(4)), epochCursor: Cursor($0.integer(6)),
+          knowsFormerEpochs: $0.integer(7) != 0, logFrom: Cursor($0.integer(5))),
+        Array($0.text(3).utf8)
+      )
+    }
   }
 
   private static func rows(of tables: [TrackedTable], in database: borrowing Database) throws -> [RowTable] {
@@ -114,6 +123,7 @@ final class HubStore {
 
   private static let ownTables =
     HubSchema.all + [ConflictTable.schema, BlockTable.schema, Ledger.schema, VersionTable.schema]
+  private static let checkedTables = ownTables + [SchemaUpgrade.schema]
 
   /// Makes a database the hub's: adds capture and the hub's tables, and numbers all rows. The caller holds the transaction.
   static func install(
@@ -121,6 +131,7 @@ final class HubStore {
   ) throws {
     try Capture.install(in: database, tables: tables)
     for sql in ownTables { try database.execute(sql) }
+    try HubSchema.upgrade.begin(in: database)
     try database.run(
       "INSERT INTO satchel_hub (one, id, name, epoch, definition) VALUES (1, :id, :name, :epoch, :definition)",
       [

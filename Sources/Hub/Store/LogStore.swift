@@ -8,12 +8,18 @@ import SatchelWorkspace
 
 /// One entry of the log about one row.
 struct LogEntry {
+  let cursor: Cursor
   let operation: Operation
   let set: [Field]?
   let was: [Field]?
   /// nil: somebody at the hub.
   let device: String?
   let stamp: Stamp
+
+  /// The columns that it changed: all of a row that came or went.
+  func columns(in schema: TableSchema) -> [Int] {
+    operation == .update ? (set ?? []).compactMap { schema.position(of: $0.name) } : Array(schema.columns.indices)
+  }
 }
 
 extension HubStore {
@@ -65,7 +71,7 @@ extension HubStore {
       // What was there before the log began is not in it.
       guard try logged.entry.step(), let operation = Operation(rawValue: logged.entry.text(0)) else { return }
       let entry = LogEntry(
-        operation: operation, set: try logged.entry.fields(1), was: try logged.entry.fields(2),
+        cursor: at, operation: operation, set: try logged.entry.fields(1), was: try logged.entry.fields(2),
         device: logged.entry.optionalText(3),
         stamp: Stamp(logged.entry.integer(4)))
       next = logged.entry.optionalInteger(5).map { Cursor($0) }
@@ -84,14 +90,8 @@ extension HubStore {
     others.newest = past?.stamp ?? .zero
     try eachChange(of: past, after: cursor) { entry in
       if let device, entry.device == device.text { return .more }
-      let columns: [Int]
-      if entry.operation == .update {
-        columns = (entry.set ?? []).compactMap { schema.position(of: $0.name) }
-      } else {
-        others.presence = true
-        columns = Array(schema.columns.indices)
-      }
-      for column in columns { others.columns[column] = max(others.columns[column] ?? .zero, entry.stamp) }
+      if entry.operation != .update { others.presence = true }
+      for column in entry.columns(in: schema) { others.columns[column] = max(others.columns[column] ?? .zero, entry.stamp) }
       return .more
     }
     return others

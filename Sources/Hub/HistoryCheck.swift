@@ -1,0 +1,137 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// Whether a device's bundle belongs to the one history of this hub.
+///
+/// Numbers are given again by a hub whose files were put back from a copy, and by each of two copies of one hub. So a device names the
+/// emission on which it is by its digest, with the hub's own signature. An emission that this hub signed and does not know proves that
+/// this hub was set back.
+struct HistoryCheck {
+  private let hub: HubWorkspace
+  private let store: HubStore
+  private let device: EnrolledDevice
+  private let changes: Manifest.Changes
+
+  init(_ hub: HubWorkspace, _ store: HubStore, _ device: EnrolledDevice, _ changes: Manifest.Changes) {
+    self.hub = hub
+    self.store = store
+    self.device = device
+    self.changes = changes
+  }
+
+  /// What a bundle builds on.
+  enum Base {
+    /// On an emission that this hub made in the present epoch.
+    case present
+    /// On an emission of an epoch before this one, or on one that only an older version of this hub's files knew.
+    case former
+  }
+
+  /// Throws a `Refusal` if the bundle does not belong to this hub's history, or comes before others that it needs. If it proves that the hub
+  /// was set back, that is written down first.
+  @discardableResult
+  func run() throws -> Base {
+    if changes.epoch == store.identity.epoch {
+      try checkEmission()
+      try checkReach()
+      return .present
+    }
+    try checkEpoch()
+    try checkReach()
+    return .former
+  }
+
+  // MARK: the emission on which the device is
+
+  private func checkEmission() throws {
+    guard changes.received > .zero else { return }
+    guard let proof = changes.proof else {
+      // Release 0.1 names a number alone.
+      if changes.received <= device.emitted { return }
+      throw unknownEmission()
+    }
+    let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
+    if try isMade(emission) { return }
+    guard let signature = proof.signature, try isSignedByUs(emission, signature) else { throw unknownEmission() }
+    throw try hub.noteSetBack(emission, of: changes.epoch, for: device.id, store)
+  }
+
+  private func isMade(_ emission: Manifest.EmissionLink) throws -> Bool {
+    if try store.knowledge(of: emission, for: device) == .made { return true }
+    // A device that got a new name is on an emission that was made for its old one.
+    guard let former = try device.continues.flatMap({ try store.device($0) }) else { return false }
+    return try store.knowledge(of: emission, for: former) == .made
+  }
+
+  private func isSignedByUs(_ emission: Manifest.EmissionLink, _ signature: Signature) throws -> Bool {
+    let addressees = [device.id, device.continues].compactMap(\.self)
+    return try signature.isOf(
+      emission, from: store.identity.id, to: addressees, store.dataset.name, signedBy: hub.believedOwnKeys(store))
+  }
+
+  private func unknownEmission() -> Refusal {
+    Refusal(
+      "unknown-emission",
+      "It was made on bundle \(changes.received) of this hub, which this hub does not know, and it does not prove that there was one.",
+      hint:
+        "Ask the user of \(device.name) to export once more. If that is refused too, make a full bundle: satchel-hub emit --device \(device.name) --full",
+      keeping: .quarantine)
+  }
+
+  // MARK: epochs
+
+  private func checkEpoch() throws {
+    if try store.isFormer(changes.epoch) { return }
+    // A hub that release 0.1 restored does not know which epochs went before.
+    if !store.identity.knowsFormerEpochs, changes.received < store.identity.firstEmission { return }
+    let refusal = Refusal(
+      "other-epoch", "It belongs to another history of the hub.", hint: "Provision or enrol the device anew.",
+      keeping: .quarantine)
+    guard let proof = changes.proof, let signature = proof.signature else { throw refusal }
+    let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
+    // One that this hub made is of an epoch that it knows: the bundle says another.
+    guard try !isMade(emission), try isSignedByUs(emission, signature) else { throw refusal }
+    throw try hub.noteSetBack(emission, of: changes.epoch, for: device.id, store)
+  }
+
+  // MARK: exports before it
+
+  /// A bundle holds all changes since its base. If the hub does not have the base, exports between are missing, and their changes are in
+  /// no other bundle.
+  private func checkReach() throws {
+    guard changes.sequence.rawValue <= device.merged.rawValue + Manifest.Scope.longestJump else {
+      throw Refusal(
+        "number", "It is export \(changes.sequence) of \(device.name), and the last one that came was \(device.merged).",
+        hint: "No device makes so many. Ask its user.", keeping: .quarantine)
+    }
+    if changes.sequence <= device.merged || changes.reaches(back: device.merged) { return }
+    // Release 0.1 did not say from where on a bundle holds everything. In one epoch it always was the last acknowledged export.
+    if changes.base == nil, changes.epoch == store.identity.epoch { return }
+    throw Refusal(
+      "gap",
+      "This hub has the bundles of \(device.name) up to \(device.merged). Others between that one and this one are missing.",
+      hint:
+        "It waits in bundles/inbox/waiting. Import the missing ones: they are in the device's bundles/outbox or bundles/sent, and its next sync brings them.",
+      keeping: .waiting)
+  }
+}
+
+extension Signature {
+  /// Whether this is the signature that a hub made of an emission: by its key, over its digest, for the right device.
+  /// - Parameter keys: those of the hub that are still believed.
+  func isOf(
+    _ emission: Manifest.EmissionLink, from hub: ReplicaID, to devices: [ReplicaID], _ dataset: String, signedBy keys: [PublicKey]
+  ) -> Bool {
+    for key in keys where key.id == keyID {
+      guard let comment = try? key.verify(self, digest: emission.digest) else { continue }
+      let words = comment.split(separator: " ").map(String.init)
+      guard words.count == 8, words[0] == "satchel", words[1] == BundleKind.scope.rawValue else { return false }
+      let isForOne = devices.contains { words[5] == "to=\($0)" }
+      return isForOne && words[3] == "dataset=\(dataset)" && words[4] == "from=\(hub)" && words[6] == "number=\(emission.number)"
+    }
+    return false
+  }
+}

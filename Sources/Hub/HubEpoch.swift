@@ -1,0 +1,69 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What `restore --in-place` did.
+public struct InPlaceReport: Sendable {
+  /// The epoch that ended, and the one that begins.
+  public let former: Epoch
+  public let epoch: Epoch
+  /// Where the database is kept as it was.
+  public let copy: String
+  /// The devices that must deliver again.
+  public let devices: [String]
+  /// Whether a device's bundle had proved that the hub was set back.
+  public let wasKnown: Bool
+}
+
+/// Where one epoch ends and the next one begins.
+extension HubWorkspace {
+  /// Begins a new epoch on the files as they are: they were put back from a copy. Then all is as after a restore from a backup. Devices
+  /// deliver again what this hub lacks, and bring what it had sent them.
+  ///
+  /// The database is kept as it was, beside the archive.
+  public func restoreInPlace() throws -> InPlaceReport {
+    try locked {
+      let store = try store()
+      let wasKnown = try store.setBack() != nil
+      let devices = try store.devices().filter { $0.state == .active }.map(\.name)
+      let place = Paths.join(folder.archive, "former")
+      let name = "data-before-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds())).sqlite"
+      let copy = Paths.join(place, name)
+      if ending == .keep {
+        try platform.files.makeDirectory(place, mode: 0o755)
+        // It may be there from a time when the command was stopped after it.
+        try platform.files.removeIfThere(copy)
+        try store.database.copy(to: copy)
+      }
+      let former = store.identity.epoch
+      let epoch = try store.writeTransaction(ending) { try beginEpoch(store, isAfterLoss: true) }
+      return InPlaceReport(former: former, epoch: epoch, copy: copy, devices: devices, wasKnown: wasKnown)
+    }
+  }
+
+  /// Begins a new epoch in a hub that was made of a backup.
+  func beginEpochAfterLoss() throws -> Epoch {
+    let store = try store()
+    return try store.writeTransaction(.keep) { try beginEpoch(store, isAfterLoss: true) }
+  }
+
+  /// Begins a new epoch with the rows as they are, and a base for it. The caller holds the transaction.
+  /// - Parameter isAfterLoss: whether the hub lacks what it had: it collects that from the devices.
+  func beginEpoch(_ store: HubStore, isAfterLoss: Bool) throws -> Epoch {
+    let epoch: Epoch = platform.random.identifier()
+    let now = platform.clock.milliseconds()
+    try store.absorb(user: Self.hubUser, at: now)
+    // A hub that lacks what it had does not know which numbers it gave.
+    try store.beginEpoch(epoch, after: isAfterLoss ? now / 1000 : 0)
+    if isAfterLoss {
+      try store.setRecovering(true)
+      try KeyBlocks(store).beginAnew(after: store.identity.epoch)
+    }
+    if ending == .keep {
+      try writeBase(store.database, store.tables, store.dataset, epoch: epoch, cursor: store.cursor())
+    }
+    return epoch
+  }
+}

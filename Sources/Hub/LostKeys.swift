@@ -1,0 +1,60 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Keys that the hub gave in the time that it lost: its own bundles of that time say which.
+extension HubStore {
+  /// Takes over the keys that a device's rows got with one of its bundles, and the ranges that it was given. Rows that the device delivers
+  /// again then get those keys, and no new ones.
+  func takeOverKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber, at now: Int64) throws {
+    guard tables.contains(where: \.renamesRows) else { return }
+    let device = bundle.manifest.to.id
+    try bundle.eachChange { line in
+      guard let place = place(of: line.table), let key = tables[place].singleKey(line.key) else { return }
+      switch line.content {
+      case .rekey(let to, let given) where given == number:
+        guard let new = tables[place].singleKey(to), try givenKey(for: key, in: place, of: device) == nil,
+          try rows[place].row(RowKey([new])) == nil
+        else { return }
+        try database.run(
+          """
+          INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, at, told)
+          VALUES (:table, :new, :device, :old, :at, :told)
+          """,
+          [
+            "table": .string(line.table.text), "new": new, "device": .string(device.text), "old": key, "at": .integer(now),
+            "told": .integer(number.rawValue),
+          ])
+      case .block(let last, let given):
+        guard case .integer(let first) = key, case .integer(let last)? = last.values.first else { return }
+        try BlockTable.takeOver(KeyBlock(table: line.table, first: first, last: last, number: given), of: device, in: database)
+      default: break
+      }
+    }
+  }
+
+  /// Under which other keys than here rows were known in the lost time: a device delivered such a row before the bundle came that says so.
+  func otherKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber) throws -> [KeyMap.Entry] {
+    var entries: [KeyMap.Entry] = []
+    guard tables.contains(where: \.renamesRows) else { return [] }
+    let device = bundle.manifest.to.id
+    try bundle.eachChange { line in
+      guard case .rekey(let to, let given) = line.content, given == number, let place = place(of: line.table),
+        let key = tables[place].singleKey(line.key), let lost = tables[place].singleKey(to),
+        let here = try givenKey(for: key, in: place, of: device), here != lost
+      else { return }
+      entries.append(.init(place: place, old: lost, new: here))
+    }
+    return entries
+  }
+
+  /// The key that a device's row got here; nil: it has none but its own.
+  private func givenKey(for key: Value, in place: Int, of device: ReplicaID) throws -> Value? {
+    try database.first(
+      "SELECT new_key FROM satchel_rekeyed WHERE table_name = :table AND device = :device AND old_key = :old ORDER BY entry DESC",
+      ["table": .string(tables[place].name.text), "device": .string(device.text), "old": key]
+    ) { $0.value(0) }
+  }
+}

@@ -1,0 +1,90 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// A bundle that this hub signed and that a device brings back: either it proves that the hub was set back, or it is of the time that the
+/// hub lost.
+extension HubWorkspace {
+  /// What must be right of a bundle of kind `scope`, before the rest of it is read.
+  func checkOwnEmission(_ manifest: Manifest, _ scope: Manifest.Scope, signer: PublicKey, _ store: HubStore) throws {
+    guard try ownKeys().contains(signer), manifest.from.id == store.identity.id, manifest.to.id != store.identity.id,
+      manifest.dataset == store.dataset.name,
+      try scope.epoch != store.identity.epoch || !Ledger.hasWritten(manifest.bundle, in: store.database)
+        || isForgotten(scope, store, of: manifest.to.id)
+    else {
+      _ = try changes(of: manifest)
+      return
+    }
+  }
+
+  /// Whether the hub made it in this epoch, and does not know any more what its device then had.
+  private func isForgotten(_ scope: Manifest.Scope, _ store: HubStore, of device: ReplicaID) throws -> Bool {
+    guard scope.epoch == store.identity.epoch, let device = try store.device(device) else { return false }
+    return try scope.number > device.proved && !store.hasEmission(scope.number, of: device.id)
+      && store.declared(by: device.id)?.number != scope.number
+  }
+
+  /// Takes an emission of this hub's that it does not know.
+  func takeOwnEmission(
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String, _ store: HubStore
+  ) throws -> HubImportReport {
+    let link = Manifest.EmissionLink(number: scope.number, digest: bundle.digest)
+    let device = bundle.manifest.to.id
+    if let known = try store.device(device), try store.knowledge(of: link, for: known) == .made {
+      try store.writeTransaction(ending) {
+        if scope.epoch == store.identity.epoch {
+          try store.declare(link, by: device)
+        } else {
+          // The device need not bring it any more.
+          try store.add(
+            LostEmission(device: device, link: link, file: nil), made: bundle.manifest.stamp, at: platform.clock.milliseconds())
+        }
+      }
+      return HubImportReport(bundle.manifest, .collected)
+    }
+    let isBelieved = try believedOwnKeys(store).contains(bundle.signer)
+    guard try store.isFormer(scope.epoch) else {
+      guard isBelieved else {
+        throw Refusal(
+          "revoked-key", "It is signed with a key of this hub that was lost: nobody knows who made it.",
+          hint: "Nothing of it is used.", keeping: .quarantine)
+      }
+      throw try noteSetBack(link, of: scope.epoch, for: device, store)
+    }
+    return try collect(bundle, link, from: path, isBelieved: isBelieved, store)
+  }
+
+  /// - Parameter isBelieved: whether the key that signed it counts. Of a thief's emission nothing is kept; that it came is noted, so that its
+  ///   device stops to bring it.
+  private func collect(
+    _ bundle: borrowing VerifiedBundle, _ link: Manifest.EmissionLink, from path: String, isBelieved: Bool, _ store: HubStore
+  ) throws -> HubImportReport {
+    var report = HubImportReport(bundle.manifest, .collected)
+    if try store.isCollected(link.digest) { return report }
+    let file = isBelieved ? HubArchive.name(of: bundle.manifest) : nil
+    if ending == .keep, let file {
+      try platform.files.makeDirectory(Paths.parent(of: lostPath(file)), mode: 0o755)
+      try platform.files.copy(path, to: lostPath(file), mode: 0o644)
+    }
+    let stamp = bundle.manifest.stamp
+    let now = platform.clock.milliseconds()
+    try store.writeTransaction(ending) {
+      if isBelieved { try store.takeOverKeys(of: bundle, link.number, at: now) }
+      try store.add(LostEmission(device: bundle.manifest.to.id, link: link, file: file), made: stamp, at: now)
+    }
+    report.recovery = try completeRecovery(store)
+    if ending == .keep, folder.isForUs(path) { try platform.files.remove(path) }
+    return report
+  }
+
+  /// Merges the lost time if all of it is there. Returns nil if it is not.
+  func completeRecovery(_ store: HubStore) throws -> RecoveryReport? {
+    guard try isRecoveryComplete(store) else { return nil }
+    return try store.applyTransaction(ending) {
+      try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
+      return try finishRecovery(store)
+    }
+  }
+}

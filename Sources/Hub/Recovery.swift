@@ -1,0 +1,278 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelMerge
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What became of the time that the hub lost, when it was merged.
+public struct RecoveryReport: Sendable {
+  /// Emissions whose rows were merged.
+  public var emissions = 0
+  /// Rows that came back, wholly or in part.
+  public var rows = 0
+  /// Values that stand beside a newer one, as settled conflicts.
+  public var kept = 0
+  /// Rows that were gone from a device in the lost time, and that somebody has to look at.
+  public var gone = 0
+  /// Changes of rows that nobody delivered again.
+  public var abandoned = 0
+
+  public init() {}
+}
+
+/// What the lost time held comes back: a hub that was restored or set back gets its own signed emissions of that time from the devices'
+/// archives.
+///
+/// They are merged when every device has delivered again. Before that, rows would come in whole, and the devices' own changes of them
+/// would count twice.
+extension HubWorkspace {
+  /// Merges what was collected, whoever has not delivered yet. Throws a `WorkspaceError` if nothing is being collected.
+  public func finishRecovery() throws -> RecoveryReport {
+    try applying { store in
+      guard try store.isRecovering() else {
+        throw WorkspaceError(
+          "no-recovery", "This hub collects nothing from the devices: it was not set back, or all of it is merged.")
+      }
+      return try finishRecovery(store)
+    }
+  }
+
+  /// Whether every active device has delivered in this epoch and has brought what it has of the lost time.
+  func isRecoveryComplete(_ store: HubStore) throws -> Bool {
+    guard try store.isRecovering() else { return false }
+    let silent = try store.devices().contains { $0.state == .active && $0.proved < store.identity.firstEmission }
+    return try !silent && store.awaitedEmissions().isEmpty
+  }
+
+  /// The caller holds a transaction in which triggers sleep.
+  func finishRecovery(_ store: HubStore) throws -> RecoveryReport {
+    let recovery = try Recovery(self, store)
+    let emissions = try store.lostEmissionsToMerge()
+    try recovery.learnKeys(of: emissions)
+    for emission in emissions { try recovery.merge(emission) }
+    try recovery.finish()
+    return recovery.report
+  }
+
+  static let lostFolder = "lost"
+
+  func lostPath(_ file: String) -> String { Paths.join(Paths.join(folder.archive, Self.lostFolder), file) }
+}
+
+/// One merge of the lost time.
+private final class Recovery {
+  private let hub: HubWorkspace
+  private let store: HubStore
+  private let now: Int64
+  private let staging: StagingFolder
+  private let known: KnownRows
+  private let former: FormerColumns
+  private var keys: KeyMap
+  private(set) var report = RecoveryReport()
+
+  init(_ hub: HubWorkspace, _ store: HubStore) throws {
+    self.hub = hub
+    self.store = store
+    now = hub.platform.clock.milliseconds()
+    staging = try StagingFolder(in: hub.folder.inbox, platform: hub.platform)
+    known = try KnownRows(at: staging.file("columns.sqlite"), like: store.database, tables: store.tables)
+    former = try VersionTable.columns(in: store.database)
+    keys = KeyMap(try KeyReferences(store.tables), store.tables)
+    try store.database.execute(
+      """
+      CREATE TEMP TABLE IF NOT EXISTS satchel_recovered (
+        place INTEGER, row INTEGER, PRIMARY KEY (place, row)) WITHOUT ROWID;
+      DELETE FROM temp.satchel_recovered
+      """)
+  }
+
+  /// Learns under which other keys than here rows were known in the lost time. Changes that wait for such a row wait for it under its key here.
+  func learnKeys(of emissions: [LostEmission]) throws {
+    for emission in emissions {
+      guard let file = emission.file else { continue }
+      let bundle = try hub.reader.read(hub.lostPath(file), trust: .keys(hub.ownKeys()), staging: hub.folder.inbox)
+      for entry in try store.otherKeys(of: bundle, emission.link.number) { keys.add(entry) }
+    }
+    if keys.isEmpty { return }
+    for record in try ConflictTable.list([.held], in: store.database).map(\.record) {
+      guard let place = store.place(of: record.table) else { continue }
+      let moved = keys.record(record, of: place)
+      if moved != record { try ConflictTable.rename(moved, in: store.database) }
+    }
+    _ = try HeldRows(store, now: now).release()
+  }
+
+  /// Merges one emission. They come newest first: what a newer one says of a row, an older one does not overrule.
+  func merge(_ emission: LostEmission) throws {
+    guard let file = emission.file else { return }
+    let bundle = try hub.reader.read(hub.lostPath(file), trust: .keys(hub.ownKeys()), staging: hub.folder.inbox)
+    known.expect(version: bundle.manifest.version, former)
+    let words = "Known only from bundle \(emission.link.number) for \(bundle.manifest.to.name), of the time that this hub lost."
+    if let path = bundle.path(of: .snapshot) { try mergeRows(of: Database.untrusted(path: path), words) }
+    let scope = try visibility(for: emission.device)
+    try bundle.eachChange { line in
+      guard let place = store.place(of: line.table), let table = known.table(line.table) else { return }
+      switch line.content {
+      case .row(let fields):
+        table.expect(columns: fields.map(\.name))
+        try merge(table.row(of: fields), at: line.stamp, in: place, words)
+      case .gone: try noteGone(line.key, in: place, scope, words)
+      case .insert, .update, .delete, .rekey, .block: break
+      }
+    }
+    report.emissions += 1
+  }
+
+  private func mergeRows(of snapshot: borrowing Database, _ words: String) throws {
+    for (place, table) in known.tables.enumerated() {
+      guard let info = try snapshot.tableInfo(table.name) else { continue }
+      let columns = info.schema.columns
+      table.expect(columns: columns)
+      try snapshot.each("SELECT \(quotedList(columns)) FROM \(quoted(table.name))") {
+        let values = $0.values(from: 0, count: columns.count)
+        let key = RowKey(info.schema.key.map { values[$0] })
+        let stamp = try SnapshotBuilder.stamp(of: key, in: table.name, database: snapshot)
+        try merge(table.row(of: zip(columns, values).map { Field($0, $1) }), at: stamp, in: place, words)
+      }
+    }
+  }
+
+  /// The scope of the user for whom the emission was made; nil: the device is no more.
+  private func visibility(for device: ReplicaID) throws -> ScopeStore? {
+    guard let device = try store.device(device) else { return nil }
+    return ScopeStore(store, user: try store.user(device.user) ?? User(name: device.user, attributes: []))
+  }
+
+  // MARK: one row
+
+  private func merge(_ lost: Row, at stamp: Stamp, in place: Int, _ words: String) throws {
+    let row = keys.row(lost, of: place)
+    let key = store.rows[place].schema.key(of: row)
+    let hub = try store.rows[place].row(key)
+    let past = try store.past(of: key, in: place)
+    if let past { try noteSeen(past.number, in: place) }
+    guard let hub else { return try bringBack(row, key, at: stamp, past, in: place, words) }
+    if hub == row { return }
+    var changes: [ColumnChange] = []
+    var kept: [Int: Winner] = [:]
+    let present = try knownValues(of: past, in: place)
+    for column in row.values.indices where hub[column] != row[column] && !isCombined(column, in: place) {
+      if present.columns.contains(column) {
+        if !present.values[column, default: []].contains(row[column]) { kept[column] = .hub }
+      } else {
+        changes.append(ColumnChange(column: column, was: hub[column], value: row[column]))
+      }
+    }
+    if !changes.isEmpty, try !write(.update(changes), key, over: hub, at: stamp, past, in: place) {
+      for change in changes { kept[change.column] = .hub }
+    }
+    if !kept.isEmpty {
+      let lost = kept.keys.sorted().map { ColumnChange(column: $0, was: hub[$0], value: row[$0]) }
+      try note(
+        Disagreement(kind: .updateUpdate, state: .settled, winners: kept), .update(lost), key, at: stamp, hub, in: place, words)
+    }
+  }
+
+  /// A row that this hub does not have: it comes in whole, unless it was deleted later.
+  private func bringBack(
+    _ row: Row, _ key: RowKey, at stamp: Stamp, _ past: RowNumbers.Entry?, in place: Int, _ words: String
+  ) throws {
+    let isLater = past.map { $0.stamp == .zero || stamp > $0.stamp } ?? true
+    if isLater, try write(.insert(row), key, over: nil, at: stamp, past, in: place) { return }
+    try note(Disagreement(kind: .updateDelete, state: .settled), .insert(row), key, at: stamp, nil, in: place, words)
+  }
+
+  /// Writes a change of the lost time as the hub's own. False: something stands in its way; nothing was done.
+  private func write(
+    _ change: Change, _ key: RowKey, over hub: Row?, at stamp: Stamp, _ past: RowNumbers.Entry?, in place: Int
+  ) throws -> Bool {
+    var target = hub
+    switch change {
+    case .insert(let row): target = row
+    case .update(let changes): for change in changes { target?[change.column] = change.value }
+    case .delete: target = nil
+    }
+    var parents = FoundParents()
+    if try store.brokenReference(of: target, from: hub, in: place, besides: &parents) != nil { return false }
+    do { try store.database.savepoint { try store.rows[place].write(target, over: hub, key: key) } } catch let error
+      as SQLiteError
+      where error.kind == .unique || error.kind == .constraint
+    { return false }
+    let origin = Origin(device: nil, user: HubWorkspace.hubUser, stamp: stamp, bundle: nil, echo: false, at: now)
+    try store.log(change, of: key, with: past, in: place, from: origin)
+    try Capture.witness(stamp, in: store.database)
+    report.rows += 1
+    return true
+  }
+
+  /// The columns that were changed since this epoch began, and the values that these changes knew: they stand in the log.
+  private func knownValues(of past: RowNumbers.Entry?, in place: Int) throws -> (columns: Set<Int>, values: [Int: [Value]]) {
+    var columns: Set<Int> = []
+    var values: [Int: [Value]] = [:]
+    let schema = store.rows[place].schema
+    try store.eachChange(of: past, after: store.identity.epochCursor) { entry in
+      columns.formUnion(entry.columns(in: schema))
+      for field in (entry.set ?? []) + (entry.was ?? []) {
+        if let column = schema.position(of: field.name) { values[column, default: []].append(field.value) }
+      }
+      return .more
+    }
+    return (columns, values)
+  }
+
+  /// Counters and sets of rows that are here are the sum of what the devices delivered again.
+  private func isCombined(_ column: Int, in place: Int) -> Bool {
+    let rules = store.rows[place].rules
+    guard rules.grain == .column, case .combination(let how) = rules.columns[column] else { return false }
+    return how == .sum || how == .union
+  }
+
+  // MARK: rows that were gone
+
+  private func noteSeen(_ number: Int64, in place: Int) throws {
+    try store.database.run(
+      "INSERT OR IGNORE INTO temp.satchel_recovered VALUES (:place, :row)",
+      ["place": .integer(Int64(place)), "row": .integer(number)])
+  }
+
+  /// A row that the device had no more. That it was deleted and that it left the user's sight look alike, so a person has to look: unless
+  /// a newer emission has it, it is out of that user's sight now, or somebody has written it since.
+  private func noteGone(_ key: RowKey, in place: Int, _ scope: ScopeStore?, _ words: String) throws {
+    guard let row = try store.rows[place].row(key), let past = try store.past(of: key, in: place), let scope,
+      try scope.maySee(key, in: place), past.cursor ?? .zero <= store.identity.epochCursor
+    else { return }
+    let isSeen = try store.database.first(
+      "SELECT 1 FROM temp.satchel_recovered WHERE place = :place AND row = :row",
+      ["place": .integer(Int64(place)), "row": .integer(past.number)]
+    ) { _ in true }
+    if isSeen == true { return }
+    try noteSeen(past.number, in: place)
+    try note(
+      Disagreement(kind: .deleteUpdate, state: .open), .delete(was: row), key, at: past.stamp, row, in: place,
+      "\(words) There it was gone: it was deleted, or its user was not to see it.")
+    report.gone += 1
+  }
+
+  private func note(
+    _ disagreement: Disagreement, _ change: Change, _ key: RowKey, at stamp: Stamp, _ met: Row?, in place: Int, _ words: String
+  ) throws {
+    let record = ConflictRecord(
+      disagreement, of: change, at: stamp, generation: .zero, key: key, in: store.rows[place].schema, met: met,
+      device: store.identity.id, user: HubWorkspace.hubUser, note: words)
+    let isNew = try ConflictTable.add(record, bundle: nil, noted: now, told: 0, in: store.database)
+    if isNew, disagreement.state == .settled { report.kept += 1 }
+  }
+
+  // MARK: the end
+
+  /// What waited for a row that nobody delivered again waits no more, and nothing is collected from now on.
+  func finish() throws {
+    report.abandoned = try ConflictTable.openAwaiting(in: store.database)
+    try store.markLostEmissionsMerged()
+    try store.forgetRemovedElements()
+    try store.setRecovering(false)
+    try store.database.execute("DROP TABLE temp.satchel_recovered")
+  }
+}

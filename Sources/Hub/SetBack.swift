@@ -1,0 +1,50 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// A hub whose files were put back from a copy, without `restore`: it lacks what came since, and would give numbers again.
+///
+/// Its own signature proves it. From then on it neither imports nor emits, until an operator begins a new epoch on the files as they are.
+extension HubWorkspace {
+  /// The hub's keys whose signatures still count: a key that was lost may be in wrong hands.
+  func believedOwnKeys(_ store: HubStore) throws -> [PublicKey] {
+    let revoked = try store.revocations()?.keys ?? []
+    return try ownKeys().filter { !revoked.contains($0) }
+  }
+
+  /// Writes down what proves that the hub was set back. Returns the refusal of the bundle that shows it.
+  func noteSetBack(
+    _ emission: Manifest.EmissionLink, of epoch: Epoch, for device: ReplicaID, _ store: HubStore
+  ) throws -> Refusal {
+    let now = platform.clock.milliseconds()
+    try store.writeTransaction(ending) { try store.noteSetBack(emission, of: epoch, for: device, at: now) }
+    let name = try store.device(device)?.name ?? device.text
+    return SetBack(at: now, device: name, epoch: epoch, number: emission.number, digest: emission.digest).refusal(
+      keeping: .waiting)
+  }
+
+  /// Throws if the hub is known to have been set back.
+  func refuseSetBack(_ store: HubStore) throws {
+    if let found = try store.setBack() { throw found.refusal(keeping: .inPlace) }
+  }
+}
+
+extension SetBack {
+  /// What the operator does next.
+  public static let wayOut =
+    "If another copy of this hub is at work, go on with that one and retire this one. If not: satchel-hub restore --in-place"
+
+  fileprivate func refusal(keeping: Refusal.Keeping) -> Refusal {
+    Refusal("set-back", words, hint: Self.wayOut, keeping: keeping)
+  }
+
+  /// What happened, in a sentence or two.
+  public var words: String {
+    """
+    This hub was set back: the device \(device) has bundle \(number) with this hub's signature, and this hub does not know it. Its files \
+    were put back from a copy, or there are two copies of it. Until somebody decides, nothing is imported or made.
+    """
+  }
+}

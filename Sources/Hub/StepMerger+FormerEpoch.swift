@@ -1,0 +1,62 @@
+import SatchelDataset
+import SatchelMerge
+import SatchelValues
+
+/// Changes of an epoch before this one. Devices deliver them again to a hub that was set back, in any order: one may come before another
+/// that it knew.
+extension StepMerger {
+  /// Whether a change is of a row that this hub does not have yet: another device made it, and will deliver it again.
+  func awaitsRow(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?) -> Bool {
+    guard base.isFormerEpoch, hub == nil, case .update = step.change else { return false }
+    return past.map { $0.stamp < min(step.stamp, latest) } ?? true
+  }
+
+  static let awaited = Obstacle(
+    kind: .foreignKey, words: "It waits for the row itself, which another device delivers again.", isHeld: true)
+
+  /// Remembers a deletion of a row that is not here. An older insert of it, which comes later, does not bring it back.
+  func rememberDeletion(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int) throws {
+    guard base.isFormerEpoch, hub == nil, case .delete = step.change else { return }
+    if let past, past.stamp >= min(step.stamp, latest) { return }
+    try log(step.change, step, with: past, in: place)
+  }
+
+  /// The step without elements of sets that a newer change took out. That change came before this one, so that there was nothing to take
+  /// out.
+  func withoutRemovedElements(_ step: Step, with past: RowNumbers.Entry?, in place: Int) throws -> Step {
+    guard base.isFormerEpoch, let past, case .update(var changes) = step.change else { return step }
+    let stamp = min(step.stamp, latest)
+    for (number, change) in changes.enumerated() where isSet(change.column, in: place) {
+      let removed = try store.removedElements(of: past.number, change.column, in: place, after: stamp)
+      guard !removed.isEmpty, let value = ElementSet(change.value)?.removing(removed, butNot: ElementSet(change.was)) else {
+        continue
+      }
+      changes[number] = ColumnChange(column: change.column, was: change.was, value: value)
+    }
+    let kept = changes.filter { $0.was != $0.value }
+    if kept == changes { return step }
+    // What was not taken as it was sent, the device must get as it is.
+    try store.owe(step.key, in: place, to: device.id)
+    return Step(table: step.table, key: step.key, generation: step.generation, stamp: step.stamp, change: .update(kept))
+  }
+
+  /// Remembers the elements that a change took out of a set in which they are not.
+  func rememberRemovals(_ step: Step, onto hub: Row, with past: RowNumbers.Entry?, in place: Int) throws {
+    guard base.isFormerEpoch, case .update(let changes) = step.change else { return }
+    for change in changes where isSet(change.column, in: place) {
+      guard let was = ElementSet(change.was), let now = ElementSet(change.value), let here = ElementSet(hub[change.column]) else {
+        continue
+      }
+      let removed = was.elements.filter { !now.elements.contains($0) && !here.elements.contains($0) }
+      if removed.isEmpty { continue }
+      let number = try past?.number ?? store.numbers[place].assign(step.key, in: store.database)
+      try store.rememberRemoved(removed, of: number, change.column, in: place, at: min(step.stamp, latest))
+    }
+  }
+
+  private func isSet(_ column: Int, in place: Int) -> Bool {
+    let rules = store.rows[place].rules
+    guard rules.grain == .column, case .combination(.union) = rules.columns[column] else { return false }
+    return true
+  }
+}

@@ -1,0 +1,119 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The epochs of this hub: the present one, and those before it.
+extension HubStore {
+  /// The epochs before the present one, in the order of their text. Those that this hub learned of from its own signed bundles are among
+  /// them.
+  func formerEpochs() throws -> [Epoch] {
+    try database.all("SELECT epoch FROM satchel_epochs ORDER BY epoch") { Epoch(unchecked: $0.text(0)) }
+  }
+
+  func isFormer(_ epoch: Epoch) throws -> Bool {
+    try database.first("SELECT 1 FROM satchel_epochs WHERE epoch = :epoch", ["epoch": .string(epoch.text)]) { _ in true } ?? false
+  }
+
+  /// Begins a new epoch with the rows as they are.
+  ///
+  /// The emissions of the epoch before it are remembered, because devices are still on them, and nothing is built on them any more. What
+  /// proved that the hub was set back is forgotten: its epoch is among the former ones from now on.
+  /// - Parameter floor: numbers of emissions go on above it. With seconds since 1970 they are above all that the hub gave out after the moment
+  ///   to which it was set back, of which it knows nothing.
+  func beginEpoch(_ epoch: Epoch, after floor: Int64) throws {
+    let highest =
+      try database.first(
+        """
+        SELECT max(
+          emissions_from,
+          (SELECT coalesce(max(max(proved, emitted)), 0) FROM satchel_devices),
+          (SELECT coalesce(max(number), 0) FROM satchel_set_back))
+        FROM satchel_hub
+        """
+      ) { $0.integer(0) } ?? 0
+    let first = min(max(highest, floor) + 1, Self.highestFirstEmission)
+    try database.run("INSERT OR IGNORE INTO satchel_epochs SELECT epoch, 0 FROM satchel_hub")
+    try database.run("INSERT OR IGNORE INTO satchel_epochs SELECT epoch, 1 FROM satchel_set_back")
+    try database.run("DELETE FROM satchel_epochs WHERE epoch = :epoch", ["epoch": .string(epoch.text)])
+    try database.run("DELETE FROM satchel_set_back")
+    try database.run(
+      "UPDATE satchel_hub SET epoch = :epoch, emissions_from = :from, epoch_cursor = :cursor",
+      ["epoch": .string(epoch.text), "from": .integer(first), "cursor": .integer(cursor().rawValue)])
+  }
+
+  /// Notes that this epoch's key replaces one that was lost.
+  func noteKeyLost() throws { try database.run("UPDATE satchel_hub SET key_lost = 1") }
+
+  /// Whether a lost key was ever replaced here.
+  func wasKeyLost() throws -> Bool { try database.first("SELECT key_lost FROM satchel_hub") { $0.integer(0) != 0 } ?? false }
+
+  /// No epoch begins above it: numbers must stay within what a bundle can say, whatever a thief of the hub's key has numbered.
+  private static let highestFirstEmission: Int64 = 1 << 50
+}
+
+/// What proves that the hub's files were put back from a copy: an emission that this hub signed and does not know.
+public struct SetBack: Sendable {
+  /// Milliseconds since 1970 when it was found.
+  public let at: Int64
+  /// The name of the device for which the emission was made; its id if the hub does not know the device.
+  public let device: String
+  public let epoch: Epoch
+  public let number: EmissionNumber
+  let digest: Digest
+}
+
+extension HubStore {
+  /// nil: nothing says that the hub was set back.
+  func setBack() throws -> SetBack? {
+    try database.first(
+      """
+      SELECT at, coalesce((SELECT name FROM satchel_devices WHERE id = device), device), epoch, number, digest
+      FROM satchel_set_back
+      """
+    ) { row -> SetBack? in
+      guard let digest = Digest(hexadecimal: row.text(4)) else { return nil }
+      return SetBack(
+        at: row.integer(0), device: row.text(1), epoch: Epoch(unchecked: row.text(2)), number: EmissionNumber(row.integer(3)),
+        digest: digest)
+    } ?? nil
+  }
+
+  /// Notes that the hub was set back. What was found first stays.
+  func noteSetBack(_ emission: Manifest.EmissionLink, of epoch: Epoch, for device: ReplicaID, at time: Int64) throws {
+    try database.run(
+      """
+      INSERT OR IGNORE INTO satchel_set_back (one, at, device, epoch, number, digest)
+      VALUES (1, :at, :device, :epoch, :number, :digest)
+      """,
+      [
+        "at": .integer(time), "device": .string(device.text), "epoch": .string(epoch.text),
+        "number": .integer(emission.number.rawValue), "digest": .string(emission.digest.hexadecimal),
+      ])
+  }
+
+  /// What the hub knows of an emission that a bundle names.
+  enum EmissionKnowledge {
+    /// This hub made it, be it long ago.
+    case made
+    /// Another emission bears this number, or none does.
+    case unknown
+  }
+
+  /// Whether this hub made the emission for the device. The ledger knows all that it ever made.
+  func knowledge(of emission: Manifest.EmissionLink, for device: EnrolledDevice) throws -> EmissionKnowledge {
+    let isMade = try database.first(
+      """
+      SELECT 1
+      FROM satchel_ledger
+      WHERE peer = :peer AND kind = 'scope' AND direction = 'out' AND number = :number AND digest = :digest
+      """,
+      [
+        "peer": .string(device.name), "number": .integer(emission.number.rawValue),
+        "digest": .string(emission.digest.hexadecimal),
+      ]
+    ) { _ in true }
+    return isMade == true ? .made : .unknown
+  }
+}

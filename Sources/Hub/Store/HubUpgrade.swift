@@ -1,0 +1,30 @@
+import SatchelSQLite
+import SatchelWorkspace
+
+/// What changed in the hub's own tables from release to release.
+extension HubSchema {
+  static let upgrade = SchemaUpgrade([toSchema2])
+
+  private static let toSchema2: SchemaUpgrade.Step = { database in
+    try database.execute("ALTER TABLE satchel_emissions ADD COLUMN digest TEXT")
+    try database.run(
+      """
+      UPDATE satchel_emissions
+      SET digest = (
+        SELECT digest
+        FROM satchel_ledger
+        WHERE peer = (SELECT name FROM satchel_devices WHERE id = satchel_emissions.device)
+          AND kind = 'scope' AND direction = 'out' AND number = satchel_emissions.number
+        ORDER BY entry DESC)
+      """)
+    try database.execute("ALTER TABLE satchel_hub ADD COLUMN epoch_cursor INTEGER NOT NULL DEFAULT 0")
+    try database.execute("ALTER TABLE satchel_hub ADD COLUMN former_known INTEGER NOT NULL DEFAULT 1")
+    try database.execute("ALTER TABLE satchel_hub ADD COLUMN recovering INTEGER NOT NULL DEFAULT 0")
+    try database.execute("ALTER TABLE satchel_hub ADD COLUMN key_lost INTEGER NOT NULL DEFAULT 0")
+    // Release 0.1 did not write down which epochs went before.
+    try database.run("UPDATE satchel_hub SET former_known = emissions_from = 0")
+    for table in [epochs, setBack, declared, HubStore.removedElements, HubStore.lostEmissions, HubStore.awaitedEmissions] {
+      try database.execute(table)
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+
+/// An emission of an earlier epoch that this hub signed and did not know: a device has brought its file.
+struct LostEmission {
+  let device: ReplicaID
+  let link: Manifest.EmissionLink
+  /// Its name in `bundles/archive/lost`; nil: the key that signed it counts no more, so it was not kept.
+  let file: String?
+}
+
+/// What the hub collects of the time that it lost.
+extension HubStore {
+  /// A row for each emission of the lost time that came.
+  static let lostEmissions = """
+    CREATE TABLE satchel_lost_emissions (
+      digest TEXT PRIMARY KEY, -- of its B2SUMS
+      device TEXT NOT NULL,    -- for which it was made
+      number INTEGER NOT NULL,
+      stamp INTEGER NOT NULL,  -- of its making, by the clock of the hub that was lost
+      file TEXT,               -- its name in bundles/archive/lost; NULL: it was not kept
+      at INTEGER NOT NULL,     -- milliseconds since 1970 when it came
+      merged INTEGER NOT NULL DEFAULT 0, -- 1: its rows are in
+      told INTEGER             -- the emission that first told the device that it came; NULL: none yet
+    ) WITHOUT ROWID
+    """
+
+  /// A row for each emission of the lost time that a device has and did not bring yet.
+  static let awaitedEmissions = """
+    CREATE TABLE satchel_awaited_emissions (
+      device TEXT NOT NULL,
+      digest TEXT NOT NULL,
+      PRIMARY KEY (device, digest)
+    ) WITHOUT ROWID
+    """
+
+  /// Whether what the lost time held is still being collected.
+  func isRecovering() throws -> Bool { try database.first("SELECT recovering FROM satchel_hub") { $0.integer(0) != 0 } ?? false }
+
+  func setRecovering(_ isRecovering: Bool) throws {
+    try database.run("UPDATE satchel_hub SET recovering = :recovering", ["recovering": .integer(isRecovering ? 1 : 0)])
+  }
+
+  /// Keeps an emission that came. One that came before stays as it is.
+  func add(_ emission: LostEmission, made stamp: Stamp, at time: Int64) throws {
+    try database.run(
+      """
+      INSERT OR IGNORE INTO satchel_lost_emissions (digest, device, number, stamp, file, at)
+      VALUES (:digest, :device, :number, :stamp, :file, :at)
+      """,
+      [
+        "digest": .string(emission.link.digest.hexadecimal), "device": .string(emission.device.text),
+        "number": .integer(emission.link.number.rawValue), "stamp": .integer(stamp.rawValue),
+        "file": emission.file.map { .string($0) } ?? .null, "at": .integer(time),
+      ])
+    try database.run(
+      "DELETE FROM satchel_awaited_emissions WHERE digest = :digest", ["digest": .string(emission.link.digest.hexadecimal)])
+  }
+
+  /// The emissions that came and whose rows are not in, the newest first.
+  func lostEmissionsToMerge() throws -> [LostEmission] {
+    try database.all(
+      """
+      SELECT device, number, digest, file
+      FROM satchel_lost_emissions
+      WHERE merged = 0 AND file IS NOT NULL
+      ORDER BY stamp DESC, number DESC, digest
+      """
+    ) { row -> LostEmission? in
+      guard let digest = Digest(hexadecimal: row.text(2)) else { return nil }
+      let link = Manifest.EmissionLink(number: EmissionNumber(row.integer(1)), digest: digest)
+      return LostEmission(device: ReplicaID(unchecked: row.text(0)), link: link, file: row.optionalText(3))
+    }.compactMap(\.self)
+  }
+
+  func markLostEmissionsMerged() throws { try database.run("UPDATE satchel_lost_emissions SET merged = 1") }
+
+  func isCollected(_ digest: Digest) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_lost_emissions WHERE digest = :digest", ["digest": .string(digest.hexadecimal)]
+    ) { _ in true } ?? false
+  }
+
+  /// The digests of what a device need not bring: what came, and what this hub knows of earlier epochs.
+  func collected(from device: ReplicaID) throws -> [Digest] {
+    try database.all(
+      """
+      SELECT digest FROM satchel_lost_emissions WHERE device = :device
+      UNION
+      SELECT digest FROM satchel_emissions WHERE device = :device AND digest IS NOT NULL AND number < :first
+      ORDER BY digest
+      LIMIT :most
+      """,
+      [
+        "device": .string(device.text), "first": .integer(identity.firstEmission.rawValue),
+        "most": .integer(Int64(Manifest.Changes.mostBrought)),
+      ]
+    ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self)
+  }
+
+  /// Whether a device does not know yet of an emission that it brought and that came.
+  func mustTellCollected(_ device: ReplicaID) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_lost_emissions WHERE device = :device AND told IS NULL", ["device": .string(device.text)]
+    ) { _ in true } ?? false
+  }
+
+  func markCollectedTold(to device: ReplicaID, by number: EmissionNumber) throws {
+    try database.run(
+      "UPDATE satchel_lost_emissions SET told = :number WHERE device = :device AND told IS NULL",
+      ["device": .string(device.text), "number": .integer(number.rawValue)])
+  }
+
+  /// Notes which emissions of the lost time a device has, as its newest bundle says.
+  func noteBrought(_ digests: [Digest], by device: EnrolledDevice) throws {
+    try database.run("DELETE FROM satchel_awaited_emissions WHERE device = :device", ["device": .string(device.id.text)])
+    for digest in digests where try !isCollected(digest) && !isMade(digest, for: device) {
+      try database.run(
+        "INSERT OR IGNORE INTO satchel_awaited_emissions (device, digest) VALUES (:device, :digest)",
+        ["device": .string(device.id.text), "digest": .string(digest.hexadecimal)])
+    }
+  }
+
+  private func isMade(_ digest: Digest, for device: EnrolledDevice) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_ledger WHERE peer = :peer AND kind = 'scope' AND direction = 'out' AND digest = :digest",
+      ["peer": .string(device.name), "digest": .string(digest.hexadecimal)]
+    ) { _ in true } ?? false
+  }
+
+  /// How many emissions of the lost time each device has that did not come, by the device's name.
+  func awaitedEmissions() throws -> [(device: String, count: Int64)] {
+    try database.all(
+      """
+      SELECT devices.name, count(*)
+      FROM satchel_awaited_emissions AS awaited JOIN satchel_devices AS devices ON devices.id = awaited.device
+      WHERE devices.state = 'active'
+      GROUP BY devices.name
+      ORDER BY devices.name
+      """
+    ) { ($0.text(0), $0.integer(1)) }
+  }
+}
