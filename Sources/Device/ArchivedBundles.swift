@@ -41,6 +41,16 @@ struct ArchivedBundles {
     return try read(path, ownKeys)
   }
 
+  /// An export of this device's, by its manifest alone. Throws a `WorkspaceError` where it is missing or damaged.
+  func manifest(ofExport sequence: SequenceNumber) throws -> Manifest {
+    guard let path = try session.archive.place(ofOutgoing: "\(session.outgoingPrefix)\(sequence).satchel") else {
+      throw Self.incomplete("this device's export \(sequence) is not there")
+    }
+    do { return try session.workspace.reader.manifest(of: path, trust: .keys(ownKeys)) } catch let error as BundleError {
+      throw Self.incomplete("\(Paths.name(of: path)) is damaged (\(error.message))")
+    }
+  }
+
   /// The emission on which the device stood when it made an export.
   func stood(_ sequence: SequenceNumber) throws -> EmissionNumber {
     let bundle = try export(sequence)

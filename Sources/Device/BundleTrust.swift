@@ -15,6 +15,8 @@ extension DeviceWorkspace {
           try check(manifest)
           try manifest.check(isWholeOf: volume)
           try check(signer, of: manifest, session?.state) { try session?.isRevoked($0) ?? false }
+          // Who names a fingerprint wants it compared, whatever is known already.
+          if fingerprint != nil { try compare(fingerprint, with: signer) }
         }
       } catch BundleError.unknownKey(let id) {
         return try readWithNewKey(path, id: id, fingerprint: fingerprint, session)

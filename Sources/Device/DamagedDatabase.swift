@@ -35,10 +35,8 @@ struct DamagedDatabase {
     }
   }
 
-  /// Saves what no export carries, keeps the file aside, and makes the database anew. A rehearsal leaves the file where it is.
-  func replace(by bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from file: String) throws -> ImportReport {
-    try check(scope, bundle.manifest)
-    if workspace.ending == .takeBack { return try workspace.makeDatabase(from: bundle, scope, at: file) }
+  /// Exports what no export carries, as far as it can be read, and moves the file aside.
+  func putAside() throws -> SavedDatabase {
     var (export, unread): (ExportReport?, String?) = (nil, nil)
     do {
       let made = try workspace.exportHere(snapshot: .never, encryption: .asTheDatasetSays)
@@ -46,13 +44,14 @@ struct DamagedDatabase {
     } catch let error as SQLiteError where !error.isOfTheMachine || error.kind == .inputOutput {
       unread = error.message
     } catch let error as WorkspaceError { unread = error.message }
-    let kept = try putAside()
-    var report = try workspace.makeDatabase(from: bundle, scope, at: file)
-    report.saved = SavedDatabase(fault: fault, kept: kept, export: export, unread: unread)
-    return report
+    let kept = try workspace.putAsideRemains()
+    return SavedDatabase(fault: fault, kept: kept ?? path, export: export, unread: unread)
   }
 
-  private func check(_ scope: Manifest.Scope, _ manifest: Manifest) throws {
+  /// Throws if this bundle cannot make the database anew.
+  func check(_ scope: Manifest.Scope, _ manifest: Manifest) throws {
+    // The archive is enough, and this bundle then follows it as any other.
+    if try DatabaseRebuild.find(workspace) != nil { return }
     let wanted = "satchel-hub emit --device \(workspace.configuration.name) --full"
     guard scope.extent == .full else {
       throw WorkspaceError(
@@ -68,15 +67,5 @@ struct DamagedDatabase {
         "older", "The database \(path) is damaged (\(fault)), and bundle \(newest) of the hub came here after this one.",
         hint: "Ask the hub's operator for a new full one: \(wanted)")
     }
-  }
-
-  /// Moves the file aside, with the log that belongs to it. Returns where it lies then.
-  private func putAside() throws -> String {
-    let kept = "\(path).damaged-\(UTCTime.fileName(milliseconds: workspace.platform.clock.milliseconds()))"
-    for suffix in ["-wal", "-journal", ""] where try files.kind(path + suffix) != nil {
-      try files.rename(path + suffix, to: kept + suffix)
-    }
-    try files.removeIfThere(path + "-shm")
-    return kept
   }
 }

@@ -38,7 +38,7 @@ final class DeletedParents {
     struct Found: Error {}
     do {
       try PreImageStore.each(rows.table, since: .zero, in: database) { _, images, current in
-        if current == nil, images.first?.row != nil { throw Found() }
+        if current == nil, images.first?.hubRow != nil { throw Found() }
       }
       return false
     } catch is Found { return true }
@@ -65,7 +65,7 @@ final class DeletedParents {
       }
       if missing.isEmpty { continue }
       try PreImageStore.each(rows.table, since: .zero, in: database) { key, images, current in
-        guard current == nil, let row = images.first?.row else { return }
+        guard current == nil, let row = images.first?.hubRow else { return }
         let isWanted = missing.contains { reference, values in
           values.contains(reference.parentColumns.compactMap { rows.schema.position(of: $0).map { row[$0] } })
         }

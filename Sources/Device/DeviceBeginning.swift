@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelCrypto
 import SatchelDataset
 import SatchelPlatform
 import SatchelSQLite
@@ -9,16 +10,53 @@ import SatchelWorkspace
 /// A device's first bundle: it makes the database, or fills the empty one that the app has made.
 extension DeviceWorkspace {
   /// Whether no bundle from the hub was ever imported here.
+  ///
+  /// Where its database is lost there is none either: `databaseCondition` tells the two apart.
   public func isInitial() throws -> Bool {
     guard try platform.files.kind(databasePath) != nil else { return true }
     // Not read-only: after a crash the journal of whoever wrote has to be rolled back first.
     return try !Database(path: databasePath, mode: .readWrite).hasTable("satchel_device")
   }
 
-  func begin(with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String) throws -> ImportReport {
+  func begin(
+    with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String, _ lost: LostExports = .deliveredAgain
+  ) throws -> ImportReport {
+    if ending == .keep, case .lost = try databaseCondition() {
+      try checkHistory(of: scope, bundle.digest)
+      _ = try self.definition(in: bundle, scope, from: path)
+      var rebuild = DatabaseRebuild(self, from: path, scope)
+      rebuild.lost = lost
+      var report = ImportReport(bundle.manifest, .imported)
+      report.replayed = try rebuild.run().replayed
+      return report
+    }
     let definition = try definition(in: bundle, scope, from: path)
-    if try platform.files.kind(databasePath) == nil { return try makeDatabase(from: bundle, scope, definition) }
+    let isThere = try platform.files.kind(databasePath) != nil
+    // A file that an app opened too early, and in which is nothing, is no file.
+    if try !isThere || Database(path: databasePath, mode: .readWrite).isWithoutTables() {
+      return try makeDatabase(from: bundle, scope, definition)
+    }
     return try fillDatabase(from: bundle, scope, definition)
+  }
+
+  /// A device without a database was on the newest bundle that its archive holds. Only what follows that can be its beginning.
+  private func checkHistory(of scope: Manifest.Scope, _ digest: Digest) throws {
+    let keys = try hubKeys()
+    let identities = try platform.files.list(folder.archive).filter { $0.hasSuffix(".satchel") }
+      .compactMap { try? reader.identity(of: Paths.join(folder.archive, $0), trust: .keys(keys)) }
+    var newest: (scope: Manifest.Scope, digest: Digest)?
+    for identity in identities where identity.manifest.to.id == configuration.id {
+      guard case .scope(let archived) = identity.manifest.body, archived.number > newest?.scope.number ?? .zero else { continue }
+      newest = (archived, identity.digest)
+    }
+    guard let newest, let follows = scope.follows, digest != newest.digest else { return }
+    let link = Manifest.EmissionLink(number: newest.scope.number, digest: newest.digest)
+    let isNext = scope.epoch == newest.scope.epoch ? follows.contains(link) : scope.former?.contains(newest.scope.epoch) ?? true
+    if isNext { return }
+    throw Refusal(
+      "other-history",
+      "It does not follow bundle \(newest.scope.number), on which this device was: the hub was set back to an earlier copy of itself, or two copies of it are at work.",
+      hint: "Go on with satchel sync: it carries what proves it to the hub. Tell the hub's operator.")
   }
 
   /// Makes the database of a bundle alone, whatever is in its place; a rehearsal makes it elsewhere.
@@ -96,8 +134,9 @@ extension DeviceWorkspace {
     // Nor may one that was made and is still on its way.
     state.sequence = max(scope.acknowledged, SequenceNumber(exports))
     state.acknowledged = scope.acknowledged
-    state.received = scope.number
+    state.take(scope, digest: bundle.digest, signature: bundle.signature)
     try install(tables, in: database)
+    try noteFormer(scope.former ?? [], in: database)
     try KeyChanges.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
     try RevokedKeys.take(manifest, into: &state, in: database)
     try state.save(in: database)
@@ -105,6 +144,13 @@ extension DeviceWorkspace {
     try Capture.begin(Generation(state.sequence.rawValue), in: database)
     try Capture.witness(manifest.stamp, in: database)
     try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
+  }
+
+  /// Notes the hub's epochs before the present one: bundles of these are older than what came.
+  func noteFormer(_ epochs: [Epoch], in database: borrowing Database) throws {
+    for epoch in epochs {
+      try database.run("INSERT OR IGNORE INTO satchel_former_epochs VALUES (:epoch)", ["epoch": .string(epoch.text)])
+    }
   }
 
   /// Takes the files that came with a first bundle, and what lies here already. The last step before the commit.
@@ -122,6 +168,7 @@ extension DeviceWorkspace {
   func install(_ tables: [TrackedTable], in database: borrowing Database) throws {
     try Capture.install(in: database, tables: tables)
     for sql in DeviceSchema.all { try database.execute(sql) }
+    try DeviceSchema.upgrade.begin(in: database)
   }
 
   /// What a device knows that has neither exported nor imported anything.

@@ -11,8 +11,14 @@ extension DeviceWorkspace {
     try folder.locked(platform, .takeBack) {
       var report = DoctorReport()
       try report.check(folder, keys, platform: platform)
-      if try isMissing() { return report }
       do {
+        switch try databaseCondition() {
+        case .there: break
+        case .initial: return report
+        case .lost(let words):
+          report.add(Finding(WorkspaceError.lostDatabase(words)))
+          return report
+        }
         if let replaced = try ReplacedFile.find(self) {
           _ = try replaced.takeUp(missing: .putBack, .takeBack, &report)
           return report
@@ -36,7 +42,11 @@ extension DeviceWorkspace {
       var report = DoctorReport()
       try report.check(folder, keys, platform: platform)
       if ending == .keep { try folder.makeFolders(platform.files) }
-      if try isMissing() { return report }
+      switch try databaseCondition() {
+      case .there: break
+      case .initial: return report
+      case .lost(let words): return try repair(lost: words, report)
+      }
       if let replaced = try ReplacedFile.find(self) {
         try replaced.takeUp(missing: missing, ending, &report)
         report.isRepaired = true
@@ -72,7 +82,19 @@ extension DeviceWorkspace {
     }
   }
 
-  private func isMissing() throws -> Bool { try platform.files.kind(databasePath) == nil }
+  /// Makes a lost database anew, as far as bundles and exports tell.
+  private func repair(lost words: String, _ report: DoctorReport) throws -> DoctorReport {
+    var report = report
+    report.add(
+      Finding("database-lost", "\(words) It is made anew, as far as bundles and exports tell: the app must open it again."))
+    report.isRepaired = true
+    if ending == .takeBack { return report }
+    guard let rebuild = try DatabaseRebuild.find(self) else {
+      throw ArchivedBundles.incomplete("the last full bundle of the hub is not there")
+    }
+    _ = try rebuild.run()
+    return report
+  }
 
   private func failure(_ error: any Error) throws -> Finding {
     switch error {
@@ -100,6 +122,7 @@ extension WorkspaceError {
 extension DeviceSession {
   fileprivate func examine(_ report: inout DoctorReport) throws {
     if try workspace.hubKey() == nil { report.add(Finding(WorkspaceError.noHubKey(workspace))) }
+    if let found = try estrangement() { report.add(found.finding) }
     if let highest = try unknownExport() {
       report.add(oldCopy(highest, hint: nil))
       if damage.isEmpty { return }

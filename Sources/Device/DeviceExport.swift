@@ -101,8 +101,8 @@ struct ExportRecord {
 }
 
 extension DeviceSession {
-  /// Writes of this generation and later are not acknowledged.
-  var acknowledgedGeneration: Generation { Generation(state.acknowledged.rawValue) }
+  /// Writes of this generation and later are in no export that the hub has, or that will come to it by itself.
+  var acknowledgedGeneration: Generation { Generation(state.base.rawValue) }
 
   fileprivate func lastExport() throws -> ExportRecord? {
     try database.first("SELECT sequence, received, file, written FROM satchel_exports ORDER BY sequence DESC LIMIT 1") {
@@ -183,15 +183,18 @@ extension DeviceSession {
 
     try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
     let now = platform.clock.milliseconds()
+    var changes = Manifest.Changes(
+      epoch: state.epoch, incarnation: state.incarnation, received: state.received, sequence: sequence,
+      chain: try chain(before: sequence), lost: attached.lost)
+    changes.base = state.base
+    changes.proof = try emissionProof()
+    changes.brings = try brought().map(\.digest)
     var manifest = Manifest(
       bundle: BundleID(random: platform.random.bytes(16)), dataset: dataset.name, version: dataset.version,
       from: .init(id: state.id, name: state.name), to: hub, user: state.user, created: UTCTime.text(milliseconds: now),
       stamp: try Capture.tick(now: now, in: database), changes: draft.count(of: .changes), conflicts: draft.count(of: .conflicts),
       resolutions: draft.count(of: .resolutions),
-      body: .changes(
-        .init(
-          epoch: state.epoch, incarnation: state.incarnation, received: state.received, sequence: sequence,
-          chain: try chain(before: sequence), lost: attached.lost)))
+      body: .changes(changes))
     manifest.recipient = try workspace.keys.recipient()
     if let next = try workspace.keys.nextKey() {
       manifest.rotation = .init(key: next, recipient: try workspace.keys.recipient())
@@ -206,16 +209,26 @@ extension DeviceSession {
     )
   }
 
+  /// The emission on which this database is, with the hub's signature. Release 0.1 did not keep that: it is in the archived file.
+  private func emissionProof() throws -> Manifest.EmissionProof? {
+    if let proof = state.proof, proof.signature != nil { return proof }
+    let path = archive.path(incomingPrefix, state.received.rawValue)
+    guard let identity = try? workspace.reader.identity(of: path, trust: .keys(workspace.hubKeys())),
+      state.proof.map({ $0.digest == identity.digest }) ?? true
+    else { return state.proof }
+    return .init(digest: identity.digest, signature: identity.signature)
+  }
+
   private func record(_ sealed: SealedBundle, sequence: SequenceNumber, at now: Int64) throws {
     try database.run(
       """
-      INSERT INTO satchel_exports (sequence, bundle, digest, received, created, file, written)
-      VALUES (:sequence, :bundle, :digest, :received, :created, :file, 0)
+      INSERT INTO satchel_exports (sequence, bundle, digest, received, created, file, written, base)
+      VALUES (:sequence, :bundle, :digest, :received, :created, :file, 0, :base)
       """,
       [
         "sequence": .integer(sequence.rawValue), "bundle": .string(sealed.manifest.bundle.text),
         "digest": .string(sealed.digest.hexadecimal), "received": .integer(state.received.rawValue), "created": .integer(now),
-        "file": .string(sealed.manifest.fileName),
+        "file": .string(sealed.manifest.fileName), "base": .integer(state.base.rawValue),
       ])
     try Ledger.add(sealed.manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: database)
     state.sequence = sequence
@@ -256,6 +269,8 @@ extension DeviceSession {
     let kept = state.restored?.rawValue ?? Int64.max
     for name in try platform.files.list(folder.outbox) {
       guard let number = BundleArchive.number(in: name, outgoingPrefix), number <= kept, number < sequence.rawValue,
+        // What later exports do not contain is on its way, too.
+        number <= state.acknowledged.rawValue || number > state.sealed?.rawValue ?? 0,
         // A database that was made anew does not know what was exported before: that goes when the hub has it.
         try number <= state.acknowledged.rawValue || isKnown(export: number)
       else { continue }

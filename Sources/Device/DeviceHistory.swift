@@ -154,7 +154,7 @@ final class DeviceHistory {
     for (place, table) in session.tables.enumerated() {
       let rows = sent[table.name, default: [:]].map { key, own in
         let images = own.images.map {
-          PreImage(generation: $0.generation, stamp: $0.stamp, row: $0.row.map { map.row($0, of: place) })
+          $0.mapRow { map.row($0, of: place) }
         }
         return (map.key(key, of: place), SentRow(images: images, row: own.row.map { map.row($0, of: place) }))
       }

@@ -31,6 +31,8 @@ public struct ImportReport: Sendable {
   public var waiting: BundleParts.Waiting?
   /// What became of the database that was here before, where that was damaged.
   public var saved: SavedDatabase?
+  /// How many changes are pending again in a database that was put together anew; nil: it was not.
+  public var replayed: Int?
   /// Attached files that were not here before, and those that had to be kept beside others of their path.
   public var attached = 0
   /// Of these: newer versions of files that were.
@@ -66,29 +68,69 @@ extension DeviceWorkspace {
   ) throws -> ImportReport {
     try locked {
       do {
+        let replayed = try revive(lost)
         let session = try isInitial() ? nil : session()
+        session?.isHubConfirmed = fingerprint != nil
         session?.lost = lost
         session?.migrations = migrations
-        return try take(path, fingerprint: fingerprint, session, of: nil)
+        var report = try take(path, fingerprint: fingerprint, session, of: nil, lost)
+        report.replayed = report.replayed ?? replayed
+        return report
       } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
         guard let damaged = try DamagedDatabase.find(self) else { throw error }
-        return try take(path, fingerprint: fingerprint, nil, damaged, of: nil)
+        return try importInto(damaged, path, fingerprint: fingerprint, lost)
       }
     }
+  }
+
+  /// Puts a database together that is lost, as far as the archive tells. Returns how many changes are pending in it; nil: nothing was to be
+  /// done, or the archive is not complete, and a full bundle must come.
+  private func revive(_ lost: LostExports) throws -> Int? {
+    if ending == .takeBack { return nil }
+    if case .lost = try databaseCondition() { return try rebuild(lost) }
+    guard try hasForeignFile(), try BundleArchive(folder, platform.files).hasAny(), let replaced = try ReplacedFile.find(self)
+    else { return nil }
+    return try replaced.takeUpEmpty()
+  }
+
+  /// nil: the archive is not complete.
+  func rebuild(_ lost: LostExports) throws -> Int? {
+    guard var rebuild = try DatabaseRebuild.find(self) else { return nil }
+    rebuild.lost = lost
+    do { return try rebuild.run().replayed } catch let error as WorkspaceError where error.reason == "no-history" {
+      return nil
+    } catch is Refusal { return nil }
+  }
+
+  /// Brings a bundle into a workspace whose database SQLite cannot read to its end.
+  private func importInto(
+    _ damaged: DamagedDatabase, _ path: String, fingerprint: String?, _ lost: LostExports
+  ) throws -> ImportReport {
+    if ending == .takeBack { return try take(path, fingerprint: fingerprint, nil, damaged, of: nil, lost) }
+    // The bundle is believed before anything is moved.
+    let manifest = try quarantining(path, nil) { try read(path, fingerprint: fingerprint, nil, of: nil).manifest }
+    try damaged.check(scope(of: manifest), manifest)
+    let saved = try damaged.putAside()
+    let replayed = try revive(lost)
+    var report = try take(path, fingerprint: fingerprint, isInitial() ? nil : session(), of: nil, lost)
+    report.saved = saved
+    report.replayed = report.replayed ?? replayed
+    return report
   }
 
   /// - Parameters:
   ///   - damaged: the database that is here and cannot be opened; nil: there is none, or it has a session.
   ///   - volume: the one that completed the bundle at `path`; nil: it came as it is.
   private func take(
-    _ path: String, fingerprint: String?, _ session: DeviceSession?, _ damaged: DamagedDatabase? = nil, of volume: Manifest?
+    _ path: String, fingerprint: String?, _ session: DeviceSession?, _ damaged: DamagedDatabase? = nil, of volume: Manifest?,
+    _ lost: LostExports
   ) throws -> ImportReport {
     let report = try quarantining(path, session) {
       let bundle = try read(path, fingerprint: fingerprint, session, of: volume)
       if case .volume(let volume) = bundle.manifest.body { return try keep(bundle, volume, session) }
       let scope = try scope(of: bundle.manifest)
-      if let damaged { return try damaged.replace(by: bundle, scope, from: path) }
-      guard let session else { return try begin(with: bundle, scope, from: path) }
+      if damaged != nil { return try makeDatabase(from: bundle, scope, at: path) }
+      guard let session else { return try begin(with: bundle, scope, from: path, lost) }
       // All rows are to be looked at anyway.
       if scope.extent == .full, let fault = try session.database.brokenPage() { throw SQLiteError(corrupt: fault) }
       return try session.importScope(bundle, scope, from: path)
@@ -97,7 +139,7 @@ extension DeviceWorkspace {
       return report
     }
     return try BundleParts(folder, platform: platform).join(waiting, body) {
-      try take($0, fingerprint: fingerprint, session, damaged, of: report.manifest)
+      try take($0, fingerprint: fingerprint, session, damaged, of: report.manifest, lost)
     }
   }
 
@@ -113,7 +155,14 @@ extension DeviceWorkspace {
   }
 
   func quarantining<T>(_ path: String, _ session: DeviceSession?, _ body: () throws -> T) throws -> T {
-    try Quarantine.guarding(body) { try session?.quarantine(path, because: $0) }
+    try Quarantine.guarding {
+      do { return try body() } catch let refusal as Refusal where refusal.keeping == .waiting {
+        try session?.keepAside(path, reader.manifest(of: path, trust: .keys(hubKeys())), because: refusal)
+        throw refusal
+      }
+    } keep: {
+      try session?.quarantine(path, because: $0)
+    }
   }
 
   /// Checks a bundle from the hub, or one of this device's own, and lets `body` look at it. Imports nothing.

@@ -3,7 +3,8 @@ import SatchelWorkspace
 /// Satchel's own tables in a device's database, beside those of capture.
 enum DeviceSchema {
   static let all = [
-    state, revoked, exports, resolutions, rekeyed, AttachmentList.schema, AttachmentList.received, BlockTable.schema,
+    state, revoked, exports, formerEpochs, broughtEmissions, estrangement, resolutions, rekeyed, AttachmentList.schema,
+    AttachmentList.received, BlockTable.schema,
     ConflictTable.schema, Ledger.schema, VersionTable.schema,
   ]
 
@@ -26,7 +27,34 @@ enum DeviceSchema {
       hub_recipient TEXT,             -- for whom bundles for the hub are encrypted
       told_key INTEGER,               -- the first export that told of this device's next key; NULL: none yet
       revocations INTEGER NOT NULL,   -- the number of the list of revoked keys; 0: none
-      unwiped INTEGER NOT NULL        -- 1: bytes of rows that are gone may be in the file still
+      unwiped INTEGER NOT NULL,       -- 1: bytes of rows that are gone may be in the file still
+      received_digest TEXT,           -- of the B2SUMS of the emission on which this database stands
+      received_signature TEXT,        -- the hub's signature of it
+      sealed INTEGER                  -- the newest export that later ones do not contain; NULL: there is none
+    )
+    """
+
+  /// A row for each epoch of the hub in which this device was before the present one.
+  static let formerEpochs = "CREATE TABLE satchel_former_epochs (epoch TEXT PRIMARY KEY) WITHOUT ROWID"
+
+  /// A row for each emission of a former epoch that the hub is not known to have: its file is carried there.
+  static let broughtEmissions = """
+    CREATE TABLE satchel_brought_emissions (
+      digest TEXT PRIMARY KEY, -- of its B2SUMS
+      number INTEGER NOT NULL,
+      file TEXT NOT NULL       -- its name in the outbox
+    ) WITHOUT ROWID
+    """
+
+  /// One row as long as the hub sends what is of another history than this device's.
+  static let estrangement = """
+    CREATE TABLE satchel_estrangement (
+      one INTEGER PRIMARY KEY CHECK (one = 1),
+      at INTEGER NOT NULL,     -- milliseconds since 1970 when it was found
+      reason TEXT NOT NULL,    -- other-history, other-hub
+      epoch TEXT NOT NULL,     -- of the bundle that was refused
+      number INTEGER NOT NULL, -- its number
+      file TEXT NOT NULL       -- its name in bundles/inbox/waiting
     )
     """
 
@@ -42,7 +70,8 @@ enum DeviceSchema {
       received INTEGER NOT NULL,  -- the emission on which it stood
       created INTEGER NOT NULL,   -- milliseconds since 1970
       file TEXT NOT NULL,         -- its name in the outbox, later in bundles/sent
-      written INTEGER NOT NULL    -- 1: the file is there and safe
+      written INTEGER NOT NULL,   -- 1: the file is there and safe
+      base INTEGER                -- the export since which it holds all changes; NULL: release 0.1 made it
     )
     """
 

@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelCrypto
 import SatchelDataset
 import SatchelSQLite
@@ -27,36 +28,57 @@ public struct DeviceState: Sendable {
   var isUnwiped = false
   /// The last export that the hub has, which was restored from a backup and lacks later ones that it had; nil: it lacks none.
   public var restored: SequenceNumber?
+  /// The emission `received`, with the hub's signature of it; nil: release 0.1 imported it, and nothing here knows it any more.
+  var proof: Manifest.EmissionProof?
+  /// The newest export that later ones do not contain: it must come to the hub before them. nil: there is none.
+  var sealed: SequenceNumber?
 
   static func load(from database: borrowing Database) throws -> DeviceState? {
-    try database.first(
+    try DeviceSchema.upgrade.run(in: database)
+    return try database.first(
       """
       SELECT id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
-        hub_recipient, told_key, revocations, unwiped, restored
+        hub_recipient, told_key, revocations, unwiped, restored, received_digest, received_signature, sealed
       FROM satchel_device
       """
-    ) {
+    ) { row in
       DeviceState(
-        id: ReplicaID(unchecked: $0.text(0)), name: $0.text(1), user: $0.text(2), hubID: ReplicaID(unchecked: $0.text(3)),
-        hubName: $0.text(4), epoch: Epoch(unchecked: $0.text(5)), incarnation: Incarnation(unchecked: $0.text(6)),
-        sequence: SequenceNumber($0.integer(7)), acknowledged: SequenceNumber($0.integer(8)),
-        received: EmissionNumber($0.integer(9)), heard: $0.integer(10), definition: Array($0.text(11).utf8),
-        hubRecipient: $0.optionalText(12).flatMap { AgeRecipient($0) },
-        toldKey: $0.optionalInteger(13).map { SequenceNumber($0) },
-        revocations: $0.integer(14), isUnwiped: $0.integer(15) != 0,
-        restored: $0.optionalInteger(16).map { SequenceNumber($0) })
+        id: ReplicaID(unchecked: row.text(0)), name: row.text(1), user: row.text(2), hubID: ReplicaID(unchecked: row.text(3)),
+        hubName: row.text(4), epoch: Epoch(unchecked: row.text(5)), incarnation: Incarnation(unchecked: row.text(6)),
+        sequence: SequenceNumber(row.integer(7)), acknowledged: SequenceNumber(row.integer(8)),
+        received: EmissionNumber(row.integer(9)), heard: row.integer(10), definition: Array(row.text(11).utf8),
+        hubRecipient: row.optionalText(12).flatMap { AgeRecipient($0) },
+        toldKey: row.optionalInteger(13).map { SequenceNumber($0) },
+        revocations: row.integer(14), isUnwiped: row.integer(15) != 0,
+        restored: row.optionalInteger(16).map { SequenceNumber($0) }, proof: proof(row),
+        sealed: row.optionalInteger(19).map { SequenceNumber($0) })
     }
   }
+
+  private static func proof(_ row: borrowing Statement) -> Manifest.EmissionProof? {
+    guard let digest = row.optionalText(17).flatMap({ Digest(hexadecimal: $0) }) else { return nil }
+    let signature = row.optionalText(18).flatMap { try? Signature(fileBytes: Array($0.utf8)) }
+    return .init(digest: digest, signature: signature)
+  }
+
+  /// Notes on which emission this database is from now on.
+  mutating func take(_ scope: Manifest.Scope, digest: Digest, signature: Signature) {
+    received = scope.number
+    proof = .init(digest: digest, signature: signature)
+  }
+
+  /// The export since which the next one holds all changes: the last that the hub has, or one that later ones do not contain.
+  var base: SequenceNumber { max(acknowledged, sealed ?? .zero) }
 
   func save(in database: borrowing Database) throws {
     try database.run(
       """
       INSERT OR REPLACE INTO satchel_device
         (one, id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
-         hub_recipient, told_key, revocations, unwiped, restored)
+         hub_recipient, told_key, revocations, unwiped, restored, received_digest, received_signature, sealed)
       VALUES
         (1, :id, :name, :user, :hub_id, :hub_name, :epoch, :incarnation, :sequence, :acknowledged, :received, :heard, :definition,
-         :hub_recipient, :told_key, :revocations, :unwiped, :restored)
+         :hub_recipient, :told_key, :revocations, :unwiped, :restored, :received_digest, :received_signature, :sealed)
       """,
       [
         "id": .string(id.text), "name": .string(name), "user": .string(user), "hub_id": .string(hubID.text),
@@ -67,6 +89,9 @@ public struct DeviceState: Sendable {
         "told_key": toldKey.map { .integer($0.rawValue) } ?? .null,
         "revocations": .integer(revocations), "unwiped": .integer(isUnwiped ? 1 : 0),
         "restored": restored.map { .integer($0.rawValue) } ?? .null,
+        "received_digest": proof.map { .string($0.digest.hexadecimal) } ?? .null,
+        "received_signature": proof?.signature.map { .text($0.fileBytes) } ?? .null,
+        "sealed": sealed.map { .integer($0.rawValue) } ?? .null,
       ])
   }
 }

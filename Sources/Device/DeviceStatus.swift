@@ -21,8 +21,18 @@ public struct DeviceStatus: Sendable {
   public let volumes: [BundleParts.Waiting]
   /// nil: no bundle from the hub was imported yet.
   public let current: Current?
-  /// Another program put a new file in the place of the database: nothing of Satchel's is in it.
-  public let isReplaced: Bool
+  /// Why there is no database to look into, where one was. nil: there is one, or none came yet.
+  public let trouble: Trouble?
+
+  /// What is wrong with the database of a device that had one.
+  public enum Trouble: Sendable {
+    /// Another program put a new file in its place: nothing of Satchel's is in it.
+    case replaced
+    /// It is gone, or an empty file is in its place. In words which.
+    case lost(String)
+    /// SQLite cannot read it. In SQLite's words.
+    case damaged(String)
+  }
 
   /// The files that rows name.
   public struct Attachments: Sendable {
@@ -52,11 +62,17 @@ public struct DeviceStatus: Sendable {
     public let unknownExport: SequenceNumber?
     /// Exports that a restored hub lacks, and that wait to be carried to it once more.
     public let redelivery: [SequenceNumber]
+    /// The hub sends what is of another history than this device's; nil: it does not.
+    public let estrangement: Estrangement?
+    /// How many bundles of the hub's own this device carries back to it, because the hub lost them.
+    public let brought: Int
     /// Rows whose key holds NULL: they are not kept in step.
     public let namelessRows: [(table: Name, count: Int64)]
     /// For each table whose keys come from a range of this device's own: the range, and how many of it are left.
     public let blocks: [(block: KeyBlock, left: Int64, isShort: Bool)]
     public let attachments: Attachments
+    /// Whether a new key was made of which no export has told the hub.
+    public let hasUntoldKey: Bool
     /// Milliseconds since 1970 of the last export; nil before the first.
     public let lastExport: Int64?
     /// When the newest export was made that the hub is known to have: it heard of this device after that; nil: it has none.
@@ -70,13 +86,23 @@ extension DeviceWorkspace {
   /// Looks at the workspace and changes nothing.
   public func status() throws -> DeviceStatus {
     let key = try keys.ownKey()
+    let trouble = try trouble()
     return DeviceStatus(
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       quarantined: try Quarantine.list(folder, files: platform.files),
       staged: try staged(), obstacles: try obstacles(), volumes: try BundleParts(folder, platform: platform).waiting(),
-      current: try isInitial() ? nil : examined().status(),
-      isReplaced: try hasForeignFile() && BundleArchive(folder, platform.files).hasAny())
+      current: try trouble != nil || isInitial() ? nil : examined().status(), trouble: trouble)
+  }
+
+  private func trouble() throws -> DeviceStatus.Trouble? {
+    do {
+      if case .lost(let words) = try databaseCondition() { return .lost(words) }
+      guard try hasForeignFile(), try BundleArchive(folder, platform.files).hasAny() else { return nil }
+      return .replaced
+    } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
+      return .damaged(error.message)
+    }
   }
 
   /// The newest entries of the ledger first.
@@ -110,6 +136,7 @@ extension DeviceSession {
       damage: damage,
       missingTriggers: try Capture.missingTriggers(in: database, tables: tables), unknownExport: try unknownExport(),
       redelivery: try state.restored.map { try sequences(after: $0) } ?? [],
+      estrangement: try estrangement(), brought: try brought().count,
       namelessRows: nameless.filter { $0.count > 0 },
       blocks: try tables.filter { $0.rules.keys == .blocks }.compactMap { table in
         guard let block = try BlockTable.newest(of: table.name, for: state.id, in: database) else { return nil }
@@ -117,6 +144,7 @@ extension DeviceSession {
         return (block, block.left(from: next), block.isShort(from: next))
       },
       attachments: try DeviceAttachments(self).status(),
+      hasUntoldKey: try workspace.keys.nextKey() != nil && state.toldKey == nil,
       lastExport: try database.first("SELECT max(created) FROM satchel_exports") { $0.optionalInteger(0) } ?? nil,
       acknowledgedExport: try database.first(
         "SELECT created FROM satchel_exports WHERE sequence = :acknowledged",

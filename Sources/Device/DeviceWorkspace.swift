@@ -106,11 +106,29 @@ public struct DeviceWorkspace: Sendable {
 
   /// Opens the database, whatever was done to it. For looking, and for repairs.
   func examined() throws -> DeviceSession {
-    guard try platform.files.kind(databasePath) != nil else {
+    switch try databaseCondition() {
+    case .there: return try DeviceSession(self)
+    case .lost(let words): throw WorkspaceError.lostDatabase(words)
+    case .initial:
       throw WorkspaceError(
         "initial", "This device has no data yet.", hint: "Import the hub's first bundle: satchel import FILE")
     }
-    return try DeviceSession(self)
+  }
+
+  /// Whether there is a database to work with.
+  enum DatabaseCondition {
+    case there
+    /// No bundle of the hub's was ever imported here.
+    case initial
+    /// There was one, as bundles here show. In words what is in its place.
+    case lost(String)
+  }
+
+  func databaseCondition() throws -> DatabaseCondition {
+    let isThere = try platform.files.kind(databasePath) != nil
+    if try isThere && !isEmptyDatabase() { return .there }
+    guard try BundleArchive(folder, platform.files).hasAny() else { return .initial }
+    return .lost(isThere ? "The database \(databasePath) is empty." : "The database \(databasePath) is gone.")
   }
 
   /// Runs `body` while no other command of ours works on this workspace.
@@ -126,6 +144,26 @@ public struct DeviceWorkspace: Sendable {
   }
 }
 
+extension DeviceWorkspace {
+  /// Whether nothing was ever put into the database file. What SQLite cannot read is something.
+  private func isEmptyDatabase() throws -> Bool {
+    do { return try Database(path: databasePath, mode: .readWrite).isWithoutTables() } catch let error as SQLiteError
+      where error.kind == .corrupt || error.kind == .notADatabase
+    { return false }
+  }
+}
+
+extension WorkspaceError {
+  /// - Parameter words: what is in its place.
+  static func lostDatabase(_ words: String) -> WorkspaceError {
+    WorkspaceError(
+      "database-lost", "\(words) Bundles here show that there was one.",
+      hint:
+        "Is its card or disk mounted? If the file is nowhere: satchel doctor --repair makes it anew, as far as bundles and exports tell."
+    )
+  }
+}
+
 /// An open device's database, for the length of one command.
 final class DeviceSession {
   let workspace: DeviceWorkspace
@@ -138,6 +176,12 @@ final class DeviceSession {
   var state: DeviceState
   /// What becomes of exports that a restored hub lacks.
   var lost = LostExports.deliveredAgain
+  /// Whether bundles are imported once more to put a database together: what they said of keys was done long ago.
+  var isRebuilt = false
+  /// Whether a person compared the fingerprint of the key that signed the bundle which is imported.
+  var isHubConfirmed = false
+  /// The names of files that the hub has by now and that need no carrying any more.
+  var collected: [String] = []
   /// What this command does with migrations that a bundle brings.
   var migrations = BroughtMigrations.run
 
@@ -161,7 +205,7 @@ final class DeviceSession {
         "The database \(workspace.databasePath) belongs to the device \(state.name), this workspace to \(workspace.configuration.name).",
         hint: "Put each database back into its own workspace.")
     }
-    try OwnTables(madeBy: DeviceSchema.all).check(
+    try OwnTables(madeBy: DeviceSchema.all + [SchemaUpgrade.schema]).check(
       in: database, at: workspace.databasePath,
       hint:
         "Put the right file back. If there is none, keep this one aside and import a full bundle: satchel-hub emit --device \(state.name) --full. What was exported lies in bundles/."

@@ -93,7 +93,7 @@ struct KeyChanges {
     let entry = KeyMap.Entry(place: place, old: old, new: new)
     let map = KeyMap(references, session.tables, [entry])
     let images = stranded.images.map {
-      PreImage(generation: $0.generation, stamp: $0.stamp, row: $0.row.map { map.row($0, of: place) })
+      $0.mapRow { map.row($0, of: place) }
     }
     try PreImageStore.replace(images, of: rivals[0], in: rows.table, database: session.database)
     try rows.write(map.row(stranded.row, of: place), over: try rows.row(rivals[0]), key: rivals[0])
@@ -139,7 +139,7 @@ struct KeyChanges {
           }
           return moved
         }
-        let newImages = images.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: $0.row.map(moved)) }
+        let newImages = images.map { $0.mapRow(moved) }
         let new = (key: (base == nil ? all : byHub).key(key, of: place), row: current.map(moved), images: newImages)
         if new.key == key, new.row == current, newImages == images { return }
         moves.append(Move(rows: rows, old: (key, current), new: new))

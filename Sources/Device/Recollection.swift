@@ -52,13 +52,14 @@ struct Recollection {
       guard case .changes(let changes) = bundle.manifest.body else { continue }
       try database.run(
         """
-        INSERT OR REPLACE INTO satchel_exports (sequence, bundle, digest, received, created, file, written)
-        VALUES (:sequence, :bundle, :digest, :received, :created, :file, 1)
+        INSERT OR REPLACE INTO satchel_exports (sequence, bundle, digest, received, created, file, written, base)
+        VALUES (:sequence, :bundle, :digest, :received, :created, :file, 1, :base)
         """,
         [
           "sequence": .integer(sequence.rawValue), "bundle": .string(bundle.manifest.bundle.text),
           "digest": .string(bundle.digest.hexadecimal), "received": .integer(changes.received.rawValue),
           "created": .integer(bundle.manifest.stamp.milliseconds), "file": .string(bundle.manifest.fileName),
+          "base": changes.base.map { .integer($0.rawValue) } ?? .null,
         ])
       try Ledger.add(
         bundle.manifest, digest: bundle.digest, direction: .outgoing, verdict: .written, at: now, in: database)
@@ -79,7 +80,7 @@ struct Recollection {
         of: bundle, after: session.state.received, session.tables, device: session.state.id, in: database)
       if let definition = try bundle.dataset(limit: 1 << 20) { session.state.definition = definition }
       session.state.user = bundle.manifest.user
-      session.state.received = EmissionNumber(number)
+      try session.state.take(bundles.scope(of: bundle.manifest), digest: bundle.digest, signature: bundle.signature)
       try Ledger.add(bundle.manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
       try Capture.witness(bundle.manifest.stamp, in: database)
     }

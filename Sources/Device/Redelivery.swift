@@ -14,7 +14,7 @@ import SatchelWorkspace
 extension DeviceSession {
   /// A history begins with a full bundle.
   func refuseDelta(of scope: Manifest.Scope) throws {
-    guard scope.epoch == state.epoch || scope.extent == .full else {
+    guard scope.extent == .full else {
       throw Refusal(
         "other-epoch", "The hub has begun a new history since this device heard of it last, and this bundle is not its first.",
         hint: "Ask the hub's operator for a full one: satchel-hub emit --device \(state.name) --full")
@@ -39,8 +39,10 @@ extension DeviceSession {
     if workspace.ending == .takeBack { return report }
     try database.writeTransaction {
       state.restored = scope.acknowledged
+      try noteBrought(to: scope)
       try state.save(in: database)
     }
+    _ = try broughtFiles()
     for export in missing {
       let target = Paths.join(folder.outbox, Paths.name(of: export.path))
       if export.path != target { try platform.files.copy(export.path, to: target, mode: 0o644) }
@@ -95,7 +97,7 @@ extension DeviceSession {
     try archive.outgoing(outgoingPrefix).filter { $0 > merged.rawValue }.map { SequenceNumber($0) }
   }
 
-  /// Files in the outbox that go to the hub before the newest export, in their order.
+  /// The exports in the outbox that a restored hub lacks, in their order.
   func redelivery() throws -> [String] {
     guard let restored = state.restored else { return [] }
     return try exports(after: restored).map { Paths.join(folder.outbox, Paths.name(of: $0.path)) }
@@ -110,6 +112,4 @@ public enum LostExports: Sendable {
 }
 
 extension DeviceWorkspace {
-  /// The exports that a restored hub lacks and that wait to be carried to it once more, in their order.
-  public func redelivery() throws -> [String] { try locked { try isInitial() ? [] : session().redelivery() } }
 }

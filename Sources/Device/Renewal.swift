@@ -99,7 +99,7 @@ extension DeviceWorkspace {
       try files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))
     }
     let archive = BundleArchive(folder, files)
-    for prefix in [outgoing, incoming] { try archive.setAside(prefix, below: Int64.max) }
+    for prefix in [outgoing, incoming] { try archive.setAside(prefix, but: nil) }
     if try files.kind(folder.staged) == .directory {
       for name in try files.list(folder.staged) { try files.removeTree(Paths.join(folder.staged, name)) }
     }

@@ -83,6 +83,23 @@ struct ReplacedFile {
     }
   }
 
+  /// Takes a file up that the app made anew and that has no rows yet: what is known is put back. Returns how many changes are pending then.
+  /// Throws if there are rows: a person decides what they are.
+  func takeUpEmpty() throws -> Int {
+    do {
+      let database = try Database(path: workspace.databasePath, mode: .readWrite)
+      for table in try tables(in: database) where try table.count(in: database) > 0 {
+        throw WorkspaceError(
+          "replaced", "Another program put a new file in the place of \(workspace.databasePath): nothing of Satchel's is in it.",
+          hint: "Put the right file back; or, if this is the one to go on with: satchel doctor, then satchel doctor --repair")
+      }
+    }
+    var report = DoctorReport()
+    try takeUp(missing: .putBack, .keep, &report)
+    let session = try workspace.session()
+    return try PreImageStore.countSteps(session.tables, since: .zero, unsent: .zero, in: session.database).unsent
+  }
+
   private func tables(in database: borrowing Database) throws -> [TrackedTable] {
     do { return try TrackedTable.find(definition, in: database) } catch let error as DatasetError {
       throw WorkspaceError(

@@ -58,7 +58,6 @@ struct RollForward {
     try recollection.takeUpEmissions()
     session.state.sequence = newest
     session.state.acknowledged = max(session.state.acknowledged, history.acknowledged)
-    session.state.received = received
     try session.state.save(in: database)
     try Capture.begin(Generation(newest.rawValue), in: database)
   }

@@ -124,7 +124,7 @@ final class ScopeApplier {
 
   /// Takes the deletion back of a row on which one of the hub's hangs; it is kept as a conflict.
   private func bringBack(_ parent: DeletedParents.Parent) throws {
-    guard let row = parent.images.first?.row, try parent.rows.row(parent.key) == nil else { return }
+    guard let row = parent.images.first?.hubRow, try parent.rows.row(parent.key) == nil else { return }
     try takeBack(
       parent.images, of: parent.key, to: row, as: Disagreement(kind: .foreignKey, state: .open), met: row, in: parent.rows)
     written += 1
@@ -136,8 +136,8 @@ final class ScopeApplier {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }
     try takeBack(
-      images, of: orphan.key, to: first.row, as: Disagreement(kind: .foreignKey, state: .open), met: first.row, in: rows)
-    if first.row == nil {
+      images, of: orphan.key, to: first.hubRow, as: Disagreement(kind: .foreignKey, state: .open), met: first.hubRow, in: rows)
+    if first.hubRow == nil {
       removed += 1
       orphans.note(orphan.row, of: rows.schema)
     } else {
@@ -174,7 +174,7 @@ final class ScopeApplier {
     }
     let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)
     let loss = Disagreement(kind: .unique, state: stateOfLoss(by: verdict))
-    try takeBack(images, of: key, to: first.row, as: loss, met: entry.row, in: rows)
+    try takeBack(images, of: key, to: first.hubRow, as: loss, met: entry.row, in: rows)
   }
 
   /// Leaves a row of the hub's out whose natural key a pending row of this device's own has, where the policy gives it to the device: as

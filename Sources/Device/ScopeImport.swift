@@ -19,32 +19,21 @@ extension DeviceSession {
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String
   ) throws -> ImportReport {
     let manifest = bundle.manifest
-    if scope.number <= state.received { return ImportReport(manifest, .repeated) }
-    try refuseDelta(of: scope)
-    try refuseAnswerToCopy(scope)
-    if scope.acknowledged > state.sequence {
-      throw Refusal(
-        "older-database",
-        "The hub has \(scope.acknowledged) exports of this device, and this database has made \(state.sequence): it is an old copy of itself.",
-        hint:
-          "Put the newer database back if there is one. If it is at work elsewhere, or lost, this one goes on under a new name: satchel renew --name NEW-NAME --request FILE"
-      )
+    let isNewHistory: Bool
+    switch try continuation(of: scope, bundle.digest) {
+    case .known: return ImportReport(manifest, .repeated)
+    case .next: isNewHistory = false
+    case .epoch: isNewHistory = true
     }
-    let lacks = try scope.epoch != state.epoch && isLacking(exportsAfter: scope.acknowledged)
+    let lacks = try isNewHistory && isLacking(exportsAfter: scope.acknowledged)
     if lacks, lost == .deliveredAgain, let report = try redeliver(to: scope, manifest) { return report }
-    if scope.extent == .delta && scope.after > state.received {
-      throw Refusal(
-        "gap", "It builds on the hub's bundle \(scope.after), and the last one that came here is \(state.received).",
-        hint: "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
-    }
-    let isNewHistory = scope.epoch != state.epoch
     guard manifest.version >= dataset.version else {
       throw Refusal(
         "older-dataset", "It is of version \(manifest.version) of the dataset, and this device has version \(dataset.version).",
         hint: "Was the hub restored from an old backup? Its operator has to bring it to that version again.")
     }
     if !isNewHistory { try RevokedKeys.check(manifest, state) }
-    if workspace.ending == .keep { try workspace.trustNext(of: manifest) }
+    if workspace.ending == .keep, !isRebuilt { try workspace.trustNext(of: manifest) }
     let upgrade = try DeviceUpgrade(of: self, by: bundle)
     let snapshot = try upgrade == nil ? Snapshot.open(bundle, tables: tables) : Snapshot.open(beforeUpgrade: bundle)
     let lines = try bundle.changeLines()
@@ -58,7 +47,7 @@ extension DeviceSession {
     let hasToldKey = state.toldKey.map { $0 <= scope.acknowledged } ?? false
     if hasToldKey { state.toldKey = nil }
     let copy = lacks && lost == .givenUp ? try keepCopy(before: scope.number) : nil
-    var report = try keepingInArchive(path, manifest) {
+    var report = try keepingInArchive(path, manifest, digest: bundle.digest) {
       guard let upgrade else {
         return try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
           try acknowledge(scope)
@@ -79,12 +68,15 @@ extension DeviceSession {
     if workspace.ending == .keep {
       try wipe()
       try DeviceAttachments(self).sweep()
-      try workspace.noteSigner(bundle.signer)
+      if !isRebuilt { try workspace.noteSigner(bundle.signer) }
       if hasToldKey { try workspace.keys.finishRotation() }
       // What the hub has needs no carrying any more.
       try moveToSent(below: state.acknowledged.next)
       try BundleParts(folder, platform: platform).forget(incomingPrefix, upTo: state.received.rawValue)
       if scope.extent == .full { try forgetBefore(scope, isNewHistory) }
+      for file in collected { try platform.files.removeIfThere(Paths.join(folder.outbox, file)) }
+      _ = try broughtFiles()
+      try forgetEstrangement()
       try workspace.unstage(upTo: state.received)
       try workspace.noteAnswer()
     }
@@ -102,9 +94,17 @@ extension DeviceSession {
 
   /// Keeps a copy of the bundle before `body` commits what it says: where there is one, there is the other. A crash in between leaves a
   /// copy too many.
-  private func keepingInArchive<T>(_ path: String, _ manifest: Manifest, _ body: () throws -> T) throws -> T {
+  private func keepingInArchive<T>(
+    _ path: String, _ manifest: Manifest, digest: Digest, _ body: () throws -> T
+  ) throws -> T {
     let copy = archive.path(incomingPrefix, manifest.number)
-    if try workspace.ending == .takeBack || platform.files.kind(copy) != nil { return try body() }
+    if workspace.ending == .takeBack { return try body() }
+    if try platform.files.kind(copy) != nil {
+      let kept = try? workspace.reader.identity(of: copy, trust: .keys(workspace.hubKeys()))
+      if kept?.digest == digest { return try body() }
+      // Another epoch gave the number too.
+      try archive.setAside(incomingPrefix, manifest.number)
+    }
     try archive.keep(path, as: manifest.fileName)
     do { return try body() } catch {
       try platform.files.remove(copy)
@@ -116,7 +116,7 @@ extension DeviceSession {
   private func forgetBefore(_ scope: Manifest.Scope, _ isNewHistory: Bool) throws {
     if isNewHistory {
       // What a hub said before it lost its memory may be told nowhere else.
-      try archive.setAside(incomingPrefix, below: scope.number.rawValue)
+      try archive.setAside(incomingPrefix, but: scope.number.rawValue)
     } else {
       try archive.forget(incomingPrefix, below: scope.number.rawValue)
     }
@@ -167,12 +167,14 @@ extension DeviceSession {
     let told = try takeConflicts(of: bundle, at: now)
     try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: scope.acknowledged.rawValue, in: database)
     if let definition = try bundle.dataset(limit: DatasetDefinition.maximumBytes) { state.definition = definition }
-    state.received = scope.number
+    state.take(scope, digest: bundle.digest, signature: bundle.signature)
     if scope.epoch != state.epoch {
-      state.epoch = scope.epoch
-      state.restored = nil
+      try noteBrought(to: scope)
+      try begin(scope)
       try RevokedKeys.join(manifest, into: &state, in: database)
     }
+    try workspace.noteFormer(scope.former ?? [], in: database)
+    collected = try forgetBrought(scope.collected)
     state.user = manifest.user
     state.heard = now
     state.hubRecipient = manifest.recipient ?? state.hubRecipient

@@ -1,0 +1,65 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Bundles of the hub's own that this device carries back to it.
+///
+/// A hub that was set back or restored lacks what it had sent in the time that it lost. The devices still have that, with the hub's signature.
+extension DeviceSession {
+  /// Notes which emissions of the epoch that ends the hub does not know: those after the newest one that it names. The caller holds the
+  /// transaction.
+  func noteBrought(to scope: Manifest.Scope) throws {
+    let collected = Set(scope.collected)
+    var lost: [(number: Int64, digest: Digest)] = []
+    for number in try archive.numbers(incomingPrefix).reversed() {
+      let path = archive.path(incomingPrefix, number)
+      guard let identity = try? workspace.reader.identity(of: path, trust: .keys(workspace.hubKeys())),
+        case .scope(let archived) = identity.manifest.body, archived.epoch != scope.epoch
+      else { continue }
+      if collected.contains(identity.digest) { break }
+      lost.append((number, identity.digest))
+    }
+    for emission in lost.prefix(Manifest.Changes.mostBrought) {
+      try database.run(
+        "INSERT OR IGNORE INTO satchel_brought_emissions (digest, number, file) VALUES (:digest, :number, :file)",
+        [
+          "digest": .string(emission.digest.hexadecimal), "number": .integer(emission.number),
+          "file": .string("\(incomingPrefix)\(emission.number).satchel"),
+        ])
+    }
+  }
+
+  /// What the hub is not known to have, by digest, in the order of their text.
+  func brought() throws -> [(digest: Digest, file: String)] {
+    try database.all("SELECT digest, file FROM satchel_brought_emissions ORDER BY digest") { row in
+      Digest(hexadecimal: row.text(0)).map { ($0, row.text(1)) }
+    }.compactMap(\.self)
+  }
+
+  /// Forgets what the hub has by now. Returns the names of the files that need no carrying any more.
+  func forgetBrought(_ collected: [Digest]) throws -> [String] {
+    let done = Set(collected)
+    let gone = try brought().filter { done.contains($0.digest) }
+    for emission in gone {
+      try database.run(
+        "DELETE FROM satchel_brought_emissions WHERE digest = :digest", ["digest": .string(emission.digest.hexadecimal)])
+    }
+    return gone.map(\.file)
+  }
+
+  /// The files of these emissions in the outbox. One that is not there yet is copied there.
+  func broughtFiles() throws -> [String] {
+    try brought().compactMap { emission in
+      let target = Paths.join(folder.outbox, emission.file)
+      if try platform.files.kind(target) == .file { return target }
+      let places = [folder.archive, Paths.join(folder.archive, "former")].map { Paths.join($0, emission.file) }
+      guard let source = try places.first(where: { try platform.files.kind($0) == .file }) else { return nil }
+      if workspace.ending == .takeBack { return source }
+      try platform.files.copy(source, to: target, mode: 0o644)
+      return target
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// What goes to the hub beside the newest export.
+extension DeviceWorkspace {
+  /// The files that the hub must have before the newest export, in their order: what proves to the hub that it was set back, what it had sent
+  /// and lost, exports that it lacks and the newest one does not contain.
+  public func carriedBefore() throws -> [String] {
+    try locked { try isInitial() ? [] : session().carriedBefore() }
+  }
+
+  /// What can be carried while there is no database that works.
+  public struct Stranded: Sendable {
+    /// The hub's name.
+    public let hub: String
+    /// Exports that it is not known to have, and its own bundle on which this device was.
+    public let files: [String]
+  }
+
+  /// The files that go to the hub as long as this device cannot export. nil: nothing here shows that it ever had data.
+  public func stranded() throws -> Stranded? {
+    let archive = BundleArchive(folder, platform.files)
+    let keys = try hubKeys()
+    guard try !keys.isEmpty && archive.hasAny() else { return nil }
+    var newest: (number: Int64, hub: String, path: String)?
+    for name in try platform.files.list(folder.archive) where name.hasSuffix(".satchel") {
+      let path = Paths.join(folder.archive, name)
+      guard let manifest = try? reader.manifest(of: path, trust: .keys(keys)), manifest.kind == .scope,
+        manifest.to.id == configuration.id, manifest.number > newest?.number ?? 0
+      else { continue }
+      newest = (manifest.number, manifest.from.name, path)
+    }
+    guard let newest else { return nil }
+    let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: configuration.name, to: newest.hub)
+    let exports = try platform.files.list(folder.outbox).compactMap { BundleArchive.number(in: $0, prefix) }.sorted()
+      .map { Paths.join(folder.outbox, "\(prefix)\($0).satchel") }
+    return Stranded(hub: newest.hub, files: [newest.path] + exports)
+  }
+}
+
+extension DeviceSession {
+  /// The same, for who holds the workspace's lock.
+  func carriedBefore() throws -> [String] {
+    var files = try proof() + broughtFiles() + redelivery()
+    for file in try sealedFiles() where !files.contains(file) { files.append(file) }
+    return files
+  }
+
+  /// The hub's own bundle on which this database is, if what the hub sends now does not follow it.
+  private func proof() throws -> [String] {
+    guard try estrangement() != nil else { return [] }
+    let path = archive.path(incomingPrefix, state.received.rawValue)
+    return try platform.files.kind(path) == .file ? [path] : []
+  }
+
+  /// Exports that later ones do not contain, and that the hub is not known to have.
+  private func sealedFiles() throws -> [String] {
+    var files: [String] = []
+    var next = state.sealed
+    while let sequence = next, sequence > state.acknowledged {
+      guard
+        let export = try database.first(
+          "SELECT file, base FROM satchel_exports WHERE sequence = :sequence", ["sequence": .integer(sequence.rawValue)],
+          { ($0.text(0), $0.optionalInteger(1)) })
+      else { break }
+      if let path = try archive.place(ofOutgoing: export.0) { files.insert(path, at: 0) }
+      next = export.1.map { SequenceNumber($0) }.flatMap { $0 < sequence ? $0 : nil }
+    }
+    return files
+  }
+}

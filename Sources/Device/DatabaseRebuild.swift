@@ -1,0 +1,129 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Makes a device's database anew from what its workspace keeps: the hub's bundles since the last full one, and this device's own exports.
+///
+/// What no export carried is lost with the old file. All else is as it was: what the hub does not have yet is pending again, so that the next
+/// export contains it. No export is ever overtaken by one that lacks its changes.
+struct DatabaseRebuild {
+  private let workspace: DeviceWorkspace
+  private let full: Kept
+  private let deltas: [Kept]
+  /// What becomes of exports whose files are nowhere.
+  var lost = LostExports.deliveredAgain
+
+  /// A bundle of the hub's in the archive.
+  private struct Kept {
+    let path: String
+    let scope: Manifest.Scope
+  }
+
+  /// What was put together.
+  struct Result {
+    /// The hub's bundle on which the database is.
+    let received: EmissionNumber
+    /// How many changes are pending again that were exported before.
+    let replayed: Int
+  }
+
+  private var files: any FileSystem { workspace.platform.files }
+
+  /// nil: the archive holds no full bundle of the hub's.
+  static func find(_ workspace: DeviceWorkspace) throws -> DatabaseRebuild? {
+    let keys = try workspace.hubKeys()
+    guard !keys.isEmpty, workspace.configuration.continues == nil else { return nil }
+    let folder = workspace.folder.archive
+    guard try workspace.platform.files.kind(folder) == .directory else { return nil }
+    var kept: [Kept] = []
+    for name in try workspace.platform.files.list(folder) where name.hasSuffix(".satchel") {
+      let path = Paths.join(folder, name)
+      // Exports of this device's own lie there too, under another key.
+      guard let manifest = try? workspace.reader.manifest(of: path, trust: .keys(keys)),
+        case .scope(let scope) = manifest.body, manifest.to.id == workspace.configuration.id
+      else { continue }
+      kept.append(Kept(path: path, scope: scope))
+    }
+    kept.sort { $0.scope.number < $1.scope.number }
+    guard let first = kept.lastIndex(where: { $0.scope.extent == .full }) else { return nil }
+    return DatabaseRebuild(workspace, kept[first], Array(kept[(first + 1)...]))
+  }
+
+  private init(_ workspace: DeviceWorkspace, _ full: Kept, _ deltas: [Kept]) {
+    self.workspace = workspace
+    self.full = full
+    self.deltas = deltas
+  }
+
+  /// A full bundle that just came takes the place of those in the archive: they are incomplete.
+  init(_ workspace: DeviceWorkspace, from path: String, _ scope: Manifest.Scope) {
+    self.init(workspace, Kept(path: path, scope: scope), [])
+  }
+
+  /// Builds the database beside its place and renames it there. Throws if a bundle or an export is missing that is needed; then nothing has
+  /// changed.
+  func run() throws -> Result {
+    let parent = Paths.parent(of: workspace.databasePath)
+    guard try files.kind(Paths.join(parent, ".")) == .directory else {
+      throw WorkspaceError(
+        "no-folder", "The folder \(parent) of the database is not there.", hint: "Is the card or the disk mounted?")
+    }
+    let staging = try StagingFolder(in: parent, platform: workspace.platform)
+    // A workspace's paths are seen from its folder.
+    let path = Paths.absolute(staging.file("database.sqlite"), currentDirectory: try files.currentDirectory())
+    let result = try build(workspace.with(database: path))
+    try workspace.putAsideRemains()
+    try files.rename(path, to: workspace.databasePath)
+    return result
+  }
+
+  private func build(_ workspace: DeviceWorkspace) throws -> Result {
+    let bundle = try workspace.reader.read(full.path, trust: .keys(workspace.hubKeys()), staging: workspace.folder.inbox)
+    _ = try workspace.makeDatabase(from: bundle, full.scope, at: full.path)
+    let session = try DeviceSession(workspace)
+    session.isRebuilt = true
+    session.lost = lost
+    var replay = try ExportReplay(session)
+    try replay.begin()
+    // In the order of that time: each export's changes lead from the rows of the emission on which the device was.
+    try replay.run(onto: bundle, full.scope)
+    for next in deltas {
+      try take(next, session)
+      try replay.run(through: next.scope.number)
+    }
+    try replay.finish()
+    return Result(received: session.state.received, replayed: try replay.pending())
+  }
+
+  private func take(_ kept: Kept, _ session: DeviceSession) throws {
+    let bundle = try workspace.reader.read(kept.path, trust: .keys(workspace.hubKeys()), staging: workspace.folder.inbox)
+    _ = try session.importScope(bundle, kept.scope, from: kept.path)
+  }
+}
+
+extension DeviceWorkspace {
+  /// The same workspace with another database.
+  fileprivate func with(database path: String) -> DeviceWorkspace {
+    DeviceWorkspace(
+      folder: folder,
+      configuration: WorkspaceConfiguration(
+        role: .device, dataset: configuration.dataset, id: configuration.id, name: configuration.name, database: path,
+        incarnation: configuration.incarnation), platform: platform, keys: keys, ending: .keep)
+  }
+
+  /// Moves what is left of a database that is gone or damaged out of the way. A log or journal of it would spoil the new one. Returns where the
+  /// file lies then; nil: there was none.
+  @discardableResult
+  func putAsideRemains() throws -> String? {
+    let kept = "\(databasePath).damaged-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds()))"
+    var place: String?
+    for suffix in ["-wal", "-journal", ""] where try platform.files.kind(databasePath + suffix) != nil {
+      try platform.files.rename(databasePath + suffix, to: kept + suffix)
+      if suffix.isEmpty { place = kept }
+    }
+    try platform.files.removeIfThere(databasePath + "-shm")
+    return place
+  }
+}

@@ -1,0 +1,24 @@
+import SatchelSQLite
+import SatchelWorkspace
+
+/// What changed in the device's own tables from release to release.
+extension DeviceSchema {
+  static let upgrade = SchemaUpgrade([toSchema2])
+
+  private static let toSchema2: SchemaUpgrade.Step = { database in
+    for column in ["received_digest TEXT", "received_signature TEXT", "sealed INTEGER"] {
+      try database.execute("ALTER TABLE satchel_device ADD COLUMN \(column)")
+    }
+    try database.run(
+      """
+      UPDATE satchel_device
+      SET received_digest = (
+        SELECT digest
+        FROM satchel_ledger
+        WHERE direction = 'in' AND kind = 'scope' AND verdict = 'imported' AND number = satchel_device.received
+        ORDER BY entry DESC)
+      """)
+    try database.execute("ALTER TABLE satchel_exports ADD COLUMN base INTEGER")
+    for table in [formerEpochs, broughtEmissions, estrangement] { try database.execute(table) }
+  }
+}

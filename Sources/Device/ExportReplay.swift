@@ -1,0 +1,223 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelMerge
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Replays this device's own exports in a database that was made anew: the changes that the hub does not have are pending again, in their
+/// generations.
+struct ExportReplay {
+  private let session: DeviceSession
+  private let bundles: ArchivedBundles
+  private let recollection: Recollection
+  private var parts: [Part]
+  private let newest: SequenceNumber
+  private let sealed: SequenceNumber?
+
+  /// An export, and those of its generations that no newer one holds.
+  private struct Part {
+    let sequence: SequenceNumber
+    let generations: Range<Int64>
+    let version: Int64
+    let received: EmissionNumber
+  }
+
+  private var database: Database { _read { yield session.database } }
+
+  /// Throws a `WorkspaceError` if the file of an export is missing that the hub does not have and that no newer one contains.
+  init(_ session: DeviceSession) throws {
+    self.session = session
+    bundles = try ArchivedBundles(session)
+    let acknowledged = session.state.acknowledged.rawValue
+    let numbers = try session.archive.outgoing(session.outgoingPrefix)
+    var (parts, covered, sealed): ([Part], Int64, SequenceNumber?) = ([], .max, nil)
+    for number in numbers.reversed() where number > acknowledged && covered > acknowledged {
+      let export = try bundles.manifest(ofExport: SequenceNumber(number))
+      guard case .changes(let changes) = export.body else { continue }
+      // What a former user wrote travels in files of its own.
+      if let newer = parts.first, Name(export.user) != Name(session.state.user), covered <= number {
+        sealed = newer.generations.lowerBound > acknowledged ? SequenceNumber(number) : nil
+        break
+      }
+      let low = max(changes.base?.rawValue ?? changes.chain.first?.sequence.rawValue ?? acknowledged, acknowledged)
+      if low >= covered { continue }
+      parts.insert(
+        Part(
+          sequence: changes.sequence, generations: low..<covered, version: export.version, received: changes.received), at: 0)
+      covered = low
+    }
+    if covered > acknowledged, covered < .max, sealed == nil, session.lost == .deliveredAgain {
+      throw Self.missing(SequenceNumber(covered), session.workspace)
+    }
+    self.parts = parts
+    self.sealed = sealed
+    newest = SequenceNumber(max(numbers.last ?? 0, acknowledged))
+    session.state.sequence = session.state.acknowledged
+    recollection = try Recollection(session, to: newest, .zero)
+  }
+
+  private static func missing(_ sequence: SequenceNumber, _ workspace: DeviceWorkspace) -> WorkspaceError {
+    WorkspaceError(
+      "no-export",
+      "The file of this device's export \(sequence) is not here, and the hub is not known to have it.",
+      hint:
+        "Bring it back to bundles/sent: it may be on a stick, or at the hub, in bundles/archive. If it is nowhere: satchel import FILE --without-lost gives it up."
+    )
+  }
+
+  // MARK: the exports in their order
+
+  /// Makes the database one that has made these exports.
+  func begin() throws {
+    // The hub's rows were taken whatever got past a CHECK.
+    try database.execute("PRAGMA ignore_check_constraints = ON")
+    try apply {
+      try recollection.takeUpExports()
+      session.state.sequence = newest
+      session.state.sealed = sealed
+      try session.state.save(in: database)
+      try Capture.begin(Generation(newest.rawValue), in: database)
+    }
+  }
+
+  /// Makes pending what was exported up to the time of the full bundle from which the database was made.
+  mutating func run(onto full: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
+    let snapshot = try Snapshot.open(beforeUpgrade: full)
+    let due = takeParts(through: scope.number)
+    if due.isEmpty { return }
+    let keys = try due.map { try newKeys(in: full, after: $0.received) }
+    try apply {
+      for (part, keys) in zip(due, keys) { try replay(part, keys, stamps: snapshot) }
+    }
+  }
+
+  /// Makes pending what was exported on the emission that was just imported.
+  mutating func run(through emission: EmissionNumber) throws {
+    let due = takeParts(through: emission)
+    if due.isEmpty { return }
+    try apply { for part in due { try replay(part, [], stamps: nil) } }
+  }
+
+  /// Takes over which rows got other keys, as far as the imports did not do that.
+  func finish() throws {
+    try apply { try recollection.takeUpKeys() }
+  }
+
+  /// Number of changes that the hub is not known to have.
+  func pending() throws -> Int {
+    var count = 0
+    try PreImageStore.eachStep(session.tables, since: session.acknowledgedGeneration, in: database) { _, _, _ in count += 1 }
+    return count
+  }
+
+  private func apply(_ body: () throws -> Void) throws {
+    try database.applyTransaction(.keep, to: session.tables.map(\.name), body)
+  }
+
+  private mutating func takeParts(through emission: EmissionNumber) -> [Part] {
+    let due = parts.prefix { $0.received <= emission }
+    parts.removeFirst(due.count)
+    return Array(due)
+  }
+
+  /// The keys that rows of this device's own got with the full bundle, after the emission on which an export was made.
+  private func newKeys(in full: borrowing VerifiedBundle, after received: EmissionNumber) throws -> [KeyMap] {
+    guard session.tables.contains(where: \.renamesRows) else { return [] }
+    var entries: [KeyMap.Entry] = []
+    try full.eachChange { line in
+      guard case .rekey(let to, let number) = line.content, number > received,
+        let place = session.tables.firstIndex(where: { $0.name == line.table }),
+        let old = session.tables[place].singleKey(line.key), let new = session.tables[place].singleKey(to)
+      else { return }
+      entries.append(.init(place: place, old: old, new: new))
+    }
+    return entries.isEmpty ? [] : [KeyMap(try KeyReferences(session.tables), session.tables, entries)]
+  }
+
+  // MARK: one export
+
+  private func replay(_ part: Part, _ keys: [KeyMap], stamps snapshot: Snapshot?) throws {
+    let former = try VersionTable.columns(in: database)
+    let rows = try session.tables.map { try RowTable($0, in: database) }
+    let images = try session.tables.map { try PreImageLookup($0, in: database) }
+    try bundles.export(part.sequence).eachChange { sent in
+      guard let generation = sent.generation, part.generations.contains(generation.rawValue),
+        let place = session.tables.firstIndex(where: { $0.name == sent.table })
+      else { return }
+      var line = sent.present(former, since: part.version)
+      for map in keys { line = map.line(line, of: place) }
+      guard let change = try change(line, in: rows[place].schema) else { return }
+      try replay(change, line, generation, onto: rows[place], images[place], stamps: snapshot)
+    }
+  }
+
+  /// nil: the line has nothing left, because its columns are gone.
+  private func change(_ line: ChangeLine, in schema: TableSchema) throws -> Change? {
+    switch line.content {
+    case .insert(let fields): return .insert(try schema.row(kept: fields, in: database))
+    case .delete(let was): return .delete(was: try schema.row(kept: was, in: database))
+    case .update(let set, let was):
+      let changes = zip(set, was).compactMap { set, was in
+        schema.position(of: set.name).map { ColumnChange(column: $0, was: was.value, value: set.value) }
+      }
+      return changes.isEmpty ? nil : .update(changes)
+    case .row, .gone, .rekey, .block: return nil
+    }
+  }
+
+  private func replay(
+    _ change: Change, _ line: ChangeLine, _ generation: Generation, onto rows: RowTable, _ lookup: PreImageLookup,
+    stamps snapshot: Snapshot?
+  ) throws {
+    let (key, current) = (line.key, try rows.row(line.key))
+    let stamp = try snapshot?.stamp(of: key, in: rows.name) ?? .zero
+    var (row, image) = (current, PreImage(generation: generation, stamp: line.stamp, row: current))
+    if current == nil, case .delete(let was) = change {
+      image = PreImage(generation: generation, stamp: line.stamp, row: was, isGone: true)
+    } else {
+      let others = OthersChanges.difference(meeting: change, onto: current, at: stamp)
+      let result = merge(change, at: line.stamp, onto: current, others: others, by: rows.rules)
+      row = result.row
+      if let disagreement = result.disagreement { try note(disagreement, of: change, line, generation, met: current, in: rows) }
+    }
+    let before = try lookup.images(of: key).filter { $0.generation != generation }
+    try PreImageStore.replace(
+      (before + [image]).sorted { $0.generation < $1.generation }, of: key, in: rows.table, database: database)
+    do { try rows.write(row, over: current, key: key) } catch let error as SQLiteError where error.kind == .unique {
+      // The hub's rows came to have its UNIQUE value meanwhile.
+      let loss = Disagreement(kind: .unique, state: rows.rules.table.stateOfUncompared)
+      try note(loss, of: change, line, generation, met: current, in: rows)
+      let calm = PreImage(generation: generation, stamp: line.stamp, row: current)
+      try PreImageStore.replace(before + [calm], of: key, in: rows.table, database: database)
+    }
+  }
+
+  private func note(
+    _ disagreement: Disagreement, of change: Change, _ line: ChangeLine, _ generation: Generation, met: Row?, in rows: RowTable
+  ) throws {
+    let record = ConflictRecord(
+      disagreement, of: change, at: line.stamp, generation: generation, key: line.key, in: rows.schema, met: met,
+      device: session.state.id, user: session.state.user)
+    try ConflictTable.add(record, bundle: nil, noted: session.platform.clock.milliseconds(), in: database)
+  }
+}
+
+extension ChangeLine {
+  /// The line by the columns' present names, without those that are gone.
+  fileprivate func present(_ former: FormerColumns, since version: Int64) -> ChangeLine {
+    if former.areSame(since: version) { return self }
+    func present(_ fields: [Field]) -> [Field] {
+      fields.compactMap { field in former.current(field.name, of: table, since: version).map { Field($0, field.value) } }
+    }
+    let content: Content =
+      switch self.content {
+      case .insert(let fields): .insert(present(fields))
+      case .update(let set, let was): .update(set: present(set), was: present(was))
+      case .delete(let was): .delete(was: present(was))
+      case .row, .gone, .rekey, .block: self.content
+      }
+    return ChangeLine(table: table, key: key, generation: generation, stamp: stamp, content: content)
+  }
+}

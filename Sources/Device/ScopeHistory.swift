@@ -1,0 +1,179 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Whether a bundle from the hub continues the history on which this database is.
+///
+/// A number never identifies a bundle: a hub that was set back gives numbers again, and so do two copies of one hub. Number and digest
+/// together do.
+extension DeviceSession {
+  enum Continuation {
+    /// It follows the emission on which this database is, or brings everything.
+    case next
+    /// It is the first of a new epoch, which follows the one in which this device is.
+    case epoch
+    /// It was imported before, or is older than what was.
+    case known
+  }
+
+  /// Throws a `Refusal` if the bundle cannot be taken as this database is, or never.
+  func continuation(of scope: Manifest.Scope, _ digest: Digest) throws -> Continuation {
+    if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest) }
+    if try isFormer(scope.epoch) { return .known }
+    try refuseDelta(of: scope)
+    // Release 0.1 did not name the epochs before its own.
+    if let former = scope.former, !former.contains(state.epoch), !isHubConfirmed { throw otherHub() }
+    try refuseAnswerToCopy(scope)
+    try refuseOlderDatabase(scope)
+    return .epoch
+  }
+
+  private func continuationInEpoch(of scope: Manifest.Scope, _ digest: Digest) throws -> Continuation {
+    if scope.number <= state.received {
+      let known = try digests(ofImported: scope.number)
+      guard known.isEmpty || known.contains(digest) else { throw otherHistory(scope) }
+      return .known
+    }
+    guard scope.number.rawValue - state.received.rawValue <= Manifest.Scope.longestJump else {
+      throw Refusal(
+        "number", "It is bundle \(scope.number) of the hub, and the last one that came here is \(state.received).",
+        hint: "No hub makes so many. Do not use this file. Ask the hub's operator where it comes from.", keeping: .quarantine)
+    }
+    if scope.extent == .delta, scope.after > state.received {
+      throw Refusal(
+        "gap", "It builds on the hub's bundle \(scope.after), and the last one that came here is \(state.received).",
+        hint: "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
+    }
+    try refuseAnswerToCopy(scope)
+    try refuseOlderDatabase(scope)
+    guard follows(scope), scope.acknowledged >= state.acknowledged else { throw otherHistory(scope) }
+    return .next
+  }
+
+  /// Whether the hub names the emission on which this database is. Release 0.1 named none.
+  private func follows(_ scope: Manifest.Scope) -> Bool {
+    guard let follows = scope.follows else { return true }
+    return follows.contains { $0.number == state.received && (state.proof == nil || $0.digest == state.proof?.digest) }
+  }
+
+  private func refuseOlderDatabase(_ scope: Manifest.Scope) throws {
+    guard scope.acknowledged > state.sequence else { return }
+    throw Refusal(
+      "older-database",
+      "The hub has \(scope.acknowledged) exports of this device, and this database has made \(state.sequence): it is an old copy of itself.",
+      hint:
+        "Put the newer database back if there is one. If it is at work elsewhere, or lost, this one goes on under a new name: satchel renew --name NEW-NAME --request FILE"
+    )
+  }
+
+  private func otherHistory(_ scope: Manifest.Scope) -> Refusal {
+    Refusal(
+      "other-history",
+      "The hub's bundle \(scope.number) does not follow bundle \(state.received), which came here. The hub was set back to an earlier copy of itself, or two copies of it are at work.",
+      hint:
+        "Nothing is lost. Go on working and delivering: the next sync carries what proves it to the hub. Tell the hub's operator.",
+      keeping: .waiting)
+  }
+
+  private func otherHub() -> Refusal {
+    Refusal(
+      "other-hub",
+      "This bundle is from another copy of the hub than the one that this device followed. One of the two must be retired.",
+      hint:
+        "Nothing is lost. Ask the hub's operator which one goes on. If it is the one that made this bundle: satchel import FILE --fingerprint, with the fingerprint that satchel-hub keys show shows there.",
+      keeping: .waiting)
+  }
+
+  // MARK: epochs
+
+  func isFormer(_ epoch: Epoch) throws -> Bool {
+    try database.first("SELECT 1 FROM satchel_former_epochs WHERE epoch = :epoch", ["epoch": .string(epoch.text)]) { _ in true }
+      ?? false
+  }
+
+  /// Notes that a new epoch begins. The caller saves the state.
+  func begin(_ scope: Manifest.Scope) throws {
+    try workspace.noteFormer([state.epoch], in: database)
+    state.epoch = scope.epoch
+    // What the hub had acknowledged before and lacks now says nothing, or was given up.
+    state.acknowledged = scope.acknowledged
+    state.restored = nil
+  }
+
+  /// The digests of the bundles of this number that were imported here.
+  private func digests(ofImported number: EmissionNumber) throws -> [Digest] {
+    try database.all(
+      """
+      SELECT digest
+      FROM satchel_ledger
+      WHERE peer = :hub AND kind = 'scope' AND number = :number AND direction = 'in' AND verdict = 'imported'
+      """, ["hub": .string(state.hubName), "number": .integer(number.rawValue)]
+    ) { $0.optionalText(0).flatMap { Digest(hexadecimal: $0) } }.compactMap(\.self)
+  }
+}
+
+/// A hub that sends what is of another history than this device's, as it was found last.
+public struct Estrangement: Sendable {
+  /// Milliseconds since 1970.
+  public let at: Int64
+  /// `other-history` or `other-hub`.
+  public let reason: String
+  public let number: EmissionNumber
+  /// The refused bundle's name in `bundles/inbox/waiting`.
+  public let file: String
+
+  public var isOtherHub: Bool { reason == "other-hub" }
+
+  /// What happened.
+  public var words: String {
+    isOtherHub
+      ? "The hub's bundle \(number) is from another copy of the hub than the one that this device followed."
+      : "The hub's bundle \(number) does not follow what came here: the hub was set back, or two copies of it are at work."
+  }
+
+  /// What to do next.
+  public var hint: String {
+    isOtherHub
+      ? "Ask the hub's operator which copy goes on. If it is the other one: satchel import bundles/inbox/waiting/\(file) --fingerprint WORDS"
+      : "Tell the hub's operator, and go on with satchel sync: it carries what proves it to the hub."
+  }
+
+  var finding: Finding { Finding(reason, words, hint: hint) }
+}
+
+extension DeviceSession {
+  /// nil: what the hub sends follows what came before.
+  func estrangement() throws -> Estrangement? {
+    try database.first("SELECT at, reason, number, file FROM satchel_estrangement") {
+      Estrangement(at: $0.integer(0), reason: $0.text(1), number: EmissionNumber($0.integer(2)), file: $0.text(3))
+    }
+  }
+
+  /// Keeps a bundle of another history aside, and writes down that it came.
+  func keepAside(_ path: String, _ manifest: Manifest, because refusal: Refusal) throws {
+    guard workspace.ending == .keep, case .scope(let scope) = manifest.body else { return }
+    try forgetEstrangement(but: manifest.fileName)
+    try WaitingBundles(folder, platform.files).keep(path, as: manifest.fileName)
+    try database.writeTransaction {
+      try database.run(
+        """
+        INSERT OR REPLACE INTO satchel_estrangement (one, at, reason, epoch, number, file)
+        VALUES (1, :at, :reason, :epoch, :number, :file)
+        """,
+        [
+          "at": .integer(platform.clock.milliseconds()), "reason": .string(refusal.reason), "epoch": .string(scope.epoch.text),
+          "number": .integer(scope.number.rawValue), "file": .string(manifest.fileName),
+        ])
+    }
+  }
+
+  /// Removes what was kept of another history: what the hub sends follows again.
+  func forgetEstrangement(but kept: String? = nil) throws {
+    guard let found = try estrangement(), found.file != kept else { return }
+    try platform.files.removeIfThere(Paths.join(folder.waiting, found.file))
+    try database.run("DELETE FROM satchel_estrangement")
+  }
+}
