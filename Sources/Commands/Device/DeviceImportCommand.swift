@@ -1,6 +1,7 @@
 import SatchelDevice
 import SatchelJSON
 import SatchelPlatform
+import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
@@ -113,25 +114,44 @@ extension DeviceTool {
 
   /// The export that the hub is not known to have.
   private static func due(_ workspace: DeviceWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
-    guard let before = try workspace.status().current else {
-      return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]
+    guard let before = try working(workspace) else {
+      guard let stranded = try workspace.stranded() else {
+        return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]
+      }
+      return [delivery(of: stranded)]
     }
     if try workspace.keys.areDiscarded() {
       return [.init(to: before.state.hubName, file: nil, words: "nothing, it has no key of its own and receives alone.")]
     }
     let report = try workspace.export(encryption: command.encryption)
     let hub = before.state.hubName
-    let again = try workspace.redelivery()
+    let again = try workspace.carriedBefore().filter { $0 != report.file }
     if !again.isEmpty {
-      let before = again.filter { $0 != report.file }
-      let words = "\(Words.count(before.count + 1, "bundle")), because it was restored from a backup and lacks some of them."
-      return [.init(to: hub, file: report.file, words: words, before: before)]
+      let words = "\(Words.count(again.count + 1, "bundle")): it may lack what the last of them does not contain."
+      return [.init(to: hub, file: report.file, words: words, before: again)]
     }
     guard report.isNew || report.sequence > before.state.acknowledged else {
       return [.init(to: hub, file: nil, words: "nothing, it has everything.")]
     }
     let total = report.changes.reduce(0) { $0 + $1.count }
     return [.init(to: hub, file: report.file, words: "bundle \(report.sequence), \(Words.count(total, "change")).")]
+  }
+
+  /// nil: there is no database that works.
+  private static func working(_ workspace: DeviceWorkspace) throws -> DeviceStatus.Current? {
+    do { return try workspace.status().current } catch let error as SQLiteError
+      where error.kind == .corrupt || error.kind == .notADatabase
+    { return nil }
+  }
+
+  /// What can be carried without a database: the exports that were made, and the hub's own bundle on which this device was.
+  private static func delivery(of stranded: DeviceWorkspace.Stranded) -> Syncing.Outgoing {
+    let failure = Failure(
+      reason: "database-lost", message: "The database is gone or damaged: what was exported is on its way, what was not is not.",
+      hint: "See: satchel doctor", code: .failed)
+    return .init(
+      to: stranded.hub, file: stranded.files.last, words: "\(Words.count(stranded.files.count, "file")) that lay here.",
+      failure: failure, before: Array(stranded.files.dropLast()))
   }
 
   private static func text(_ report: ImportReport) -> String {
@@ -143,6 +163,7 @@ extension DeviceTool {
     text += AttachedWords.came(report.attached, newer: report.attachedNewer, report.beside)
     if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
     if let saved = report.saved { text += self.text(saved) }
+    if let replayed = report.replayed { text += self.text(replayed: replayed) }
     if let version = report.version { text += "The dataset has version \(version) here from now on.\n" }
     if !report.rekeyed.isEmpty {
       text +=
@@ -162,6 +183,13 @@ extension DeviceTool {
     Next: carry all of them to the hub (satchel sync does it); the bundle that it makes then is taken.
 
     """
+  }
+
+  private static func text(replayed: Int) -> String {
+    let pending =
+      replayed == 0
+      ? "" : " \(Words.count(replayed, "change")) that the hub may not have are in it, and go out with the next export."
+    return "The database was made anew from the bundles and exports that are kept here.\(pending) Open it in the app again.\n"
   }
 
   private static func text(_ saved: SavedDatabase) -> String {
@@ -197,7 +225,8 @@ extension DeviceTool {
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
       "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }), "copy": .optional(report.copy),
-      "damaged": report.saved.map(json) ?? .null, "files": .integer(Int64(report.attached)),
+      "damaged": report.saved.map(json) ?? .null, "replayed": report.replayed.map { .integer(Int64($0)) } ?? .null,
+      "files": .integer(Int64(report.attached)),
       "files_newer": .integer(Int64(report.attachedNewer)),
       "files_beside": AttachedWords.json(report.beside),
     ]

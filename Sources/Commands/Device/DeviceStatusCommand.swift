@@ -18,13 +18,11 @@ extension DeviceTool {
 
   private static func text(_ status: DeviceStatus, _ now: Int64) -> String {
     let configuration = status.configuration
-    if status.isReplaced {
-      return """
-        Device \(configuration.name) of the dataset \(configuration.dataset).
-        Warning: another program put a new file in the place of its database, and nothing of Satchel's is in that.
-        Next: put the right file back; or, if this is the one to go on with: satchel doctor
-
-        """
+    if let trouble = status.trouble {
+      let outbox =
+        status.outbox.isEmpty
+        ? "" : "\(Words.count(status.outbox.count, "file")) in bundles/outbox can be carried: satchel sync DIR\n"
+      return "Device \(configuration.name) of the dataset \(configuration.dataset).\n" + words(trouble) + outbox
     }
     guard let current = status.current else {
       return """
@@ -35,6 +33,29 @@ extension DeviceTool {
         """ + status.volumes.map { "Of \($0.whole), \(Volumes.missing($0.missing, of: $0.parts)).\n" }.joined()
     }
     return StatusSheet(facts: facts(status, current, now), steps: steps(status, current)).text
+  }
+
+  private static func words(_ trouble: DeviceStatus.Trouble) -> String {
+    switch trouble {
+    case .replaced:
+      """
+      Warning: another program put a new file in the place of its database, and nothing of Satchel's is in that.
+      Next: put the right file back; or, if this is the one to go on with: satchel doctor
+
+      """
+    case .lost(let words):
+      """
+      Warning: \(words) What was exported is not lost.
+      Next: mount its card or disk, if it is on one. If the file is nowhere: satchel doctor --repair
+
+      """
+    case .damaged(let words):
+      """
+      Warning: the database is damaged (\(words)). What was exported is not lost.
+      Next: close the app, keep the file, and import the next bundle from the hub. It makes the database anew.
+
+      """
+    }
   }
 
   /// What is to be said of a device that has data.
@@ -73,6 +94,13 @@ extension DeviceTool {
       facts.add("Waits", "the hub has not answered it under its new name yet; work may go on")
     }
     for obstacle in status.obstacles { facts.add("Waits", "\(obstacle.file): \(obstacle.words)") }
+    if let found = current.estrangement {
+      facts.add(found.title, "\(found.words) It came \(Words.age(of: found.at, now: now)), and nothing is lost.")
+    }
+    if current.brought > 0 {
+      facts.add(
+        "Brings back", "\(Words.count(current.brought, "bundle")) that the hub had made and lost: carry them with the exports")
+    }
     facts.add(volumes: status.volumes)
     for words in warnings(current, now) { facts.add("Warning", words) }
     return facts.all
@@ -118,15 +146,16 @@ extension DeviceTool {
       return ["satchel doctor, which says what went by unseen; then satchel doctor --repair"]
     }
     var steps: [String] = []
+    if let found = current.estrangement { steps.append(found.hint) }
     if status.staged.count > status.obstacles.count { steps.append("satchel apply") }
     if !status.obstacles.isEmpty { steps.append("bring the app to the version that the bundle expects, then: satchel apply") }
     if status.configuration.continues != nil {
       steps.append("carry the request to the hub (satchel renew --request FILE writes it once more), and import what comes back.")
     }
-    let isToExport = current.notExported + current.attachments.notSent + current.attachments.notAsked > 0
+    let isToExport = current.notExported + current.attachments.notSent + current.attachments.notAsked > 0 || current.hasUntoldKey
     if isToExport { steps.append("satchel export") }
     if current.openConflicts > 0 { steps.append("satchel conflicts") }
-    if !current.redelivery.isEmpty {
+    if !current.redelivery.isEmpty || current.brought > 0 {
       steps.append("carry all of bundles/outbox to the hub.")
     } else if !isToExport, let file = status.outbox.last {
       steps.append("carry bundles/outbox/\(file) to the hub.")
@@ -135,11 +164,21 @@ extension DeviceTool {
     return steps
   }
 
+  /// A word that does not change.
+  private static func word(_ trouble: DeviceStatus.Trouble?) -> String {
+    switch trouble {
+    case nil: "initial"
+    case .replaced: "replaced"
+    case .lost: "lost"
+    case .damaged: "damaged"
+    }
+  }
+
   private static func members(_ status: DeviceStatus) -> KeyValuePairs<String, JSONValue> {
     let configuration = status.configuration
     guard let current = status.current else {
       return [
-        "state": status.isReplaced ? "replaced" : "initial", "device": .string(configuration.name),
+        "state": .string(word(status.trouble)), "outbox": .strings(status.outbox), "device": .string(configuration.name),
         "id": .string(configuration.id.text),
         "dataset": .string(configuration.dataset), "fingerprint": .string(status.fingerprint),
         "volumes": Volumes.json(status.volumes),
@@ -162,6 +201,7 @@ extension DeviceTool {
       "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
       "damage": .strings(current.damage.map(\.words)), "unknown_export": .optional(current.unknownExport?.rawValue),
       "redeliver": .array(current.redelivery.map { .integer($0.rawValue) }),
+      "estrangement": current.estrangement.map(\.json) ?? .null, "brought": .integer(Int64(current.brought)),
       "nameless_rows": .tables(current.namelessRows.map { (table: $0.table, count: Int($0.count)) }),
       "blocks": .array(
         current.blocks.map {
@@ -196,5 +236,17 @@ extension DeviceTool {
           .refused(status.quarantined), .bundles(try workspace.log(limit: 100)),
         ])
     }
+  }
+}
+
+extension Estrangement {
+  /// Its name in the list of facts.
+  fileprivate var title: String { isOtherHub ? "Other hub" : "Other history" }
+
+  fileprivate var json: JSONValue {
+    [
+      "reason": .string(reason), "at": .time(at), "number": .integer(number.rawValue), "file": .string(file),
+      "message": .string(words), "hint": .string(hint),
+    ]
   }
 }

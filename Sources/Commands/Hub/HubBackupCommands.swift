@@ -70,23 +70,76 @@ extension HubTool {
 
         Nothing in the file is believed before its signature: it is checked with the keys that --keys names, or with the key in the file, \
         whose fingerprint somebody compares.
+
+        Afterwards the devices deliver again what the hub lacks, and bring the bundles that it had made for them. When all have, that is \
+        merged: rows that the office wrote come back, a counter counts once, what was deleted stays deleted. --finish does not wait for \
+        devices that are lost.
+
+        --in-place is for a hub whose files were put back from a copy, such as a snapshot of its machine, while devices went on.
         """,
-      arguments: [ArgumentSpec("FILE", help: "the backup"), ArgumentSpec("DIR", help: "the folder to make")],
+      arguments: [
+        ArgumentSpec("FILE", .optional, help: "the backup"), ArgumentSpec("DIR", .optional, help: "the folder to make"),
+      ],
       options: [
+        OptionSpec(
+          "in-place",
+          help: "this hub's files were put back from a copy: begin a new epoch on them, and keep the database as it was"),
+        OptionSpec("finish", help: "merge what the lost time held, whoever has not delivered again"),
         OptionSpec("keys", kind: .value("DIR"), help: "a copy of the hub's folder keys"),
         OptionSpec("new-keys", help: "the keys are lost: make new ones, and revoke the old ones"),
         OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key, where --keys is not given"),
       ],
       examples: [
-        Example("satchel-hub restore hub-monday.satchel hub --keys /media/safe/keys", "The hub's disk is broken.")
+        Example("satchel-hub restore hub-monday.satchel hub --keys /media/safe/keys", "The hub's disk is broken."),
+        Example("satchel-hub restore --in-place", "Yesterday's copy of the hub's files was put back."),
       ], changesData: true
     ) { command, context in
+      if let answer = try restoreHere(command, context) { return answer }
       let root = command.path(command.argument("DIR"))
       let report = try HubRestore(platform: context.platform, passwords: command.passwords(context)).restore(
         command.path(command.argument("FILE")), into: root, keys: keys(of: command),
         fingerprint: command.value("fingerprint"), ending: command.ending)
       return Answer(text(report, root, command), members(report, root))
     }
+  }
+
+  /// What `restore` does in the workspace itself; nil: it is to make one of a backup.
+  private static func restoreHere(_ command: ParsedCommand, _ context: CommandContext) throws -> Answer? {
+    let (isInPlace, isEnd) = (command.flag("in-place"), command.flag("finish"))
+    let names = command.arguments("FILE") + command.arguments("DIR")
+    guard isInPlace || isEnd else {
+      guard names.count == 2 else { throw UsageError("restore takes a backup and the folder to make of it") }
+      return nil
+    }
+    guard names.isEmpty, !(isInPlace && isEnd) else {
+      throw UsageError("--in-place and --finish stand alone: they work in this hub's own folder")
+    }
+    let hub = try open(command, context)
+    if isEnd {
+      let report = try hub.finishRecovery()
+      return Answer(text(report), ["recovery": json(report)])
+    }
+    return answer(try hub.restoreInPlace(), command)
+  }
+
+  private static func answer(_ report: InPlaceReport, _ command: ParsedCommand) -> Answer {
+    var text =
+      "\(command.dryRun ? "Would begin" : "Began") a new epoch on the files as they are. The database as it was: \(report.copy)\n"
+    if !report.wasKnown {
+      text += "No device has shown that this hub was set back. Nothing is lost by it: every device gets everything anew.\n"
+    }
+    if !report.devices.isEmpty {
+      text += "These deliver again what this hub lacks, with their next two sticks: \(report.devices.joined(separator: ", ")).\n"
+    }
+    text +=
+      "What was done at the hub itself in the lost time is to be done again: users, rights, devices, revoked keys, decisions.\n"
+    text += "Next: satchel-hub emit --all, and carry it out.\n"
+    return Answer(
+      text,
+      [
+        "former_epoch": .string(report.former.text), "epoch": .string(report.epoch.text), "copy": .string(report.copy),
+        "devices": .strings(report.devices), "was_known": .bool(report.wasKnown),
+      ])
   }
 
   private static func keys(of command: ParsedCommand) throws -> KeysOfRestored {

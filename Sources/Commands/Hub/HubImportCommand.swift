@@ -74,6 +74,11 @@ extension HubTool {
 
   static func text(_ report: HubImportReport) -> String {
     if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
+    let recovery = report.recovery.map(Self.text) ?? ""
+    if report.verdict == .collected {
+      let number = report.manifest.wholeNumber
+      return "Bundle \(number) for \(report.manifest.to.name), which this hub made and had lost: it is kept.\n" + recovery
+    }
     let name = "Bundle \(report.manifest.wholeNumber) of \(report.manifest.from.name)"
     let came = AttachedWords.came(report.attached, newer: report.attachedNewer, report.beside)
     switch report.verdict {
@@ -109,7 +114,27 @@ extension HubTool {
     if report.clamped > 0 {
       text += "Its clock runs ahead by \(report.clamped / 1000) s: its stamps were set back to the hub's time.\n"
     }
+    return text + recovery
+  }
+
+  /// What came back of the time that the hub lost.
+  static func text(_ report: RecoveryReport) -> String {
+    var text = "What was lost is back, as far as the devices have it: \(Words.count(report.rows, "row")) changed, "
+    text += "\(Words.count(report.kept, "older value")) kept as settled conflicts.\n"
+    if report.gone > 0 {
+      text += "\(Words.count(report.gone, "row")) may have been deleted in the lost time: satchel-hub conflicts\n"
+    }
+    if report.abandoned > 0 {
+      text += "\(Words.count(report.abandoned, "change")) waited for rows that nobody delivered: satchel-hub conflicts\n"
+    }
     return text
+  }
+
+  static func json(_ report: RecoveryReport) -> JSONValue {
+    [
+      "bundles": .integer(Int64(report.emissions)), "rows": .integer(Int64(report.rows)), "kept": .integer(Int64(report.kept)),
+      "gone": .integer(Int64(report.gone)), "abandoned": .integer(Int64(report.abandoned)),
+    ]
   }
 
   static func json(_ report: HubImportReport) -> JSONValue {
@@ -118,7 +143,14 @@ extension HubTool {
         "verdict": .string(report.verdict.rawValue), "part": .integer(report.manifest.number), "waiting": Volumes.json([waiting]),
       ]
     }
+    if report.verdict == .collected {
+      return [
+        "verdict": .string(report.verdict.rawValue), "device": .string(report.manifest.to.name),
+        "number": .integer(report.manifest.wholeNumber), "recovery": report.recovery.map(Self.json) ?? .null,
+      ]
+    }
     return [
+      "recovery": report.recovery.map(Self.json) ?? .null,
       "verdict": .string(report.verdict.rawValue), "device": .string(report.manifest.from.name),
       "sequence": .integer(report.manifest.wholeNumber), "taken": .integer(Int64(report.taken)),
       "conflicts": .integer(Int64(report.conflicts)), "resolved": .integer(Int64(report.resolved)),

@@ -1,5 +1,6 @@
 import SatchelCrypto
 import SatchelHub
+import SatchelJSON
 import SatchelValues
 
 extension HubTool {
@@ -9,14 +10,16 @@ extension HubTool {
       telling:
         "The next bundle for each device tells it of them, and once a device is known to have that one, they are used for it.",
       rotateOptions: [
-        OptionSpec("lost", help: "the present key is lost or in wrong hands: use the new one at once, and revoke the old one")
+        OptionSpec("lost", help: "the present key is lost or in wrong hands: use the new one at once, and revoke the old one"),
+        OptionSpec("again", help: "with --lost: the key that replaced a lost one is lost too, before any device used it"),
+        Confirmation.yes,
       ],
       show: { command, context in try open(command, context).keyReport() },
       rotate: { command, context in
         let hub = try open(command, context)
-        return try command.flag("lost") ? hub.replaceLostKeys() : hub.rotateKeys()
+        if command.flag("lost") { return try replaceLost(of: hub, command, context) }
+        return KeyCommands.answer(try hub.rotateKeys(), command, next: afterRotation)
       },
-      afterRotation: { key, command in command.flag("lost") ? afterLoss(key) : afterRotation },
       setPassword: { password, command, context in try open(command, context).setPassword(password) }
     ).all
     return common + [revoke(["keys", "revoke"])]
@@ -27,12 +30,47 @@ extension HubTool {
 
     """
 
-  private static func afterLoss(_ key: PublicKey) -> String {
-    """
-    No signature can tell the devices of it: at each one somebody compares the fingerprint, once.
-    Next: satchel-hub emit --all; then at each device: satchel import FILE --fingerprint \(key.fingerprint)
+  /// Replaces a lost key, after saying what that costs.
+  private static func replaceLost(of hub: HubWorkspace, _ command: ParsedCommand, _ context: CommandContext) throws -> Answer {
+    let cost = try hub.costOfLostKeys()
+    if let unused = cost.unused, !command.flag("again") {
+      let text = """
+        A new key was made already, and no device has used it yet. That one stays:
 
-    """
+            \(unused.fingerprint)
+
+        \(afterLoss(unused, cost))If that one is lost too: satchel-hub keys rotate --lost --again
+
+        """
+      return Answer(text, members(unused, cost, isNew: false))
+    }
+    let people = price(of: cost)
+    try Confirmation.ask("\(people)Make a new key?", command, context)
+    let key = try hub.replaceLostKeys(again: command.flag("again"))
+    let answer = KeyCommands.answer(key, command, next: afterLoss(key, cost))
+    return Answer(command.dryRun ? answer.text + people : answer.text, members(key, cost, isNew: !command.dryRun))
+  }
+
+  private static func price(of cost: HubWorkspace.CostOfLoss) -> String {
+    if cost.devices.isEmpty { return "No device knows the present key.\n" }
+    let names = cost.devices.joined(separator: ", ")
+    return
+      "This costs a visit to \(Words.count(cost.devices.count, "device")): a person at each compares the new fingerprint. (\(names))\n"
+  }
+
+  private static func afterLoss(_ key: PublicKey, _ cost: HubWorkspace.CostOfLoss) -> String {
+    if cost.devices.isEmpty { return "" }
+    return """
+      No signature can tell the devices of it: at each of \(Words.count(cost.devices.count, "device")) somebody compares the fingerprint, once.
+      Next: satchel-hub emit --all; then at each device: satchel import FILE --fingerprint \(key.fingerprint)
+
+      """
+  }
+
+  private static func members(
+    _ key: PublicKey, _ cost: HubWorkspace.CostOfLoss, isNew: Bool
+  ) -> KeyValuePairs<String, JSONValue> {
+    ["fingerprint": .string(key.fingerprint), "devices": .strings(cost.devices), "is_new": .bool(isNew)]
   }
 
   /// A device's right to deliver ends with its keys: two names for one thing.

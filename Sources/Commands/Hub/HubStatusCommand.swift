@@ -20,16 +20,14 @@ extension HubTool {
 
   static func facts(_ status: HubStatus, _ now: Int64) -> [StatusSheet.Fact] {
     var facts = StatusSheet.Facts()
+    if let found = status.setBack { facts.add("Set back", found.words) }
     facts.add("Hub", "\(status.configuration.name) of the dataset \(status.configuration.dataset), version \(status.version)")
     facts.add("Fingerprint", status.fingerprint)
     facts.add("Rows", status.tables.map { "\($0.table) \($0.rows)" }.joined(separator: ", "))
     facts.add("Changes", "\(status.cursor) since the beginning")
     facts.add("Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held")
     facts.add(quarantined: status.quarantined)
-    for bundle in status.waiting {
-      let next = bundle.version > status.version ? "satchel-hub dataset apply brings that" : "the next import or sync takes it"
-      facts.add("Waits", "\(bundle.file): it is of version \(bundle.version) of the dataset; \(next)")
-    }
+    for bundle in status.waiting { facts.add("Waits", "\(Paths.name(of: bundle.path)): \(words(bundle.reason))") }
     facts.add(volumes: status.volumes)
     for entry in status.attachments.waiting {
       let new = entry.notSent == 0 ? "all in a bundle" : "\(entry.notSent) in no bundle yet"
@@ -44,6 +42,7 @@ extension HubTool {
     if !status.unaware.isEmpty {
       facts.add("Restored", "from a backup; not known to have heard of it: \(status.unaware.joined(separator: ", "))")
     }
+    if let recovery = status.recovery { facts.add("Recovers", words(recovery)) }
     for damage in status.damage { facts.add("Warning", "\(damage.words): writes may have gone by unseen") }
     for device in status.devices.map(\.device) where device.state != .revoked {
       guard let skew = Words.skew(device.skew) else { continue }
@@ -58,6 +57,23 @@ extension HubTool {
         "nothing was heard for \(Words.span(Words.usualSilence)) or more of \(silent.map(\.name).joined(separator: ", "))")
     }
     return facts.all
+  }
+
+  private static func words(_ reason: WaitingBundle.Reason) -> String {
+    switch reason {
+    case .version(let version): "it is of version \(version) of the dataset; satchel-hub dataset apply brings that"
+    case .earlier(let merged): "earlier bundles of its device are missing, from \(merged.next) on"
+    case .setBack: "this hub was set back, and nothing is imported until somebody decides"
+    case .due: "the next import or sync takes it"
+    }
+  }
+
+  private static func words(_ recovery: HubStatus.Recovering) -> String {
+    var parts: [String] = []
+    if !recovery.silent.isEmpty { parts.append("\(recovery.silent.joined(separator: ", ")) must deliver once more") }
+    parts += recovery.awaited.map { "\($0.device) has \(Words.count(Int($0.count), "bundle")) of the lost time to bring" }
+    return
+      "what was lost comes back from the devices: \(parts.joined(separator: "; ")). Without them: satchel-hub restore --finish"
   }
 
   /// Who has reported, and what is on its way.
@@ -79,6 +95,7 @@ extension HubTool {
     // Until that is mended nothing else can be done.
     if let hint = status.damage.compactMap(\.hint).first { return [hint] }
     if !status.damage.isEmpty { return ["satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"] }
+    if status.setBack != nil { return [SetBack.wayOut] }
     if status.users == 0 { return ["satchel-hub user add NAME"] }
     if status.devices.isEmpty { return ["satchel-hub device provision NAME --user USER --into DIR"] }
     var steps: [String] = []
@@ -107,7 +124,8 @@ extension HubTool {
         }), "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
       "quarantined": .integer(Int64(status.quarantined.count)), "refused": StatusSheet.json(status.quarantined),
       "next": .strings(steps(status)),
-      "waiting": .array(status.waiting.map { ["file": .string($0.file), "version": .integer($0.version)] }),
+      "waiting": .array(status.waiting.map(json)), "set_back": status.setBack.map(json) ?? .null,
+      "recovery": status.recovery.map(json) ?? .null,
       "volumes": Volumes.json(status.volumes), "outbox": .strings(status.outbox),
       "backed_up": .time(status.backedUp), "restored_unaware": .strings(status.unaware),
       "missing_triggers": .strings(status.missingTriggers.map(\.text)), "damage": .strings(status.damage.map(\.words)),
@@ -122,6 +140,29 @@ extension HubTool {
             ["device": .string($0.device), "path": .string($0.path), "kept": .string($0.kept)]
           }),
       ],
+    ]
+  }
+
+  private static func json(_ bundle: WaitingBundle) -> JSONValue {
+    var version: Int64?
+    if case .version(let number) = bundle.reason { version = number }
+    return [
+      "file": .string(Paths.name(of: bundle.path)), "reason": .string(bundle.word), "device": .string(bundle.device),
+      "number": .integer(bundle.number), "version": version.map { .integer($0) } ?? .null,
+    ]
+  }
+
+  private static func json(_ found: SetBack) -> JSONValue {
+    [
+      "reason": "set-back", "at": .time(found.at), "device": .string(found.device), "epoch": .string(found.epoch.text),
+      "number": .integer(found.number.rawValue), "message": .string(found.words), "hint": .string(SetBack.wayOut),
+    ]
+  }
+
+  private static func json(_ recovery: HubStatus.Recovering) -> JSONValue {
+    [
+      "silent": .strings(recovery.silent),
+      "awaited": .array(recovery.awaited.map { ["device": .string($0.device), "bundles": .integer($0.count)] }),
     ]
   }
 

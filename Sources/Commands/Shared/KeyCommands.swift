@@ -13,9 +13,7 @@ struct KeyCommands {
   /// Options that `rotate` takes beside those of every command.
   var rotateOptions: [OptionSpec] = []
   let show: Act<KeyReport>
-  let rotate: Act<PublicKey>
-  /// What follows from a rotation, for people.
-  let afterRotation: @Sendable (_ key: PublicKey, ParsedCommand) -> String
+  let rotate: Act<Answer>
   let setPassword: @Sendable (Password?, ParsedCommand, CommandContext) throws -> Void
 
   var all: [Command] { [showing, rotating, protecting, unprotecting] }
@@ -65,21 +63,25 @@ struct KeyCommands {
   }
 
   private var rotating: Command {
-    let (rotate, afterRotation) = (rotate, afterRotation)
-    return Command(
+    Command(
       ["keys", "rotate"], summary: "sign with a new key, and encrypt for a new one",
       discussion: """
         Makes new keys. \(telling) Until then the present key signs, and its signature under the new one is the proof that \
         nobody else made it. Old bundles stay readable.
         """,
-      options: rotateOptions, examples: [Example("\(tool) keys rotate", "Once a year, or when somebody left.")], changesData: true
-    ) { command, context in
-      let key = try rotate(command, context)
-      if command.dryRun { return Answer("A new key would be made.\n", [:]) }
-      return Answer(
-        "Made a new key with the fingerprint\n\n    \(key.fingerprint)\n\n" + afterRotation(key, command),
-        ["fingerprint": .string(key.fingerprint)])
-    }
+      options: rotateOptions, examples: [Example("\(tool) keys rotate", "Once a year, or when somebody left.")],
+      changesData: true,
+      answer: rotate)
+  }
+
+  /// What `rotate` says.
+  /// - Parameters:
+  ///   - key: the new key; in a rehearsal the present one.
+  ///   - next: what follows, for people.
+  static func answer(_ key: PublicKey, _ command: ParsedCommand, next: String) -> Answer {
+    if command.dryRun { return Answer("A new key would take the place of this one:\n\n    \(key.fingerprint)\n\n", [:]) }
+    return Answer(
+      "Made a new key with the fingerprint\n\n    \(key.fingerprint)\n\n" + next, ["fingerprint": .string(key.fingerprint)])
   }
 
   private var protecting: Command {

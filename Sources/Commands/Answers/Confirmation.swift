@@ -1,0 +1,18 @@
+import SatchelWorkspace
+
+/// A question before something that costs people a way, or that cannot be undone.
+enum Confirmation {
+  static let yes = OptionSpec("yes", help: "do not ask")
+
+  /// Asks the person at the terminal. Without a terminal, nobody is asked: whoever wrote the script has decided.
+  ///
+  /// Throws a `WorkspaceError` if the answer is not yes.
+  static func ask(_ question: String, _ command: ParsedCommand, _ context: CommandContext) throws {
+    guard context.console.traits.interactive, !command.flag(yes.long), !command.dryRun else { return }
+    context.console.error("\(question) [y/N] ")
+    let answer = context.console.readLine()?.lowercased() ?? ""
+    guard ["y", "yes"].contains(answer) else {
+      throw WorkspaceError("cancelled", "Nothing was changed.", hint: "To go on, answer y, or add: --yes")
+    }
+  }
+}
