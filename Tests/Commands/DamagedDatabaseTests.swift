@@ -84,7 +84,21 @@ struct DamagedDatabaseTests {
     #expect(camp.device("tablet", "export").code == 0)
   }
 
-  @Test("a bundle of changes, and an older full one, leave it as it is and say what to ask for", arguments: [true, false])
+  @Test("a bundle of changes makes it anew as a full one does, from the bundles that are kept")
+  func fromKept() throws {
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
+    camp.hub("emit", "--device", "tablet")
+    try damage(.head)
+    let outcome = camp.device("tablet", "import", emitted(2))
+    #expect(outcome.code == 0, "\(outcome.error)")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Sea")
+    #expect(try kept.count == 1)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
+  @Test(
+    "where they are not kept, a bundle of changes and an older full one leave it as it is and say what to ask for",
+    arguments: [true, false])
   func needsFull(isOlder: Bool) throws {
     let first = camp.path("first.satchel")
     camp.hub("emit", "--device", "tablet", "--full")
@@ -92,6 +106,7 @@ struct DamagedDatabaseTests {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
     camp.hub("emit", "--device", "tablet")
     if isOlder { camp.device("tablet", "import", emitted(3)) }
+    try camp.remove("tablet/bundles/archive/camp-hub-tablet-1.satchel")
     try damage(.head)
     let before = try camp.read("tablet/data.sqlite")
     let outcome = camp.device("tablet", "import", isOlder ? first : emitted(3))

@@ -50,7 +50,11 @@ import Testing
     // What the hub knows of a device by its own words, the device has. Only one that has lost its memory stands before it.
     try camp.sql(
       "tablet/data.sqlite",
-      "UPDATE satchel_device SET received = 1; INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 2, 'mine')")
+      """
+      UPDATE satchel_device
+      SET received = 1, received_digest = (SELECT digest FROM satchel_ledger WHERE kind = 'scope' AND number = 1);
+      INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 2, 'mine')
+      """)
     try camp.sql("office.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     camp.hub("emit", "--device", "tablet")
     let refused = camp.device("tablet", "import", emitted("tablet", 3))

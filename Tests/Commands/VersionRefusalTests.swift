@@ -180,6 +180,10 @@ struct VersionRefusalTests {
     #expect(camp.camp.hub("sync", camp.camp.path("stick")).code == 0)
     try camp.apply(VersionTests.definition(2), VersionTests.migration)
     #expect(camp.camp.hub("status").out.contains("the next import or sync takes it"))
+    // The device's bundle stands on one of the hub's that this hub does not know.
+    let found = camp.camp.hub("sync", camp.camp.path("stick"))
+    #expect(found.code == 3 && found.error.contains("restore --in-place"), "\(found.error)")
+    #expect(camp.camp.hub("restore", "--in-place").code == 0)
     let synced = camp.camp.hub("sync", camp.camp.path("stick"))
     #expect(synced.code == 0 && synced.out.contains("Bundle 1 of tablet: 1 change taken"), "\(synced.error)")
     #expect(try camp.office("SELECT text FROM reviews WHERE id = 'r1'") == "mine")

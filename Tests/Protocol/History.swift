@@ -141,6 +141,11 @@ final class History {
     let rounds = Self.cleanRounds + (fate == .losses ? 2 : 0)
     say("-- \(rounds) clean rounds")
     for _ in 0..<rounds { try cleanRound() }
+    // Not all devices came back: the operator waits no longer.
+    if fate == .losses, try hub.status().recovery != nil {
+      _ = try hub.finishRecovery()
+      for _ in 0..<Self.cleanRounds { try cleanRound() }
+    }
   }
 
   private func event() throws {
@@ -334,7 +339,7 @@ final class History {
 
   /// What a restored hub lacks of a device. Where none was, nobody need look.
   private func redelivery(of device: TestDevice) throws -> [String] {
-    fate == .losses ? try device.workspace.redelivery() : []
+    fate == .losses ? try device.workspace.carriedBefore() : []
   }
 
   private func emit(to device: TestDevice) throws -> Parcel {
@@ -370,12 +375,7 @@ final class History {
   private func deliver(_ parcel: Parcel) throws {
     guard let index = parcel.device else {
       try repairHub()
-      do {
-        let report = try hub.importBundle(parcel.path)
-        say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
-      } catch let refusal as Refusal where refusal.reason == "gap" && fate == .losses {
-        say("hub refuses \(parcel.name): gap")
-      }
+      for path in try hub.dueByNow() + [parcel.path] { try importAtHub(path, called: Paths.name(of: path)) }
       return
     }
     do {
@@ -384,8 +384,26 @@ final class History {
       say(
         "device imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed, \(report.conflicts) conflicts"
       )
-    } catch let refusal as Refusal where refusal.reason == "gap" {
-      say("device refuses \(parcel.name): gap")
+    } catch let refusal as Refusal
+      where refusal.reason == "gap" || fate == .losses && ["other-history", "other-hub"].contains(refusal.reason)
+    {
+      say("device refuses \(parcel.name): \(refusal.reason)")
+    }
+  }
+
+  /// Imports at the hub. If that shows that the hub was set back, the operator begins a new epoch, and it is done again.
+  private func importAtHub(_ path: String, called name: String) throws {
+    do {
+      let report = try hub.importBundle(path)
+      say("hub imports \(name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
+    } catch let refusal as Refusal where ["gap", "wrong-kind"].contains(refusal.reason) && fate == .losses {
+      // A device proves with the hub's own bundle that the hub was set back, also where the hub knows the bundle.
+      say("hub refuses \(name): \(refusal.reason)")
+    } catch let refusal as Refusal where refusal.reason == "set-back" && fate == .losses {
+      say("the hub was set back, as \(name) shows: the operator begins a new epoch")
+      _ = try hub.restoreInPlace()
+      for waiting in try hub.dueByNow() { try importAtHub(waiting, called: Paths.name(of: waiting)) }
+      if try files.kind(path) != nil { try importAtHub(path, called: name) }
     }
   }
 

@@ -73,10 +73,10 @@ extension Season {
   }
 
   /// What a restored hub lacks of a device. Where none was, nobody need look.
-  func redelivery(of device: FieldDevice) throws -> [String] { presence.isRestored ? try device.workspace.redelivery() : [] }
+  func redelivery(of device: FieldDevice) throws -> [String] { presence.isRestored ? try device.workspace.carriedBefore() : [] }
 
   func emit(to device: FieldDevice, full: Bool = false) throws -> Parcel {
-    let report = try hub.emit(to: device.name, full: full)
+    let report = try operating { try hub.emit(to: device.name, full: full) }
     if report.isNew { news += 1 }
     say("hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) gone")
     let parcel = try pack(report.file, from: "hub", to: device.name)
@@ -110,21 +110,28 @@ extension Season {
       let report = try device.workspace.importBundle(parcel.path)
       try checkCaptured(device.app(), before: captured, by: parcel)
       say("\(name) imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed")
-    } catch let refusal as Refusal where refusal.reason == "gap" {
-      say("\(name) refuses \(parcel.name): gap")
+    } catch let refusal as Refusal where refusal.reason == "gap" || presence.isRestored && refusal.isAboutHistory {
+      say("\(name) refuses \(parcel.name): \(refusal.reason)")
     }
     if let problem = try device.app()?.unsoundness() { throw Wrong("\(name) is not sound after \(parcel.name): \(problem)") }
   }
 
   private func deliverToHub(_ parcel: Parcel) throws {
+    // As the command does.
+    for path in try hub.dueByNow() {
+      try deliverToHub(Parcel(device: nil, from: parcel.from, path: path, name: Paths.name(of: path)))
+    }
     let before = try Set(admin().rows().keys)
     let captured = try admin().captured()
     do {
-      let report = try hub.importBundle(parcel.path)
+      let report = try operating { try hub.importBundle(parcel.path) }
+      if report.verdict == .collected || report.recovery != nil { news += 1 }
       try checkCaptured(admin(), before: captured, by: parcel)
       say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
     } catch let refusal as Refusal where refusal.reason == "gap" && presence.isRestored {
       say("hub refuses \(parcel.name): gap")
+    } catch let refusal as Refusal where refusal.reason == "wrong-kind" && presence.isRestored {
+      say("hub refuses \(parcel.name): it knows it")
     } catch let refusal as Refusal where !devices.contains(where: { $0.name == parcel.from }) {
       say("hub refuses \(parcel.name) of a lost device: \(refusal.reason)")
     }
