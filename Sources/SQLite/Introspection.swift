@@ -192,6 +192,9 @@ extension Database {
     ) { _ in true } ?? false
   }
 
+  /// Whether nothing was ever put into the database.
+  public func isWithoutTables() throws -> Bool { try first("SELECT 1 FROM sqlite_schema") { _ in false } ?? true }
+
   /// Whether there is a table of exactly this name.
   public func hasTable(_ name: String) throws -> Bool {
     try first("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(name)]) { _ in true } ?? false
