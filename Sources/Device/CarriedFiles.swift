@@ -56,7 +56,7 @@ extension DeviceSession {
   }
 
   /// Exports that later ones do not contain, and that the hub is not known to have.
-  private func sealedFiles() throws -> [String] {
+  func sealedFiles() throws -> [String] {
     var files: [String] = []
     var next = state.sealed
     while let sequence = next, sequence > state.acknowledged {

@@ -36,7 +36,7 @@ extension DeviceWorkspace {
   ) throws -> ExportReport {
     try locked {
       try exportHere(
-        snapshot: snapshot ? .always : .asTheDatasetSays, encryption: encryption, attachedBytes: attachedBytes)
+        session(), snapshot: snapshot ? .always : .asTheDatasetSays, encryption: encryption, attachedBytes: attachedBytes)
     }
   }
 
@@ -44,8 +44,9 @@ extension DeviceWorkspace {
   enum SnapshotWish { case asTheDatasetSays, always, never }
 
   /// The same, for who holds the workspace's lock.
-  func exportHere(snapshot: SnapshotWish, encryption: Encryption, attachedBytes: Int64? = nil) throws -> ExportReport {
-    let session = try session()
+  func exportHere(
+    _ session: DeviceSession, snapshot: SnapshotWish, encryption: Encryption, attachedBytes: Int64? = nil
+  ) throws -> ExportReport {
     if try keys.areDiscarded() {
       throw WorkspaceError(
         "no-key", "This device has no key of its own: it receives, and delivers nothing.",
@@ -116,9 +117,10 @@ extension DeviceSession {
   fileprivate func isNothingNew(since last: ExportRecord) throws -> Bool {
     // A file that somebody moved away, and of which nobody has heard since, is like a stick that was lost.
     let isKept = try platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
-    guard last.isWritten, isKept || last.sequence <= state.acknowledged, try !hasHeardAnything(since: last.received) else {
-      return false
-    }
+    guard last.isWritten, isKept || last.sequence <= state.acknowledged else { return false }
+    // As long as what a former user wrote is on its way, the hub's answers to it need no answer.
+    let isSealed = state.sealed == last.sequence && last.sequence > state.acknowledged
+    if try !isSealed && hasHeardAnything(since: last.received) { return false }
     if try workspace.keys.nextKey() != nil, state.toldKey == nil { return false }
     guard try ConflictTable.countUntold(of: state.id, in: database) == 0 else { return false }
     let generation = Generation(last.sequence.rawValue)

@@ -29,6 +29,8 @@ public struct ImportReport: Sendable {
   public var found: [ConflictRecord] = []
   /// Of a volume: which others must come before anything can be taken.
   public var waiting: BundleParts.Waiting?
+  /// What the device's former user wrote and the hub is not known to have, where the bundle is for another one. nil: there is nothing such.
+  public var sealed: SealedChanges?
   /// What became of the database that was here before, where that was damaged.
   public var saved: SavedDatabase?
   /// How many changes are pending again in a database that was put together anew; nil: it was not.

@@ -64,6 +64,8 @@ public struct DeviceStatus: Sendable {
     public let redelivery: [SequenceNumber]
     /// The hub sends what is of another history than this device's; nil: it does not.
     public let estrangement: Estrangement?
+    /// What former users of this device wrote and the hub is not known to have, the oldest first.
+    public let sealed: [SealedChanges]
     /// How many bundles of the hub's own this device carries back to it, because the hub lost them.
     public let brought: Int
     /// Rows whose key holds NULL: they are not kept in step.
@@ -136,7 +138,7 @@ extension DeviceSession {
       damage: damage,
       missingTriggers: try Capture.missingTriggers(in: database, tables: tables), unknownExport: try unknownExport(),
       redelivery: try state.restored.map { try sequences(after: $0) } ?? [],
-      estrangement: try estrangement(), brought: try brought().count,
+      estrangement: try estrangement(), sealed: try sealedChanges(), brought: try brought().count,
       namelessRows: nameless.filter { $0.count > 0 },
       blocks: try tables.filter { $0.rules.keys == .blocks }.compactMap { table in
         guard let block = try BlockTable.newest(of: table.name, for: state.id, in: database) else { return nil }

@@ -76,6 +76,8 @@ struct KeyFindings {
         // Another bundle has told before.
         if number <= session.state.received { return }
         let old = try own(key, in: line.table)
+        // A row that the hub cannot know yet has the old one by now: what had it is gone from here.
+        if births[KeyedRow(place: place, key: old)] != nil { return }
         if old != new { told.append(.init(place: place, old: old, new: new)) }
       // The device's next keys are to be of this range.
       case .block: if let first = table.number(of: line.key) { see(.integer(first - 1), in: place) }

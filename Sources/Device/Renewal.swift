@@ -49,6 +49,11 @@ extension DeviceWorkspace {
   }
 
   private func begin(as name: String) throws -> DeviceWorkspace {
+    if let sealed = try session().sealedChanges().first {
+      throw WorkspaceError(
+        "sealed", "What \(sealed.user) wrote here is on its way to the hub under this device's present name.",
+        hint: "First carry it there, and bring the hub's answer back: \(sealed.file)")
+    }
     if ending == .takeBack { return self }
     try keys.dropNext()
     _ = try keys.beginRotation(name: name)

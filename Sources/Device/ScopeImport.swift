@@ -33,6 +33,31 @@ extension DeviceSession {
         hint: "Was the hub restored from an old backup? Its operator has to bring it to that version again.")
     }
     if !isNewHistory { try RevokedKeys.check(manifest, state) }
+    let copy = lacks && lost == .givenUp ? try keepCopy(before: scope.number) : nil
+    var report = try handingOver(by: manifest) { try take(bundle, scope, isNewHistory, $0, from: path) }
+    report.copy = copy
+    return report
+  }
+
+  /// Runs `body` when all that a former user wrote is exported, again where somebody wrote meanwhile.
+  private func handingOver(by manifest: Manifest, _ body: (Handover?) throws -> ImportReport) throws -> ImportReport {
+    for _ in 0..<Self.mostTriesOfHandover {
+      let handover = try Handover(self, to: manifest)
+      try handover?.export()
+      let before = state
+      do { return try body(handover) } catch is Handover.WrittenMeanwhile { state = before }
+    }
+    throw WorkspaceError(
+      "busy", "This device works for \(manifest.user) from now on, and somebody writes for \(state.user) all the time.",
+      hint: "Close the app, then run the same command again.")
+  }
+
+  private static let mostTriesOfHandover = 5
+
+  private func take(
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ isNewHistory: Bool, _ handover: Handover?, from path: String
+  ) throws -> ImportReport {
+    let manifest = bundle.manifest
     if workspace.ending == .keep, !isRebuilt { try workspace.trustNext(of: manifest) }
     let upgrade = try DeviceUpgrade(of: self, by: bundle)
     let snapshot = try upgrade == nil ? Snapshot.open(bundle, tables: tables) : Snapshot.open(beforeUpgrade: bundle)
@@ -46,12 +71,23 @@ extension DeviceSession {
     // The hub has an export that tells of the next key: from the next one on that signs.
     let hasToldKey = state.toldKey.map { $0 <= scope.acknowledged } ?? false
     if hasToldKey { state.toldKey = nil }
-    let copy = lacks && lost == .givenUp ? try keepCopy(before: scope.number) : nil
+    var (sealed, unnamed): (SealedChanges?, Set<AttachmentPath>) = (nil, [])
+    func prepare() throws {
+      try acknowledge(scope)
+      if let handover { (sealed, unnamed) = try handover.seal() }
+    }
+    if upgrade != nil, handover != nil {
+      // What changes tables does so with every trigger awake.
+      try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
+        try prepare()
+        try state.save(in: database)
+      }
+    }
     var report = try keepingInArchive(path, manifest, digest: bundle.digest) {
       guard let upgrade else {
         return try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
-          try acknowledge(scope)
-          return try apply(bundle, lines, arriving, scope, snapshot, nil)
+          try prepare()
+          return try apply(bundle, lines, arriving, scope, snapshot, nil, unnamed)
         }
       }
       return try upgrade.orPark(path) {
@@ -60,11 +96,11 @@ extension DeviceSession {
           return try upgrade.changeTables()
         } _: {
           try snapshot?.check(tables)
-          return try apply(bundle, lines, arriving, scope, snapshot, upgrade)
+          return try apply(bundle, lines, arriving, scope, snapshot, upgrade, unnamed)
         }
       }
     }
-    report.copy = copy
+    report.sealed = sealed
     if workspace.ending == .keep {
       try wipe()
       try DeviceAttachments(self).sweep()
@@ -136,7 +172,7 @@ extension DeviceSession {
 
   private func apply(
     _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ arriving: borrowing ArrivingAttachments, _ scope: Manifest.Scope,
-    _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?
+    _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?, _ unnamed: Set<AttachmentPath>
   ) throws -> ImportReport {
     let manifest = bundle.manifest
     let now = platform.clock.milliseconds()
@@ -165,7 +201,7 @@ extension DeviceSession {
     try applier.finish()
     try KeyChanges.takeBlocks(of: bundle, after: state.received, tables, device: state.id, in: database)
     let told = try takeConflicts(of: bundle, at: now)
-    try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: scope.acknowledged.rawValue, in: database)
+    try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: state.base.rawValue, in: database)
     if let definition = try bundle.dataset(limit: DatasetDefinition.maximumBytes) { state.definition = definition }
     state.take(scope, digest: bundle.digest, signature: bundle.signature)
     if scope.epoch != state.epoch {
@@ -193,7 +229,7 @@ extension DeviceSession {
     report.version = upgrade == nil ? nil : dataset.version
     let attachments = DeviceAttachments(self)
     if upgrade != nil { try attachments.takeUpOthers(but: arriving) }
-    try attachments.take(arriving, left: applier.unnamed)
+    try attachments.take(arriving, left: applier.unnamed.union(unnamed))
     report.note(arriving)
     return report
   }

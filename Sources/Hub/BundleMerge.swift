@@ -54,7 +54,7 @@ struct BundleMerge {
       try store.save(device)
       try store.keepChain(of: manifest, changes, bundle.digest)
       try store.prove(device.proved, by: device.id)
-      try store.noteBrought(changes.brings, by: device)
+      if verdict == .imported { try store.noteBrought(changes.brings, by: device) }
       try Ledger.add(
         manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now, conflicts: Int64(result.conflicts),
         in: store.database)
@@ -65,8 +65,9 @@ struct BundleMerge {
 
   /// Notes on which emission the device is. Only a newer bundle changes what the hub believes of that.
   private func noteStand(_ device: inout EnrolledDevice) throws {
-    if try store.emission(changes, of: device.id) != nil {
+    if let emission = try store.emission(changes, of: device.id) {
       device.proved = max(device.proved, changes.received)
+      try store.forgetFormerUsers(before: emission.user, of: device.id)
     } else if changes.epoch == store.identity.epoch, let proof = changes.proof {
       // The hub has forgotten what the device has: it gets everything, and has to be told that it may follow from there.
       try store.declare(.init(number: changes.received, digest: proof.digest), by: device.id)
@@ -93,7 +94,7 @@ struct BundleMerge {
     let emission = try store.emission(changes, of: device.id)
     // It may have been given to another user since, who did not write this.
     var device = device
-    device.user = emission?.user ?? device.user
+    device.user = try store.author(of: manifest.user, on: emission, by: device)
     let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
     let base: ChangeBase =
       if changes.epoch != store.identity.epoch {
@@ -104,9 +105,12 @@ struct BundleMerge {
     // What the device sent comes back to it only if it may meanwhile have imported something and rebased this away.
     let echo = base.cursor == nil || (emissions.last?.number ?? .zero) > changes.received
     let scope = ScopeStore(store, user: user)
-    let merger = StepMerger(store, device: device, scope: scope, bundle: manifest.bundle, base: base, echo: echo, now: now)
+    let sealed = try emission.map { try store.sealedBundles(before: changes.base, since: $0, of: device.name) } ?? []
+    let own = OwnChanges(of: device.id, but: sealed)
+    let merger = StepMerger(
+      store, device: device, own: own, scope: scope, bundle: manifest.bundle, base: base, echo: echo, now: now)
     var speech = try Speech(of: manifest, store)
-    let keys = try DeviceKeys(scope, device, received: changes.received, base: base, speech)
+    let keys = try DeviceKeys(scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, speech)
     try keys.settle(bundle, at: now)
     // First what the device found and then what its user decided: it may be about the same, in one bundle.
     let told = try takeConflicts(bundle, device, keys, speech, latest: merger.latest, now)

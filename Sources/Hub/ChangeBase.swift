@@ -22,28 +22,28 @@ extension HubStore {
   /// - Parameters:
   ///   - change: the device's change of the row.
   ///   - past: what is known of the row's past.
-  ///   - device: whose own change is none of others', as far as the log still has it.
+  ///   - own: which changes are none of others', as far as the log still has them.
   func changesByOthers(
     meeting change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, from base: ChangeBase,
-    by device: ReplicaID
+    besides own: OwnChanges
   ) throws -> OthersChanges {
     switch base {
-    case .emission(let cursor): return try changesByOthers(of: past, in: place, after: cursor, than: device)
+    case .emission(let cursor): return try changesByOthers(of: past, in: place, after: cursor, than: own)
     case .forgotten:
       var others = OthersChanges(newest: past?.stamp ?? .zero)
       // A number without a stamp is one of a row that never was: its key was given away just now, or is owed.
-      if case .insert = change { others.presence = try hub == nil && others.newest != .zero && !isOwn(past, device) }
+      if case .insert = change { others.presence = try hub == nil && others.newest != .zero && !isOwn(past, own) }
       for column in differing(change, from: hub) { others.columns[column] = others.newest }
       return others
     case .formerEpoch(let cursor):
-      return try changesInFormerEpoch(meeting: change, onto: hub, with: past, in: place, after: cursor, than: device)
+      return try changesInFormerEpoch(meeting: change, onto: hub, with: past, in: place, after: cursor, than: own)
     }
   }
 
   /// By values and stamps. Where the emission is known, what others changed before this epoch began is a disagreement as any other.
   private func changesInFormerEpoch(
     meeting change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, after cursor: Cursor?,
-    than device: ReplicaID
+    than own: OwnChanges
   ) throws -> OthersChanges {
     var others = OthersChanges(newest: past?.stamp ?? .zero, judge: .stamps)
     let schema = rows[place].schema
@@ -51,12 +51,12 @@ extension HubStore {
     try eachChange(of: past) { entry in
       let columns = entry.columns(in: schema)
       for column in columns { newest[column] = max(newest[column] ?? .zero, entry.stamp) }
-      if let cursor, entry.cursor > cursor, entry.cursor <= identity.epochCursor, entry.device != device.text {
+      if let cursor, entry.cursor > cursor, entry.cursor <= identity.epochCursor, !own.contains(entry) {
         others.disputed.formUnion(columns)
       }
       return .more
     }
-    if case .insert = change { others.presence = try hub == nil && others.newest != .zero && !isOwn(past, device) }
+    if case .insert = change { others.presence = try hub == nil && others.newest != .zero && !isOwn(past, own) }
     for column in differing(change, from: hub) { others.columns[column] = newest[column] ?? .zero }
     return others
   }
@@ -71,10 +71,10 @@ extension HubStore {
     }
   }
 
-  private func isOwn(_ past: RowNumbers.Entry?, _ device: ReplicaID) throws -> Bool {
+  private func isOwn(_ past: RowNumbers.Entry?, _ own: OwnChanges) throws -> Bool {
     var isOwn = false
     try eachChange(of: past) { entry in
-      isOwn = entry.device == device.text
+      isOwn = own.contains(entry)
       return .enough
     }
     return isOwn

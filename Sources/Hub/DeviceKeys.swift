@@ -14,6 +14,8 @@ final class DeviceKeys {
   private let device: EnrolledDevice
   private let received: EmissionNumber
   private let base: ChangeBase
+  private let own: OwnChanges
+  private let bundle: BundleID
   private let references: KeyReferences
   private let speech: Speech
   private(set) var map: KeyMap
@@ -29,13 +31,19 @@ final class DeviceKeys {
   ///   - scope: what the device's user may see and change.
   ///   - received: the emission on which the device stood.
   ///   - base: from what the device made its changes.
+  ///   - own: which changes of the log are the device's own.
   ///   - speech: of the bundle.
-  init(_ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, base: ChangeBase, _ speech: Speech) throws {
+  init(
+    _ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, base: ChangeBase, own: OwnChanges, bundle: BundleID,
+    _ speech: Speech
+  ) throws {
     store = scope.store
     self.scope = scope
     self.device = device
     self.received = received
     self.base = base
+    self.own = own
+    self.bundle = bundle
     self.speech = speech
     references = try KeyReferences(store.tables)
     map = KeyMap(references, store.tables)
@@ -69,7 +77,7 @@ final class DeviceKeys {
     if references.isEmpty { return }
     let found = try findings(in: bundle)
     for name in found.renamed { try store.takeOver(name.old, name.new, in: name.table, of: device.id, at: received) }
-    for row in try store.rekeyed(of: device.id, at: received) { add(row) }
+    for row in try store.rekeyed(of: device.id, at: received, but: own.sealed) { add(row) }
     ownNames = found.seen.filter { found.born[$0] == nil }
     var decided: Set<KeyedRow> = []
     for birth in found.births { try decide(birth, found, &decided, at: now) }
@@ -84,12 +92,13 @@ final class DeviceKeys {
     guard map.new(birth.key, in: birth.place) == nil else { return }
     if let twin = try twin(of: birth, found) {
       if twin == birth.key { return }
-      let row = try store.rename(birth.key, to: twin, in: birth.place, of: device.id, at: now)
+      let row = try store.rename(birth.key, to: twin, in: birth.place, of: device.id, by: bundle, at: now)
       add(row)
       folded.append(row)
     } else if try store.tables[birth.place].givesNewKeys && isTaken(birth) {
       let floor = found.greatest[birth.place] ?? 0
-      guard let row = try store.giveNewKey(to: birth.key, in: birth.place, of: device.id, above: floor, at: now) else { return }
+      guard let row = try store.giveNewKey(to: birth.key, in: birth.place, of: device.id, by: bundle, above: floor, at: now)
+      else { return }
       add(row)
       given.append(row)
     }
@@ -158,7 +167,7 @@ final class DeviceKeys {
     if try store.isGiven(birth.key, in: birth.place) { return true }
     let past = try store.past(of: key, in: birth.place)
     guard let since = base.cursor else { return past != nil }
-    let others = try store.changesByOthers(of: past, in: birth.place, after: since, than: device.id)
+    let others = try store.changesByOthers(of: past, in: birth.place, after: since, than: own)
     if others.presence { return true }
     return try ConflictTable.isAwaited(key, of: store.tables[birth.place].name, byOtherThan: device.id, in: store.database)
   }

@@ -39,9 +39,10 @@ final class HeldRows {
   private func changeKeys() throws {
     let references = try KeyReferences(store.tables)
     if references.isEmpty { return }
-    for record in try ConflictTable.list([.held], in: store.database).map(\.record) {
+    for conflict in try ConflictTable.list([.held], in: store.database) {
+      let record = conflict.record
       guard record.operation == .insert, record.kind != .forbidden, let place = store.place(of: record.table),
-        let key = store.tables[place].singleKey(record.key), let new = try newKey(of: record, key, in: place)
+        let key = store.tables[place].singleKey(record.key), let new = try newKey(of: record, conflict.bundle, key, in: place)
       else { continue }
       let map = KeyMap(references, store.tables, [.init(place: place, old: key, new: new)])
       for other in try ConflictTable.list([.held, .open], in: store.database) where other.record.device == record.device {
@@ -52,16 +53,16 @@ final class HeldRows {
     }
   }
 
-  private func newKey(of record: ConflictRecord, _ key: Value, in place: Int) throws -> Value? {
+  private func newKey(of record: ConflictRecord, _ bundle: BundleID?, _ key: Value, in place: Int) throws -> Value? {
     let table = store.tables[place]
     if let twin = try twin(of: record, in: place) {
-      return twin == key ? nil : try store.rename(key, to: twin, in: place, of: record.device, at: now).new
+      return twin == key ? nil : try store.rename(key, to: twin, in: place, of: record.device, by: bundle, at: now).new
     }
     guard table.givesNewKeys, try store.rows[place].row(record.key) != nil,
       // A key that the hub itself gave, the device may know already.
       try !store.isGiven(key, in: place)
     else { return nil }
-    return try store.giveNewKey(to: key, in: place, of: record.device, above: 0, at: now)?.new
+    return try store.giveNewKey(to: key, in: place, of: record.device, by: bundle, above: 0, at: now)?.new
   }
 
   /// The key of the row that a new one that waits is the same as. What else of the row waits behind it may tell it apart from every other.
@@ -115,7 +116,8 @@ final class HeldRows {
       return .waits
     }
     let others = try store.changesByOthers(
-      meeting: change, onto: hub, with: past, in: place, from: since.map { .emission($0) } ?? .formerEpoch(nil), by: record.device
+      meeting: change, onto: hub, with: past, in: place, from: since.map { .emission($0) } ?? .formerEpoch(nil),
+      besides: OwnChanges(of: record.device, by: record.user)
     )
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
     var parents = FoundParents()

@@ -117,6 +117,7 @@ extension HubWorkspace {
       guard var device = try store.device(named: name) else { throw Self.noDevice(name) }
       if let user {
         guard try store.user(user) != nil else { throw Self.noUser(user) }
+        if Name(user) != Name(device.user) { try store.noteFormer(user: device.user, of: device.id) }
         device.user = user
       }
       device.expires = expires ?? device.expires

@@ -68,7 +68,7 @@ private struct Revert {
     let current = try rows.row(row.key)
     guard let change = try inverse(of: row) else { return .nothing }
     let past = try store.past(of: row.key, in: row.place)
-    let others = try store.changesByOthers(of: past, in: row.place, after: row.last, than: nil)
+    let others = try store.changesByOthers(of: past, in: row.place, after: row.last, than: .none)
     let result = merge(change, at: stamp, onto: current, others: others, by: .manual(rows.schema))
     // What nobody else has touched is taken back all the same.
     if let disagreement = result.disagreement { try note(disagreement, change, row, met: current) }
@@ -149,14 +149,14 @@ extension HubStore {
     var places: [String: Int] = [:]
     try database.each(
       """
-      SELECT table_name, key, operation, set_values, was_values, device, stamp, cursor FROM satchel_log
+      SELECT table_name, key, operation, set_values, was_values, device, stamp, cursor, user FROM satchel_log
       WHERE bundle = :bundle ORDER BY cursor DESC
       """, ["bundle": .string(bundle.text)]
     ) { row in
       guard let place = place(of: Name(row.text(0))), let operation = Operation(rawValue: row.text(2)) else { return }
       let entry = LogEntry(
         cursor: Cursor(row.integer(7)), operation: operation, set: try row.fields(3), was: try row.fields(4),
-        device: row.optionalText(5),
+        device: row.optionalText(5), user: row.text(8), bundle: bundle.text,
         stamp: Stamp(row.integer(6)))
       let reference = "\(place) \(row.text(1))"
       if let known = places[reference] {

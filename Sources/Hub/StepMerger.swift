@@ -14,6 +14,8 @@ final class StepMerger {
   let store: HubStore
   let scope: ScopeStore
   let device: EnrolledDevice
+  /// Which changes of the log are none of others'.
+  private let own: OwnChanges
   private let bundle: BundleID?
   /// From what the device made its changes.
   let base: ChangeBase
@@ -36,11 +38,14 @@ final class StepMerger {
   private(set) var conflicts = 0
 
   init(
-    _ store: HubStore, device: EnrolledDevice, scope: ScopeStore, bundle: BundleID?, base: ChangeBase, echo: Bool, now: Int64
+    _ store: HubStore, device: EnrolledDevice, own: OwnChanges, scope: ScopeStore, bundle: BundleID?, base: ChangeBase,
+    echo: Bool,
+    now: Int64
   ) {
     self.store = store
     self.scope = scope
     self.device = device
+    self.own = own
     self.bundle = bundle
     self.base = base
     self.now = now
@@ -198,7 +203,7 @@ final class StepMerger {
       return merge(step.change, at: stamp, onto: hub, others: all, by: .hubWins(schema))
     }
     let others = try store.changesByOthers(
-      meeting: step.change, onto: hub, with: past, in: place, from: base, by: device.id)
+      meeting: step.change, onto: hub, with: past, in: place, from: base, besides: own)
     return merge(step.change, at: stamp, onto: hub, others: others, by: store.rows[place].rules)
   }
 

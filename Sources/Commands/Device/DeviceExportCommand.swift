@@ -36,18 +36,30 @@ extension DeviceTool {
         : "Nothing is new since export \(report.sequence).\n"
       text += AttachedWords.carried(report.attached, left: report.attachedLeft) + AttachedWords.asked(report.attachedLost)
       text += "It is in \(delivered.place(report.file)): carry it to the hub.\n"
+      let before = try workspace.carriedBefore().filter { $0 != report.file }
+      text += try deliver(before, command, context)
       var answer = Answer(
         text,
         [
           "new": .bool(report.isNew), "sequence": .integer(report.sequence.rawValue), "file": .string(report.file),
           "name": .string(file), "changes": .tables(report.changes), "conflicts": .integer(Int64(report.conflicts)),
           "files": .integer(Int64(report.attached)), "files_left": .integer(Int64(report.attachedLeft)),
-          "files_lost": .integer(Int64(report.attachedLost)),
+          "files_lost": .integer(Int64(report.attachedLost)), "before": .strings(before),
         ])
       answer.members += delivered.members
       if delivered.isStreamed { answer.output = report.file }
       return answer
     }
+  }
+
+  /// Brings the files to the same folder that the hub must have before the newest export. Returns the words for it.
+  private static func deliver(_ files: [String], _ command: ParsedCommand, _ context: CommandContext) throws -> String {
+    if files.isEmpty { return "" }
+    let target = command.value("to").map(command.path)
+    let isFolder = try target.map { try context.platform.isFolder($0) } ?? false
+    if let target, isFolder, !command.dryRun { for file in files { _ = try context.platform.deliver(file, to: target) } }
+    let place = isFolder ? "beside it" : "in bundles/outbox"
+    return "The hub needs \(Words.count(files.count, "more file")) \(place): \(files.map(Paths.name).joined(separator: ", ")).\n"
   }
 }
 

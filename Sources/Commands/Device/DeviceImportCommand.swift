@@ -161,6 +161,9 @@ extension DeviceTool {
     guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
     var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
     text += AttachedWords.came(report.attached, newer: report.attachedNewer, report.beside)
+    if let sealed = report.sealed {
+      text += "This device works for \(report.manifest.user) from now on. \(sealed.words): carry it to the hub.\n"
+    }
     if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
     if let saved = report.saved { text += self.text(saved) }
     if let replayed = report.replayed { text += self.text(replayed: replayed) }
@@ -225,7 +228,8 @@ extension DeviceTool {
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
       "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }), "copy": .optional(report.copy),
-      "damaged": report.saved.map(json) ?? .null, "replayed": report.replayed.map { .integer(Int64($0)) } ?? .null,
+      "sealed": report.sealed?.json ?? .null, "damaged": report.saved.map(json) ?? .null,
+      "replayed": report.replayed.map { .integer(Int64($0)) } ?? .null,
       "files": .integer(Int64(report.attached)),
       "files_newer": .integer(Int64(report.attachedNewer)),
       "files_beside": AttachedWords.json(report.beside),

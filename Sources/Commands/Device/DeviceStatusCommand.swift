@@ -97,6 +97,7 @@ extension DeviceTool {
     if let found = current.estrangement {
       facts.add(found.title, "\(found.words) It came \(Words.age(of: found.at, now: now)), and nothing is lost.")
     }
+    for sealed in current.sealed { facts.add("Former user", "\(sealed.words): carry it to the hub") }
     if current.brought > 0 {
       facts.add(
         "Brings back", "\(Words.count(current.brought, "bundle")) that the hub had made and lost: carry them with the exports")
@@ -155,7 +156,7 @@ extension DeviceTool {
     let isToExport = current.notExported + current.attachments.notSent + current.attachments.notAsked > 0 || current.hasUntoldKey
     if isToExport { steps.append("satchel export") }
     if current.openConflicts > 0 { steps.append("satchel conflicts") }
-    if !current.redelivery.isEmpty || current.brought > 0 {
+    if !current.redelivery.isEmpty || current.brought > 0 || !current.sealed.isEmpty {
       steps.append("carry all of bundles/outbox to the hub.")
     } else if !isToExport, let file = status.outbox.last {
       steps.append("carry bundles/outbox/\(file) to the hub.")
@@ -202,6 +203,7 @@ extension DeviceTool {
       "damage": .strings(current.damage.map(\.words)), "unknown_export": .optional(current.unknownExport?.rawValue),
       "redeliver": .array(current.redelivery.map { .integer($0.rawValue) }),
       "estrangement": current.estrangement.map(\.json) ?? .null, "brought": .integer(Int64(current.brought)),
+      "sealed": .array(current.sealed.map(\.json)),
       "nameless_rows": .tables(current.namelessRows.map { (table: $0.table, count: Int($0.count)) }),
       "blocks": .array(
         current.blocks.map {

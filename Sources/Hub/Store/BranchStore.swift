@@ -69,7 +69,7 @@ extension HubStore {
       "UPDATE satchel_conflicts SET device = :id, told = NULL WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))",
       values)
     try database.run(
-      "UPDATE satchel_rekeyed SET device = :id WHERE device = :device AND at IN (SELECT at \(Self.merged))", values)
+      "UPDATE satchel_rekeyed SET device = :id WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))", values)
     try database.run(
       "UPDATE satchel_chain SET device = :id WHERE device = :device AND sequence > :parted",
       ["id": .string(id.text), "device": .string(device.id.text), "parted": .integer(parted.rawValue)])
@@ -141,10 +141,10 @@ extension HubStore {
       ["device": .string(device.text), "former": .string(former.id.text), "sequence": .integer(sequence.rawValue)])
     try database.run(
       """
-      INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, at, told)
-      SELECT table_name, new_key, :device, old_key, at, iif(told <= :received, told, NULL)
+      INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, bundle, at, told)
+      SELECT table_name, new_key, :device, old_key, bundle, at, iif(told <= :received, told, NULL)
       FROM satchel_rekeyed
-      WHERE device = :former AND at NOT IN (SELECT at \(Self.merged))
+      WHERE device = :former AND (bundle IS NULL OR bundle NOT IN (SELECT bundle \(Self.merged)))
       ORDER BY entry
       """,
       [

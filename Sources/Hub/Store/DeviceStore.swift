@@ -115,7 +115,7 @@ extension HubStore {
     try database.run("DELETE FROM satchel_devices WHERE id = :device", device)
     for table in [
       "satchel_emissions", "satchel_emission_sets", "satchel_owed", "satchel_chain", "satchel_rekeyed", "satchel_former_keys",
-      "satchel_attachments", "satchel_received", "satchel_declared", "satchel_awaited_emissions",
+      "satchel_attachments", "satchel_received", "satchel_former_users", "satchel_declared", "satchel_awaited_emissions",
     ] {
       try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", device)
     }

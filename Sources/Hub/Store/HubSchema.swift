@@ -3,6 +3,7 @@ enum HubSchema {
   static let all = [
     hub, epochs, setBack, users, devices, formerKeys, revoked, log, emissions, emissionSets, owed, chain, branches, rekeyed,
     HubStore.attachments, HubStore.received, HubStore.files, HubStore.removedElements, HubStore.lostEmissions,
+    HubStore.formerUsers,
     HubStore.awaitedEmissions, declared,
   ]
 
@@ -169,6 +170,7 @@ enum HubSchema {
       new_key NOT NULL,     -- the row's key at the hub: one that no other row ever had, or that of the row with which it became one
       device TEXT NOT NULL, -- whose row it is
       old_key NOT NULL,     -- the key by which the device knows it, until it is told
+      bundle TEXT,          -- which brought the row
       at INTEGER NOT NULL,  -- milliseconds since 1970
       told INTEGER          -- the emission with which the device learns of it; NULL: none yet
     );

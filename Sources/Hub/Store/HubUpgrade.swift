@@ -23,7 +23,20 @@ extension HubSchema {
     try database.execute("ALTER TABLE satchel_hub ADD COLUMN key_lost INTEGER NOT NULL DEFAULT 0")
     // Release 0.1 did not write down which epochs went before.
     try database.run("UPDATE satchel_hub SET former_known = emissions_from = 0")
-    for table in [epochs, setBack, declared, HubStore.removedElements, HubStore.lostEmissions, HubStore.awaitedEmissions] {
+    try database.execute("ALTER TABLE satchel_rekeyed ADD COLUMN bundle TEXT")
+    try database.run(
+      """
+      UPDATE satchel_rekeyed
+      SET bundle = (
+        SELECT bundle
+        FROM satchel_ledger
+        WHERE direction = 'in' AND kind = 'changes' AND verdict = 'imported' AND at = satchel_rekeyed.at
+          AND peer = (SELECT name FROM satchel_devices WHERE id = satchel_rekeyed.device))
+      """)
+    for table in [
+      epochs, setBack, declared, HubStore.formerUsers, HubStore.removedElements, HubStore.lostEmissions,
+      HubStore.awaitedEmissions,
+    ] {
       try database.execute(table)
     }
   }

@@ -19,7 +19,7 @@ final class LogStatements {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     entry = try database.prepare(
-      "SELECT operation, set_values, was_values, device, stamp, previous FROM satchel_log WHERE cursor = ?")
+      "SELECT operation, set_values, was_values, device, stamp, previous, user, bundle FROM satchel_log WHERE cursor = ?")
     newest = try database.prepare("SELECT coalesce(max(cursor), 0) FROM satchel_log")
   }
 

@@ -14,6 +14,9 @@ struct LogEntry {
   let was: [Field]?
   /// nil: somebody at the hub.
   let device: String?
+  let user: String
+  /// In which it came; nil: in none.
+  let bundle: String?
   let stamp: Stamp
 
   /// The columns that it changed: all of a row that came or went.
@@ -72,7 +75,7 @@ extension HubStore {
       guard try logged.entry.step(), let operation = Operation(rawValue: logged.entry.text(0)) else { return }
       let entry = LogEntry(
         cursor: at, operation: operation, set: try logged.entry.fields(1), was: try logged.entry.fields(2),
-        device: logged.entry.optionalText(3),
+        device: logged.entry.optionalText(3), user: logged.entry.text(6), bundle: logged.entry.optionalText(7),
         stamp: Stamp(logged.entry.integer(4)))
       next = logged.entry.optionalInteger(5).map { Cursor($0) }
       if try body(entry) == .enough { return }
@@ -81,15 +84,15 @@ extension HubStore {
 
   enum Enough { case enough, more }
 
-  /// What everyone but `device` changed in a row after `cursor`; nil: what anyone did.
+  /// What others changed in a row after `cursor`.
   func changesByOthers(
-    of past: RowNumbers.Entry?, in place: Int, after cursor: Cursor, than device: ReplicaID?
+    of past: RowNumbers.Entry?, in place: Int, after cursor: Cursor, than own: OwnChanges
   ) throws -> OthersChanges {
     var others = OthersChanges()
     let schema = rows[place].schema
     others.newest = past?.stamp ?? .zero
     try eachChange(of: past, after: cursor) { entry in
-      if let device, entry.device == device.text { return .more }
+      if own.contains(entry) { return .more }
       if entry.operation != .update { others.presence = true }
       for column in entry.columns(in: schema) { others.columns[column] = max(others.columns[column] ?? .zero, entry.stamp) }
       return .more

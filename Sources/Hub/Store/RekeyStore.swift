@@ -16,19 +16,21 @@ public struct RekeyedRow: Hashable, Sendable {
 
 extension HubStore {
   /// The rows of a device's that it knows by another key than the hub while it stands on this emission, in the order of tables and keys.
-  func rekeyed(of device: ReplicaID, at received: EmissionNumber) throws -> [RekeyedRow] {
+  /// - Parameter sealed: bundles whose rows the device does not have any more.
+  func rekeyed(of device: ReplicaID, at received: EmissionNumber, but sealed: Set<String> = []) throws -> [RekeyedRow] {
     try database.all(
       """
-      SELECT table_name, old_key, new_key, told, entry
+      SELECT table_name, old_key, new_key, told, entry, bundle
       FROM satchel_rekeyed
       WHERE device = :device AND (told IS NULL OR told > :received)
       ORDER BY table_name, new_key, entry
       """, ["device": .string(device.text), "received": .integer(received.rawValue)]
-    ) {
-      RekeyedRow(
-        table: Name($0.text(0)), old: $0.value(1), new: $0.value(2), told: $0.optionalInteger(3).map { EmissionNumber($0) },
-        entry: $0.integer(4))
-    }
+    ) { row -> RekeyedRow? in
+      if let bundle = row.optionalText(5), sealed.contains(bundle) { return nil }
+      return RekeyedRow(
+        table: Name(row.text(0)), old: row.value(1), new: row.value(2), told: row.optionalInteger(3).map { EmissionNumber($0) },
+        entry: row.integer(4))
+    }.compactMap(\.self)
   }
 
   /// Gives a row of a device's a key that no row ever had, nor is about to have.
@@ -36,7 +38,7 @@ extension HubStore {
   /// - Parameter floor: the greatest key that the device is known to have given out.
   /// - Returns: nil where the numbers are at their end.
   func giveNewKey(
-    to key: Value, in place: Int, of device: ReplicaID, above floor: Int64, at now: Int64
+    to key: Value, in place: Int, of device: ReplicaID, by bundle: BundleID?, above floor: Int64, at now: Int64
   ) throws -> RekeyedRow? {
     let table = tables[place]
     var new = max(try greatestKey(in: place), floor)
@@ -44,18 +46,26 @@ extension HubStore {
       if new == Int64.max { return nil }
       new += 1
     } while try ConflictTable.isAwaited(RowKey([.integer(new)]), of: table.name, byOtherThan: device, in: database)
-    return try rename(key, to: .integer(new), in: place, of: device, at: now)
+    return try rename(key, to: .integer(new), in: place, of: device, by: bundle, at: now)
   }
 
   /// Makes a row of a device's known as the row with the key `new`.
   ///
   /// The device is sent the true state of both keys.
-  func rename(_ old: Value, to new: Value, in place: Int, of device: ReplicaID, at now: Int64) throws -> RekeyedRow {
+  /// - Parameter bundle: which brought the row; nil: it is not known any more.
+  func rename(
+    _ old: Value, to new: Value, in place: Int, of device: ReplicaID, by bundle: BundleID?, at now: Int64
+  ) throws -> RekeyedRow {
     let table = tables[place].name
     try database.run(
       """
-      INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, at) VALUES (:table, :new, :device, :old, :at)
-      """, ["table": .string(table.text), "new": new, "device": .string(device.text), "old": old, "at": .integer(now)])
+      INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, bundle, at)
+      VALUES (:table, :new, :device, :old, :bundle, :at)
+      """,
+      [
+        "table": .string(table.text), "new": new, "device": .string(device.text), "old": old,
+        "bundle": bundle.map { .string($0.text) } ?? .null, "at": .integer(now),
+      ])
     let entry = database.lastInsertRowID
     for key in [old, new] { try owe(RowKey([key]), in: place, to: device) }
     return RekeyedRow(table: table, old: old, new: new, told: nil, entry: entry)

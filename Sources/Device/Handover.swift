@@ -1,0 +1,130 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What a former user of this device wrote and the hub is not known to have: it is in a file of its own, in that user's name.
+public struct SealedChanges: Sendable {
+  public let user: String
+  /// The export's file in the outbox.
+  public let file: String
+  public let changes: Int
+}
+
+/// A device that works for another user from now on.
+///
+/// What the former user wrote is merged with that user's rights and in that user's name, and the new one may not even see it. So it leaves in an
+/// export that later ones do not contain: it is sealed. Then every row becomes what the hub last said it is, and the new user's history begins on
+/// that.
+struct Handover {
+  private let session: DeviceSession
+  private let former: String
+
+  private var database: Database { _read { yield session.database } }
+
+  /// nil: the bundle is for the user whom this device has, or this device delivers nothing.
+  init?(_ session: DeviceSession, to manifest: Manifest) throws {
+    guard Name(manifest.user) != Name(session.state.user), try !session.workspace.keys.areDiscarded() else { return nil }
+    self.session = session
+    former = session.state.user
+  }
+
+  /// The app wrote something after the export that was to be sealed.
+  struct WrittenMeanwhile: Error {}
+
+  /// Exports all that the former user wrote, with all files that belong to it.
+  func export() throws {
+    guard session.workspace.ending == .keep, try isAnythingPending() else { return }
+    var left = Int.max
+    repeat {
+      let report = try session.workspace.exportHere(session, snapshot: .never, encryption: .asTheDatasetSays, attachedBytes: .max)
+      if report.attachedLeft >= left { return }
+      left = report.attachedLeft
+    } while left > 0
+  }
+
+  /// Seals the last export, and makes every row what the hub last said it is. The caller holds the transaction, has sorted in what was
+  /// written and has forgotten what the hub acknowledges; triggers sleep.
+  ///
+  /// - Returns: what is sealed, nil: nothing was pending; and the files that rows named and name no more.
+  func seal() throws -> (sealed: SealedChanges?, unnamed: Set<AttachmentPath>) {
+    let changes = try countPending()
+    if try changes > 0 || session.hasUnacknowledgedConflicts() {
+      if session.workspace.ending == .keep, try isAnythingUnsealed() { throw WrittenMeanwhile() }
+      session.state.sealed = session.state.sequence
+    }
+    let unnamed = try takeRowsBack()
+    // The sealed export has told of them.
+    try database.run("UPDATE satchel_rekeyed SET known = 1")
+    return (try changes > 0 ? session.sealedChanges(of: former, changes) : nil, unnamed)
+  }
+
+  private func isAnythingPending() throws -> Bool {
+    // What was written and not sorted in yet is seen by the export itself.
+    try database.writeTransaction(.keep) {
+      try Capture.settle(session.tables, in: database)
+      return try countPending() > 0 || session.hasUnacknowledgedConflicts()
+        || !DeviceAttachments(session).list.undelivered(in: database).isEmpty
+    }
+  }
+
+  private func countPending() throws -> Int {
+    try PreImageStore.countSteps(
+      session.tables, since: session.acknowledgedGeneration, unsent: session.acknowledgedGeneration, in: database
+    ).unsent
+  }
+
+  /// Whether the last export lacks anything.
+  private func isAnythingUnsealed() throws -> Bool {
+    try PreImageStore.hasSteps(session.tables, since: Generation(session.state.sequence.rawValue), in: database)
+      || ConflictTable.countUntold(of: session.state.id, in: database) > 0
+  }
+
+  /// All changed rows leave before any comes back: they may have traded UNIQUE values.
+  private func takeRowsBack() throws -> Set<AttachmentPath> {
+    var unnamed: Set<AttachmentPath> = []
+    let all = try session.tables.map { try RowTable($0, in: database) }
+    for rows in all.reversed() {
+      try PreImageStore.each(rows.table, since: .zero, in: database) { key, images, current in
+        guard let current else { return }
+        if !rows.table.rules.attachments.isEmpty {
+          let kept = images[0].hubRow.map { rows.table.attachments(of: $0) } ?? []
+          unnamed.formUnion(rows.table.attachments(of: current).subtracting(kept))
+        }
+        try rows.write(nil, over: current, key: key)
+      }
+    }
+    for rows in all {
+      try PreImageStore.each(rows.table, since: .zero, in: database) { key, images, _ in
+        try rows.write(images[0].hubRow, over: nil, key: key)
+      }
+      try PreImageStore.forget(before: Generation(.max), [rows.table], in: database)
+    }
+    session.state.isUnwiped = true
+    return unnamed
+  }
+}
+
+extension DeviceSession {
+  /// Disagreements that this device found and that the hub is not known to have heard of.
+  fileprivate func hasUnacknowledgedConflicts() throws -> Bool {
+    try !ConflictTable.untold(of: state.id, after: state.base.rawValue, in: database).isEmpty
+  }
+
+  /// What former users of this device wrote and the hub is not known to have, the oldest first.
+  func sealedChanges() throws -> [SealedChanges] {
+    try sealedFiles().compactMap { path in
+      let manifest = try workspace.reader.manifest(of: path, trust: .keys(workspace.ownKeys()))
+      return SealedChanges(user: manifest.user, file: path, changes: Int(manifest.changes))
+    }
+  }
+
+  fileprivate func sealedChanges(of user: String, _ changes: Int) throws -> SealedChanges {
+    // A rehearsal made no export.
+    let sequence = workspace.ending == .keep ? state.sequence : state.sequence.next
+    let name = "\(outgoingPrefix)\(sequence).satchel"
+    return SealedChanges(user: user, file: Paths.join(folder.outbox, name), changes: changes)
+  }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import SatchelJSON
+import TestSupport
+import Testing
+
+/// A device that is given to another user while what its former user wrote is not delivered.
+@Suite("Devices that are given to another user")
+struct HandoverTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.sql(
+      "office.sqlite",
+      """
+      CREATE TABLE notes (id INTEGER PRIMARY KEY, owner TEXT, words TEXT, count INTEGER NOT NULL DEFAULT 0, photo TEXT);
+      CREATE TABLE stock (id TEXT PRIMARY KEY, words TEXT);
+      INSERT INTO notes VALUES (1, 'ann', 'of ann', 0, NULL), (2, 'ben', 'of ben', 0, NULL);
+      INSERT INTO stock VALUES ('s', 'full');
+      """)
+    try camp.write(
+      "camp.json",
+      """
+      { "dataset": "camp", "version": 1,
+        "tables": {
+          "notes": { "visible": "owner = :user OR owner = 'all'", "write": "owner IN (:user, 'all')", "keys": "rekey",
+                     "columns": { "count": "sum" }, "attachments": ["photo"] },
+          "stock": { "conflict": "manual" } } }
+      """)
+    #expect(
+      camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+        .code == 0)
+    for user in ["ann", "ben"] { camp.hub("user", "add", user) }
+    #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
+  }
+
+  private func onTablet(_ sql: String) throws { try camp.sql("tablet/data.sqlite", sql) }
+  private func atHub(_ sql: String) throws -> String { try camp.rows("office.sqlite", sql) }
+
+  /// The tablet goes to Ben, and hears of that. Nothing of Ann's came to the hub meanwhile.
+  @discardableResult private func hand(to user: String = "ben") throws -> JSONValue {
+    #expect(camp.hub("device", "set", "tablet", "--user", user).code == 0)
+    let file = try #require(
+      try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
+    let outcome = camp.device("tablet", "import", file, "--json")
+    #expect(outcome.code == 0, "\(outcome.error)")
+    return try #require(try outcome.json["bundles"]?.arrayValue?.first)
+  }
+
+  private var all: String { get throws { try camp.rows("tablet/data.sqlite", "SELECT id, owner, words FROM notes ORDER BY id") } }
+
+  private func isWell() {
+    #expect(camp.device("tablet", "doctor").code == 0)
+    #expect(camp.hub("doctor").code == 0)
+  }
+
+  @Test("what was in no export is merged in the former user's name and with that user's rights")
+  func rights() throws {
+    try onTablet("UPDATE stock SET words = 'by ann'; UPDATE notes SET words = 'ann again' WHERE id = 1")
+    try onTablet("INSERT INTO notes VALUES (7, 'ben', 'not hers to write', 0, NULL)")
+    let report = try hand()
+    #expect(report["sealed"]?["user"]?.stringValue == "ann")
+    #expect(report["sealed"]?["changes"]?.integerValue == 3)
+    try camp.carry("tablet", rounds: 2)
+    #expect(try atHub("SELECT DISTINCT user FROM satchel_log WHERE device IS NOT NULL") == "ann")
+    #expect(try atHub("SELECT words FROM stock") == "by ann")
+    #expect(try atHub("SELECT words FROM notes WHERE id = 1") == "ann again")
+    #expect(try atHub("SELECT kind || ' ' || user || ' ' || key FROM satchel_conflicts") == "forbidden ann [7]")
+    #expect(try all == "2|ben|of ben")
+    isWell()
+  }
+
+  @Test("nothing that the new user may not see stays in the database, and nothing of it is lost")
+  func nothingStays() throws {
+    try onTablet("INSERT INTO notes VALUES (7, 'ann', 'secret words', 3, NULL); UPDATE notes SET count = 5 WHERE id = 1")
+    try hand()
+    #expect(try all == "2|ben|of ben")
+    let bytes = try camp.read("tablet/data.sqlite")
+    #expect(!String(decoding: bytes, as: UTF8.self).contains("secret words"))
+    let status = camp.device("tablet", "status")
+    #expect(status.out.contains("2 changes of ann are in camp-tablet-hub-1.satchel, and in no later export: carry it to the hub"))
+    try camp.carry("tablet", rounds: 2)
+    #expect(try atHub("SELECT id, words, count FROM notes ORDER BY id") == "1|of ann|5\n2|of ben|0\n7|secret words|3")
+    #expect(!camp.device("tablet", "status").out.contains("of ann"))
+    isWell()
+  }
+
+  @Test("both users' exports are carried, in their order, and the new user's change of a row meets the former one's as another's")
+  func bothAreCarried() throws {
+    try onTablet("UPDATE stock SET words = 'by ann'")
+    try hand()
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM stock") == "full")
+    try onTablet("UPDATE stock SET words = 'by ben'; UPDATE notes SET words = 'ben again' WHERE id = 2")
+    let export = try camp.device("tablet", "export", "--json").json
+    #expect(export["before"]?.arrayValue?.count == 1)
+    // The second one alone is not taken.
+    let early = try #require(export["file"]?.stringValue)
+    #expect(camp.hub("import", early).error.contains("missing"))
+    #expect(try atHub("SELECT count(*) FROM satchel_log WHERE device IS NOT NULL") == "0")
+    try camp.carry("tablet", rounds: 2)
+    #expect(
+      try atHub("SELECT user, kind, state, device_values FROM satchel_conflicts") == #"ben|update/update|open|{"words":"by ben"}"#
+    )
+    #expect(try atHub("SELECT words FROM stock") == "by ann")
+    #expect(try atHub("SELECT words FROM notes WHERE id = 2") == "ben again")
+    isWell()
+  }
+
+  @Test("rows that both users made under one key stay two")
+  func sameKey() throws {
+    try onTablet("INSERT INTO notes VALUES (7, 'ann', 'her seventh', 0, NULL)")
+    try hand()
+    try onTablet("INSERT INTO notes VALUES (7, 'ben', 'his seventh', 0, NULL)")
+    try camp.carry("tablet", rounds: 3)
+    #expect(
+      try atHub("SELECT owner, words FROM notes WHERE id > 2 ORDER BY owner") == "ann|her seventh\nben|his seventh")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM notes ORDER BY words") == "his seventh\nof ben")
+    #expect(try atHub("SELECT count(*) FROM satchel_conflicts") == "0")
+    isWell()
+  }
+
+  @Test("given back before anything was delivered, each user's changes come once")
+  func givenBack() throws {
+    try onTablet("UPDATE notes SET count = count + 1 WHERE id = 1")
+    try hand()
+    try onTablet("UPDATE notes SET count = count + 10 WHERE id = 2")
+    try hand(to: "ann")
+    try onTablet("UPDATE notes SET count = count + 100 WHERE id = 1")
+    try camp.carry("tablet", rounds: 3)
+    #expect(try atHub("SELECT id, count FROM notes ORDER BY id") == "1|101\n2|10")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT id, count FROM notes") == "1|101")
+    isWell()
+  }
+
+  @Test("attached files of the former user travel with the sealed export, whatever an export may carry")
+  func files() throws {
+    try camp.makeFolder("tablet/files/photos")
+    try camp.write("tablet/files/photos/a.jpg", "a picture")
+    try camp.write("tablet/files/photos/b.jpg", "another picture")
+    try onTablet(
+      "UPDATE notes SET photo = 'photos/a.jpg' WHERE id = 1; INSERT INTO notes VALUES (7, 'ann', 'x', 0, 'photos/b.jpg')")
+    try hand()
+    try camp.carry("tablet", rounds: 2)
+    #expect(try String(decoding: camp.read("hub/files/photos/a.jpg"), as: UTF8.self) == "a picture")
+    #expect(try String(decoding: camp.read("hub/files/photos/b.jpg"), as: UTF8.self) == "another picture")
+    #expect(!FileManager.default.fileExists(atPath: camp.path("tablet/files/photos/a.jpg")))
+    #expect(!FileManager.default.fileExists(atPath: camp.path("tablet/files/photos/b.jpg")))
+    isWell()
+  }
+
+  @Test("under a new name nothing is exported before the former user's changes have arrived")
+  func renewal() throws {
+    try onTablet("UPDATE stock SET words = 'by ann'")
+    try hand()
+    let refused = camp.device("tablet", "renew", "--name", "slate", "--request", camp.path("request.satchel"))
+    #expect(refused.code != 0 && refused.error.contains("What ann wrote here is on its way to the hub"))
+    try camp.carry("tablet", rounds: 2)
+    #expect(camp.device("tablet", "renew", "--name", "slate", "--request", camp.path("request.satchel")).code == 0)
+  }
+
+  @Test("a database that is lost then is made anew with the new user's changes, and the former one's are carried all the same")
+  func lostDatabase() throws {
+    try onTablet("UPDATE stock SET words = 'by ann'; UPDATE notes SET count = 1 WHERE id = 1")
+    try hand()
+    try onTablet("UPDATE notes SET count = 10 WHERE id = 2")
+    #expect(camp.device("tablet", "export").code == 0)
+    for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(file)") }
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT id, count FROM notes") == "2|10")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM stock") == "full")
+    try camp.carry("tablet", rounds: 3)
+    #expect(try atHub("SELECT id, count FROM notes ORDER BY id") == "1|1\n2|10")
+    #expect(try atHub("SELECT words FROM stock") == "by ann")
+    isWell()
+  }
+
+  @Test(
+    "a copy of the database from before is brought forward: nothing of the former user's comes back into it, or is lost",
+    arguments: [true, false])
+  func oldCopy(hasWritten: Bool) throws {
+    try onTablet("UPDATE stock SET words = 'by ann'; UPDATE notes SET count = 1 WHERE id = 1")
+    try camp.sql("tablet/data.sqlite", "PRAGMA wal_checkpoint(TRUNCATE)")
+    try camp.copy("tablet/data.sqlite", to: "old.sqlite")
+    try hand()
+    if hasWritten {
+      try onTablet("UPDATE notes SET count = 10 WHERE id = 2")
+      #expect(camp.device("tablet", "export").code == 0)
+    }
+    for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(file)") }
+    try camp.copy("old.sqlite", to: "tablet/data.sqlite")
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.error)")
+    let count = hasWritten ? 10 : 0
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT id, count FROM notes") == "2|\(count)")
+    try camp.carry("tablet", rounds: 3)
+    #expect(try atHub("SELECT id, count FROM notes ORDER BY id") == "1|1\n2|\(count)")
+    #expect(try atHub("SELECT words FROM stock") == "by ann")
+    isWell()
+  }
+
+  @Test("a rehearsal says what would be sealed, and changes nothing")
+  func rehearsal() throws {
+    try onTablet("UPDATE stock SET words = 'by ann'")
+    camp.hub("device", "set", "tablet", "--user", "ben")
+    let file = try #require(
+      try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
+    let outcome = camp.device("tablet", "import", file, "--dry-run")
+    #expect(outcome.code == 0 && outcome.out.contains("1 change of ann"))
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM stock") == "by ann")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("tablet/bundles/outbox")) == [])
+  }
+}
