@@ -34,13 +34,16 @@ public struct ChangeLine: Hashable, Sendable {
   /// nil in lines from the hub.
   public let generation: Generation?
   public let stamp: Stamp
+  /// From a device: the first write that its change is made of; nil: not known.
+  public let first: FirstWrite?
   public let content: Content
 
-  public init(table: Name, key: RowKey, generation: Generation?, stamp: Stamp, content: Content) {
+  public init(table: Name, key: RowKey, generation: Generation?, stamp: Stamp, first: FirstWrite? = nil, content: Content) {
     self.table = table
     self.key = key
     self.generation = generation
     self.stamp = stamp
+    self.first = first
     self.content = content
   }
 }
@@ -58,7 +61,14 @@ extension ChangeLine {
           was: changes.map { Field(schema.columns[$0.column], $0.was) })
       case .delete(let was): .delete(was: fields(was))
       }
-    self.init(table: step.table, key: step.key, generation: step.generation, stamp: step.stamp, content: content)
+    self.init(
+      table: step.table, key: step.key, generation: step.generation, stamp: step.stamp,
+      first: step.first, content: content)
+  }
+
+  /// The same line with another content.
+  public func with(_ content: Content) -> ChangeLine {
+    ChangeLine(table: table, key: key, generation: generation, stamp: stamp, first: first, content: content)
   }
 
   /// The step that a device's line tells. Throws words where the line does not fit the table.
@@ -73,7 +83,7 @@ extension ChangeLine {
       case .rekey: throw LineProblem("it tells of no change")
       }
     if case .insert(let row) = change, schema.key(of: row) != key { throw LineProblem("its key is not its row's") }
-    return Step(table: table, key: key, generation: generation, stamp: stamp, change: change)
+    return Step(table: table, key: key, generation: generation, stamp: stamp, first: first, change: change)
   }
 
   private static func columnChanges(_ set: [Field], _ was: [Field], _ schema: TableSchema) throws(LineProblem) -> [ColumnChange] {

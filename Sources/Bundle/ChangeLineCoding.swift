@@ -44,6 +44,14 @@ extension ChangeLine {
     }
     writer.key("stamp")
     writer.string(utf8: stamp.hexadecimalBytes)
+    if let first {
+      writer.key("first")
+      writer.string(utf8: first.stamp.hexadecimalBytes)
+      if !first.isOnly {
+        writer.key("more")
+        writer.bool(true)
+      }
+    }
     switch content {
     case .insert(let fields), .row(let fields): writer.fields("row", fields)
     case .update(let set, let was):

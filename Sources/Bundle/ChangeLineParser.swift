@@ -12,7 +12,7 @@ struct ChangeLineParser {
   init(_ limits: BundleLimits) { self.limits = limits }
 
   private enum Member: String, CaseIterable {
-    case table, op, key, generation, stamp, row, set, was, to, number
+    case table, op, key, generation, stamp, first, more, row, set, was, to, number
     /// Once: `allCases` makes an array for everyone who asks.
     static let all = allCases
   }
@@ -59,6 +59,10 @@ struct ChangeLineParser {
     case .key: draft.key = try scanner.readKey()
     case .generation: draft.generation = Generation(try scanner.readNatural())
     case .stamp: draft.stamp = Stamp(hexadecimal: try scanner.readString())
+    case .first:
+      guard let stamp = Stamp(hexadecimal: try scanner.readString()) else { throw LineProblem("first is no stamp") }
+      draft.first = stamp
+    case .more: draft.more = try scanner.readBool()
     case .row: draft.row = try scanner.readFields(named: &columns)
     case .set: draft.set = try scanner.readFields(named: &columns)
     case .was: draft.was = try scanner.readFields(named: &columns)
@@ -76,6 +80,8 @@ struct ChangeLineParser {
     var key: RowKey?
     var generation: Generation?
     var stamp: Stamp?
+    var first: Stamp?
+    var more: Bool?
     var row: [Field]?
     var set: [Field]?
     var was: [Field]?
@@ -97,7 +103,11 @@ struct ChangeLineParser {
       case (.gone, nil, nil, nil, nil) where stamp == .zero: content = .gone
       default: throw LineProblem("op \(word) is unknown or has not the members that belong to it")
       }
-      return ChangeLine(table: table, key: key, generation: generation, stamp: stamp, content: content)
+      if generation == nil && first != nil || first == nil && more != nil {
+        throw LineProblem("first or more does not belong to it")
+      }
+      let first = first.map { FirstWrite(stamp: $0, isOnly: !(more ?? false)) }
+      return ChangeLine(table: table, key: key, generation: generation, stamp: stamp, first: first, content: content)
     }
 
     /// What a line has that tells of keys, and nothing besides.

@@ -116,7 +116,7 @@ extension TrackedTable {
 
   /// The columns of the app's table as they were when capture was made, in their order.
   func savedColumns(_ before: TableShape) -> [Name] {
-    before.columns.filter { ![names.generation, names.existed, names.stamp].contains($0) }
+    before.columns.filter { !names.controls.contains($0) }
   }
 
   /// The same columns as the table of writes has them.

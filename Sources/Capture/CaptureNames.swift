@@ -9,6 +9,7 @@ struct CaptureNames {
   let generation: Name
   let existed: Name
   let stamp: Name
+  let first: Name
   /// And those of the table of writes, beside `existed`.
   let number: Name
   let written: Name
@@ -16,18 +17,24 @@ struct CaptureNames {
 
   init(_ schema: TableSchema) {
     table = schema.name
-    func free(_ wanted: String) -> Name {
-      var name = wanted
-      while schema.columns.contains(where: { $0.isSameInSQL(as: Name(name)) }) { name += "_" }
-      return Name(name)
-    }
+    func free(_ wanted: String) -> Name { Self.free(wanted, among: schema.columns) }
     generation = free("satchel_generation")
     existed = free("satchel_existed")
     stamp = free("satchel_stamp")
+    first = free("satchel_first")
     number = free("satchel_number")
     written = free("satchel_written")
     again = free("satchel_again")
   }
+
+  static func free(_ wanted: String, among columns: [Name]) -> Name {
+    var name = wanted
+    while columns.contains(where: { $0.isSameInSQL(as: Name(name)) }) { name += "_" }
+    return Name(name)
+  }
+
+  /// The control columns of the table of pre-images, in their order.
+  var controls: [Name] { [generation, existed, stamp, first] }
 
   var before: Name { Name("satchel_before_\(table)") }
   var writes: Name { Name("satchel_writes_\(table)") }

@@ -32,6 +32,7 @@ struct CaptureTables {
       \(quoted(names.generation)) INTEGER NOT NULL, -- the sequence of the last export at the time of the write
       \(quoted(names.existed)) INTEGER NOT NULL,    -- 0: the row was not there before; 2: it was, and the hub does not have it
       \(quoted(names.stamp)) INTEGER NOT NULL,      -- hybrid logical clock of the last write
+      \(quoted(names.first)) INTEGER,               -- the clock at the first write in the generation; below zero: there were more; NULL: not known
       PRIMARY KEY (\(quotedList(key)), \(quoted(names.generation)))
     ) WITHOUT ROWID
     """
@@ -78,16 +79,20 @@ struct CaptureTables {
   ///   - alias: the key that SQLite hands out by itself, where it does.
   ///   - isSorted: whether the rows are to be sorted by their keys first. It costs as much as all the rest.
   static func settle(_ names: CaptureNames, columns: [Name], key: [Name], alias: Name?, isSorted: Bool = true) -> [String] {
-    let controls = [names.generation, names.existed, names.stamp]
+    let controls = names.controls
     let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
     // Milliseconds since 1970 in the upper 48 bits, never behind what this replica has seen, and more with each write.
     let stamp = """
       max((SELECT stamp + 1 FROM satchel_capture), CAST((\(quoted(names.written)) - 2440587.5) * 86400000.0 AS INTEGER) << 16)
           + coalesce(\(quoted(names.again)), 0)
       """
+    let clock = "max(1, CAST((\(quoted(names.written)) - 2440587.5) * 86400000.0 AS INTEGER) << 16)"
+    let first = "iif(coalesce(\(quoted(names.again)), 0) > 0, -\(clock), \(clock))"
     func entries(_ columns: [String], where condition: String) -> String {
       let wasThere = "coalesce(\(existed), 0) = 1"
-      let values = zip(["(SELECT generation FROM satchel_capture)", wasThere, stamp], controls).map { "\($0) AS \(quoted($1))" }
+      let values = zip(["(SELECT generation FROM satchel_capture)", wasThere, stamp, first], controls).map {
+        "\($0) AS \(quoted($1))"
+      }
       return "SELECT \((columns + values + [number]).joined(separator: ", "))\nFROM \(writes)\nWHERE \(condition)"
     }
     var sources = [entries(columns.map { quoted($0) }, where: "\(number) > 0")]
@@ -98,7 +103,7 @@ struct CaptureTables {
       let row = columns.map { "\($0 == alias ? "-1" : "NULL") AS \(quoted($0))" }
       sources.append(entries(row, where: "\(isFirst) AND \(isWritten)"))
     }
-    let moved = quoted(names.stamp)
+    let (moved, begun) = (quoted(names.stamp), quoted(names.first))
     return [
       """
       INSERT INTO \(quoted(names.before)) (\(quotedList(columns + controls)))
@@ -106,7 +111,8 @@ struct CaptureTables {
       FROM (\(sources.joined(separator: "\nUNION ALL\n")))
       WHERE \(key.map { "\(quoted($0)) IS NOT NULL" }.joined(separator: " AND "))
       ORDER BY \(quotedList((isSorted ? key : []) + [names.number]))
-      ON CONFLICT (\(quotedList(key)), \(quoted(names.generation))) DO UPDATE SET \(moved) = max(\(moved) + 1, excluded.\(moved))
+      ON CONFLICT (\(quotedList(key)), \(quoted(names.generation))) DO UPDATE
+      SET \(moved) = max(\(moved) + 1, excluded.\(moved)), \(begun) = -abs(\(begun))
       """,
       "DELETE FROM \(writes)",
       beginWrites(names),

@@ -108,7 +108,7 @@ public enum PreImageStore {
       for (place, column) in table.schema.key.enumerated() { values[column] = key.values[place] }
       values += [
         .integer(image.generation.rawValue), .integer(image.row == nil ? 0 : image.isGone ? SavedRow.gone : 1),
-        .integer(image.stamp.rawValue),
+        .integer(image.stamp.rawValue), image.first.map { .integer($0.stored) } ?? .null,
       ]
       try database.using(table.saveSQL) { try $0.run(values) }
     }
@@ -117,11 +117,11 @@ public enum PreImageStore {
   /// Gives every row of a table that has a name a pre-image by which it was not there before.
   public static func saveAsNew(_ table: TrackedTable, stamp: Stamp, in database: borrowing Database) throws {
     let key = quotedList(table.schema.key.map { table.schema.columns[$0] })
-    let controls = quotedList([table.names.generation, table.names.existed, table.names.stamp])
+    let controls = quotedList(table.names.controls)
     try database.run(
       """
       INSERT INTO \(quoted(table.names.before)) (\(key), \(controls))
-      SELECT \(key), (SELECT generation FROM satchel_capture), 0, :stamp
+      SELECT \(key), (SELECT generation FROM satchel_capture), 0, :stamp, :stamp
       FROM \(quoted(table.name))
       WHERE NOT (\(table.isNamelessSQL))
       """, ["stamp": .integer(stamp.rawValue)])
@@ -172,7 +172,7 @@ public final class PreImageLookup {
 extension TrackedTable {
   private var before: String { quoted(names.before) }
   private var key: [Name] { schema.key.map { schema.columns[$0] } }
-  private var controls: [Name] { [names.generation, names.existed, names.stamp] }
+  private var controls: [Name] { names.controls }
 
   var pendingSQL: String {
     """

@@ -70,7 +70,7 @@ extension Capture {
     try database.execute("CREATE TEMP TABLE satchel_old AS SELECT * FROM main.\(quoted(table.names.before))")
     try database.execute("DROP TABLE main.\(quoted(table.names.before))")
     try database.execute(table.captureSQL.tables.makeBefore)
-    let controls = [table.names.generation, table.names.existed, table.names.stamp]
+    let controls = table.names.controls
     let defaults = try database.defaults(of: table.schema.columns, in: table.name)
     // A row that was there when its table got a column had the column's default in it.
     let sources = zip(table.schema.columns, defaults).map { column, value in

@@ -8,11 +8,12 @@ struct SavedRow {
   private let existed: Int64
   let generation: Generation
   private let stamp: Stamp
+  private let first: FirstWrite?
 
   /// What a table of pre-images says of a row that was there, and that the hub does not have any more.
   static let gone: Int64 = 2
 
-  /// Reads the saved columns, the generation, whether the row existed, and the stamp.
+  /// Reads the saved columns, the generation, whether the row existed, and the stamps.
   init(_ statement: borrowing Statement, of table: TrackedTable) {
     let count = table.schema.columns.count
     row = Row(statement.values(from: 0, count: count))
@@ -20,11 +21,12 @@ struct SavedRow {
     generation = Generation(statement.integer(count))
     existed = statement.integer(count + 1)
     stamp = Stamp(statement.integer(count + 2))
+    first = statement.optionalInteger(count + 3).map { FirstWrite(stored: $0) }
   }
 
   func image(of wanted: RowKey) -> PreImage {
     PreImage(
-      generation: generation, stamp: stamp, row: existed != 0 && key == wanted ? row : nil,
+      generation: generation, stamp: stamp, first: first, row: existed != 0 && key == wanted ? row : nil,
       isGone: existed == Self.gone && key == wanted)
   }
 }

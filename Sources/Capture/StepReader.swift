@@ -65,7 +65,9 @@ struct StepReader: ~Copyable {
     let now = try PreImageStore.row(row, of: table, by: current)
     try PreImageStore.eachKey(of: group, current: now, of: table) { key, images, current in
       for (image, change) in changes(from: images, to: current) {
-        try body(Step(table: table.name, key: key, generation: image.generation, stamp: image.stamp, change: change))
+        try body(
+          Step(
+            table: table.name, key: key, generation: image.generation, stamp: image.stamp, first: image.first, change: change))
       }
     }
   }
@@ -96,6 +98,7 @@ struct StepReader: ~Copyable {
     return .step(
       Step(
         table: table.name, key: key, generation: Generation(pending.integer(columns.count)),
-        stamp: Stamp(pending.integer(columns.count + 2)), change: change))
+        stamp: Stamp(pending.integer(columns.count + 2)),
+        first: pending.optionalInteger(columns.count + 3).map { FirstWrite(stored: $0) }, change: change))
   }
 }

@@ -12,8 +12,8 @@ public struct TrackedTable: Sendable {
   public var name: Name { info.schema.name }
   var captureSQL: CaptureSQL { CaptureSQL(info: info, names: names) }
 
-  /// SQLite allows a table 2,000 columns; the table of writes has four more than the app's.
-  static let maximumColumns = 1_996
+  /// SQLite allows a result 2,000 columns; with the pre-images of a table come four more than the app has, and their number.
+  static let maximumColumns = 1_995
 
   /// Finds the dataset's tables in a database, parents before their children.
   ///

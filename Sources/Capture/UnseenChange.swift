@@ -32,7 +32,7 @@ public struct UnseenChange: Sendable {
   /// The row's pre-images, once the change is to be known.
   func images(generation: Generation, stamp: Stamp) -> [PreImage] {
     guard let added else { return images }
-    return images + [PreImage(generation: generation, stamp: stamp, row: added)]
+    return images + [PreImage(generation: generation, stamp: stamp, first: FirstWrite(stamp: stamp, isOnly: true), row: added)]
   }
 
   fileprivate init?(_ table: Name, _ key: RowKey, from known: Row?, to row: Row?, images: [PreImage], added: Row??) {
@@ -113,7 +113,7 @@ public struct UnseenChanges {
       // What an export told of the row rests on what nobody saw: all of it goes once more, from what the hub knows.
       let last = sent[key].map { $0.row } ?? row
       let calm = images.map {
-        PreImage(generation: $0.generation, stamp: $0.stamp, row: $0.generation == generation ? last : row)
+        $0.with(row: $0.generation == generation ? last : row)
       }
       let isTold = images.contains { $0.generation == generation }
       return UnseenChange(
@@ -124,7 +124,7 @@ public struct UnseenChanges {
     let after = place.map { images[$0].row } ?? current
     if let place {
       var mended = images
-      mended[place] = PreImage(generation: images[place].generation, stamp: images[place].stamp, row: sent.row)
+      mended[place] = images[place].with(row: sent.row)
       return UnseenChange(table.name, key, from: sent.row, to: after, images: mended, added: nil)
     }
     return UnseenChange(table.name, key, from: sent.row, to: after, images: images, added: .some(sent.row))

@@ -232,7 +232,7 @@ extension DeviceSession {
         settled[key] =
           generations.isSubset(of: lost)
           ? SentRow(
-            images: own.images.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: row) }, row: row) : nil
+            images: own.images.map { $0.with(row: row) }, row: row) : nil
       }
     }
     return settled

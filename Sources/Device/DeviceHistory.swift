@@ -200,7 +200,7 @@ final class DeviceHistory {
       else { return }
       let before = rows[line.table]?[line.key]
       let row = try before == nil ? start(of: line, in: table, onto: onto) : before?.row
-      let image = PreImage(generation: generation, stamp: line.stamp, row: row)
+      let image = PreImage(generation: generation, stamp: line.stamp, first: line.first, row: row)
       rows[line.table, default: [:]][line.key] = SentRow(
         images: (before?.images ?? []) + [image], row: after(line, from: row, in: table))
     }

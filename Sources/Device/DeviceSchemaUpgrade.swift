@@ -1,3 +1,4 @@
+import SatchelCapture
 import SatchelSQLite
 import SatchelWorkspace
 
@@ -19,6 +20,7 @@ extension DeviceSchema {
         ORDER BY entry DESC)
       """)
     try database.execute("ALTER TABLE satchel_exports ADD COLUMN base INTEGER")
+    try Capture.addFirstStamps(in: database)
     for table in [formerEpochs, broughtEmissions, estrangement] { try database.execute(table) }
   }
 }

@@ -173,9 +173,9 @@ struct ExportReplay {
   ) throws {
     let (key, current) = (line.key, try rows.row(line.key))
     let stamp = try snapshot?.stamp(of: key, in: rows.name) ?? .zero
-    var (row, image) = (current, PreImage(generation: generation, stamp: line.stamp, row: current))
+    var (row, image) = (current, PreImage(generation: generation, stamp: line.stamp, first: line.first, row: current))
     if current == nil, case .delete(let was) = change {
-      image = PreImage(generation: generation, stamp: line.stamp, row: was, isGone: true)
+      image = image.with(row: was, isGone: true)
     } else {
       let others = OthersChanges.difference(meeting: change, onto: current, at: stamp)
       let result = merge(change, at: line.stamp, onto: current, others: others, by: rows.rules)
@@ -189,7 +189,7 @@ struct ExportReplay {
       // The hub's rows came to have its UNIQUE value meanwhile.
       let loss = Disagreement(kind: .unique, state: rows.rules.table.stateOfUncompared)
       try note(loss, of: change, line, generation, met: current, in: rows)
-      let calm = PreImage(generation: generation, stamp: line.stamp, row: current)
+      let calm = image.with(row: current)
       try PreImageStore.replace(before + [calm], of: key, in: rows.table, database: database)
     }
   }
@@ -218,6 +218,6 @@ extension ChangeLine {
       case .delete(let was): .delete(was: present(was))
       case .row, .gone, .rekey, .block: self.content
       }
-    return ChangeLine(table: table, key: key, generation: generation, stamp: stamp, content: content)
+    return with(content)
   }
 }

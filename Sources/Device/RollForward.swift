@@ -137,7 +137,8 @@ struct RollForward {
 
   /// Replays a write of the copy's own by the merge that decides everywhere. What loses is a conflict.
   private func replay(_ write: Write, of key: RowKey, onto target: Row?, in table: TrackedTable) throws -> Row? {
-    let image = PreImage(generation: Generation(newest.rawValue), stamp: write.image.stamp, row: write.image.row)
+    let image = PreImage(
+      generation: Generation(newest.rawValue), stamp: write.image.stamp, first: write.image.first, row: write.image.row)
     let rules = write.isLater ? MergeRules(table.rules, schema: table.schema) : .hubWins(table.schema)
     let rebased = rebase([image], to: write.current, onto: target, at: .zero, by: rules)
     for lost in rebased.conflicts {

@@ -154,7 +154,7 @@ final class ScopeApplier {
       try note(disagreement, of: change, image: image, key: key, met: met, in: rows)
     }
     noteFiles(from: current, to: row, in: rows)
-    let calm = images.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: row) }
+    let calm = images.map { $0.with(row: row) }
     try PreImageStore.replace(calm, of: key, in: rows.table, database: session.database)
     guard current == nil, let row else { return try rows.write(row, over: current, key: key) }
     deletedParents.note(row, over: nil, of: rows.schema)

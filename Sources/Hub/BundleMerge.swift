@@ -110,7 +110,9 @@ struct BundleMerge {
     let merger = StepMerger(
       store, device: device, own: own, scope: scope, bundle: manifest.bundle, base: base, echo: echo, now: now)
     var speech = try Speech(of: manifest, store)
-    let keys = try DeviceKeys(scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, speech)
+    let shared = try SharedChanges(workspace, store, device, changes, bundle.digest, base: base.cursor)
+    let keys = try DeviceKeys(
+      scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, speech)
     try keys.settle(bundle, at: now)
     // First what the device found and then what its user decided: it may be about the same, in one bundle.
     let told = try takeConflicts(bundle, device, keys, speech, latest: merger.latest, now)
@@ -129,11 +131,13 @@ struct BundleMerge {
       if line.content.isAboutKeys || !speech.hasAnythingToSay(in: line) { return }
       let sent = try store.fitted(line, in: place, speech).step(in: store.rows[place].schema)
       guard sent.generation.rawValue >= device.merged.rawValue else { return }
-      let step = try keys.translated(sent, in: place)
-      if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
-      let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
-      try merger.take(step, in: place, decided: isLate || keys.isOfAnother(sent, in: place))
-      namings.note(step, in: place, of: store.rows[place].table)
+      for (rest, kin) in try left(of: sent, in: place, shared, keys, merger, device) {
+        let step = try keys.translated(rest, in: place)
+        if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
+        let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
+        try merger.take(step, in: place, decided: isLate || keys.isOfAnother(sent, in: place), after: kin)
+        namings.note(step, in: place, of: store.rows[place].table)
+      }
     }
     try merger.finish()
     try namings.keep(by: device.id, store)
@@ -149,6 +153,25 @@ struct BundleMerge {
     report.tally = merger.tally
     report.found = merger.found
     return report
+  }
+
+  /// What is to be merged of a step.
+  private func left(
+    of sent: Step, in place: Int, _ shared: SharedChanges?, _ keys: DeviceKeys, _ merger: StepMerger, _ device: EnrolledDevice
+  ) throws -> [SharedChanges.Part] {
+    switch shared?.rest(of: sent, in: place) {
+    case nil, .all: return [(sent, nil)]
+    case .unclear:
+      try merger.keepUnclear(keys.translated(sent, in: place), in: place)
+      return []
+    case .nothing:
+      try store.owe(keys.translated(sent, in: place).key, in: place, to: device.id)
+      return []
+    case .later(let parts):
+      // What the device made of it may be something else than what it is now.
+      try store.owe(keys.translated(sent, in: place).key, in: place, to: device.id)
+      return parts
+    }
   }
 
   /// A row whose conflict was decided at the hub before the device's decision came.

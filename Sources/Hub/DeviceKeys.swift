@@ -16,6 +16,7 @@ final class DeviceKeys {
   private let base: ChangeBase
   private let own: OwnChanges
   private let bundle: BundleID
+  private let shared: SharedChanges?
   private let references: KeyReferences
   private let speech: Speech
   private(set) var map: KeyMap
@@ -35,7 +36,7 @@ final class DeviceKeys {
   ///   - speech: of the bundle.
   init(
     _ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, base: ChangeBase, own: OwnChanges, bundle: BundleID,
-    _ speech: Speech
+    _ shared: SharedChanges?, _ speech: Speech
   ) throws {
     store = scope.store
     self.scope = scope
@@ -44,6 +45,7 @@ final class DeviceKeys {
     self.base = base
     self.own = own
     self.bundle = bundle
+    self.shared = shared
     self.speech = speech
     references = try KeyReferences(store.tables)
     map = KeyMap(references, store.tables)
@@ -54,6 +56,7 @@ final class DeviceKeys {
     let place: Int
     let key: Value
     let row: Row
+    let step: Step
   }
 
   /// What a first reading of the bundle finds.
@@ -90,7 +93,8 @@ final class DeviceKeys {
       if let parent = found.born[KeyedRow(place: owner, key: birth.row[column])] { try decide(parent, found, &decided, at: now) }
     }
     guard map.new(birth.key, in: birth.place) == nil else { return }
-    if let twin = try twin(of: birth, found) {
+    // Another copy of the device may have delivered the same row.
+    if let twin = try shared?.key(ofBorn: birth.step, in: birth.place) ?? twin(of: birth, found) {
       if twin == birth.key { return }
       let row = try store.rename(birth.key, to: twin, in: birth.place, of: device.id, by: bundle, at: now)
       add(row)
@@ -117,6 +121,7 @@ final class DeviceKeys {
       guard let place = store.place(of: line.table), let key = store.tables[place].singleKey(line.key) else { return }
       if case .rekey(let to, let number) = line.content {
         guard let new = store.tables[place].singleKey(to) else { throw LineProblem("its new key is none of this table") }
+        if let name = store.renaming(in: line) { shared?.note(name) }
         // What the device did before its last bundle, that one has told.
         if number > device.proved { found.renamed.append((line.table, key, new)) }
         return
@@ -128,7 +133,8 @@ final class DeviceKeys {
       let schema = store.tables[place].schema
       switch try store.fitted(line, in: place, speech).content {
       case .insert(let fields) where !found.seen.contains(row):
-        let birth = Birth(place: place, key: key, row: try schema.row(fields))
+        let step = try store.fitted(line, in: place, speech).step(in: schema)
+        let birth = Birth(place: place, key: key, row: try schema.row(fields), step: step)
         found.births.append(birth)
         found.born[row] = birth
       case .update(let set, _):

@@ -27,8 +27,7 @@ extension HubStore {
       case .row, .gone, .rekey, .block: return line.content
       }
     }
-    return ChangeLine(
-      table: line.table, key: line.key, generation: line.generation, stamp: line.stamp, content: try content(line))
+    return line.with(try content(line))
   }
 
   /// Whether the line has the table's columns in their order, as almost every line does.

@@ -44,7 +44,7 @@ struct Speech {
       case .delete(let was): .delete(was: present(was, of: line.table))
       case .row, .gone, .rekey, .block: line.content
       }
-    return ChangeLine(table: line.table, key: line.key, generation: line.generation, stamp: line.stamp, content: content)
+    return line.with(content)
   }
 
   func present(_ record: ConflictRecord) -> ConflictRecord {

@@ -37,7 +37,7 @@ extension StepMerger {
     if kept == changes { return step }
     // What was not taken as it was sent, the device must get as it is.
     try store.owe(step.key, in: place, to: device.id)
-    return Step(table: step.table, key: step.key, generation: step.generation, stamp: step.stamp, change: .update(kept))
+    return step.with(.update(kept))
   }
 
   /// Remembers the elements that a change took out of a set in which they are not.

@@ -70,12 +70,17 @@ final class StepMerger {
     let step: Step
     /// Somebody decided this conflict before the device's decision came: the hub's row stands.
     let decided: Bool
+    /// Which changes of the log are none of others', where these are not those of the whole bundle.
+    var own: OwnChanges?
   }
 
   /// - Parameter decided: somebody decided this conflict before the device's decision came: the hub's row stands.
-  func take(_ step: Step, in place: Int, decided: Bool = false) throws {
+  /// - Parameter shared: a change of a copy of the device that this one builds on.
+  func take(
+    _ step: Step, in place: Int, decided: Bool = false, after shared: (kin: ReplicaID, stamp: Stamp)? = nil
+  ) throws {
     let row = RowReference(place: place, key: step.key)
-    let pending = Pending(step: step, decided: decided)
+    let pending = Pending(step: step, decided: decided, own: shared.map { own.with($0) })
     if waiting[row] != nil {
       waiting[row]?.append(pending)
     } else if try attempt(pending, in: place) != nil {
@@ -137,7 +142,8 @@ final class StepMerger {
     }
     let past = try store.past(of: sent.step.key, in: place)
     if awaitsRow(sent.step, onto: hub, with: past) { return Self.awaited }
-    let pending = Pending(step: try withoutRemovedElements(sent.step, with: past, in: place), decided: sent.decided)
+    let pending = Pending(
+      step: try withoutRemovedElements(sent.step, with: past, in: place), decided: sent.decided, own: sent.own)
     let step = pending.step
     // Whether the change met anything, or was even the same, would tell what is in the row.
     if let found, found.isOutOfReach { return try noteHidden(step, met: hub, in: place) }
@@ -203,8 +209,17 @@ final class StepMerger {
       return merge(step.change, at: stamp, onto: hub, others: all, by: .hubWins(schema))
     }
     let others = try store.changesByOthers(
-      meeting: step.change, onto: hub, with: past, in: place, from: base, besides: own)
+      meeting: step.change, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own)
     return merge(step.change, at: stamp, onto: hub, others: others, by: store.rows[place].rules)
+  }
+
+  /// Keeps a change of which nobody can say how much of it a copy of the device has delivered.
+  func keepUnclear(_ step: Step, in place: Int) throws {
+    guard case .update(let changes) = step.change else { return }
+    let winners = Dictionary(uniqueKeysWithValues: changes.map { ($0.column, Winner.hub) })
+    try note(
+      Disagreement(kind: .updateUpdate, state: .open, winners: winners), step, met: store.rows[place].row(step.key), in: place,
+      note: "A copy of the device has delivered a part of this, and it cannot be known which.")
   }
 
   private func forbid(_ step: Step, met: Row?, in place: Int, _ words: String) throws -> Obstacle? {

@@ -32,11 +32,11 @@ public func rebase(
   var moved: [PreImage] = []
   var conflicts: [Rebased.Lost] = []
   for image in images {
-    moved.append(PreImage(generation: image.generation, stamp: image.stamp, row: row))
+    moved.append(image.with(row: row))
     guard let change = pending[image.generation] else { continue }
     if row == nil, case .delete(let was) = change {
       // Gone, or out of sight: the hub hears of the deletion all the same. It may bring a row back that somebody saw go.
-      moved = moved.map { PreImage(generation: $0.generation, stamp: $0.stamp, row: was, isGone: true) }
+      moved = moved.map { $0.with(row: was, isGone: true) }
       continue
     }
     let result = merge(change, at: image.stamp, onto: row, others: others, by: rules)

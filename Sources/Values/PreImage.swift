@@ -2,14 +2,17 @@
 public struct PreImage: Hashable, Sendable {
   public let generation: Generation
   public let stamp: Stamp
+  /// nil: not known.
+  public let first: FirstWrite?
   /// nil: the row was not there.
   public let row: Row?
   /// Whether the hub's row is gone already, or out of sight: the image is there because a deletion is still to reach the hub.
   public let isGone: Bool
 
-  public init(generation: Generation, stamp: Stamp, row: Row?, isGone: Bool = false) {
+  public init(generation: Generation, stamp: Stamp, first: FirstWrite? = nil, row: Row?, isGone: Bool = false) {
     self.generation = generation
     self.stamp = stamp
+    self.first = first
     self.row = row
     self.isGone = isGone
   }
@@ -19,7 +22,12 @@ public struct PreImage: Hashable, Sendable {
 
   /// The same image with the row as `body` makes it.
   public func mapRow(_ body: (Row) -> Row) -> PreImage {
-    PreImage(generation: generation, stamp: stamp, row: row.map(body), isGone: isGone)
+    with(row: row.map(body), isGone: isGone)
+  }
+
+  /// The image of another state of the row.
+  public func with(row: Row?, isGone: Bool = false) -> PreImage {
+    PreImage(generation: generation, stamp: stamp, first: first, row: row, isGone: isGone)
   }
 }
 

@@ -23,15 +23,26 @@ public struct Step: Hashable, Sendable {
   public let table: Name
   public let key: RowKey
   public let generation: Generation
+  /// Of the last write.
   public let stamp: Stamp
+  /// Of the first write that the step is made of; nil: not known.
+  public let first: FirstWrite?
   public let change: Change
 
-  public init(table: Name, key: RowKey, generation: Generation, stamp: Stamp, change: Change) {
+  public init(table: Name, key: RowKey, generation: Generation, stamp: Stamp, first: FirstWrite? = nil, change: Change) {
     self.table = table
     self.key = key
     self.generation = generation
     self.stamp = stamp
+    self.first = first
     self.change = change
+  }
+}
+
+extension Step {
+  /// The same step with another change.
+  public func with(_ change: Change) -> Step {
+    Step(table: table, key: key, generation: generation, stamp: stamp, first: first, change: change)
   }
 }
 

@@ -72,7 +72,9 @@ public struct KeyMap: Sendable {
               column: $0.column, was: value($0.was, in: $0.column, of: place), value: value($0.value, in: $0.column, of: place))
           })
       }
-    return Step(table: step.table, key: key(step.key, of: place), generation: step.generation, stamp: step.stamp, change: change)
+    return Step(
+      table: step.table, key: key(step.key, of: place), generation: step.generation, stamp: step.stamp,
+      first: step.first, change: change)
   }
 
   /// A conflict, with the values that its device wrote under the keys that they name now. The hub's values are as they were.
@@ -96,7 +98,7 @@ public struct KeyMap: Sendable {
       }
     return ChangeLine(
       table: line.table, key: line.content.isAboutKeys ? line.key : key(line.key, of: place), generation: line.generation,
-      stamp: line.stamp, content: content)
+      stamp: line.stamp, first: line.first, content: content)
   }
 
   private func fields(_ fields: [Field], of place: Int) -> [Field] {

@@ -14,16 +14,21 @@ extension HubTool {
 
         With --keep the device goes on with one of them. Its bundles that were refused are merged; what was merged of another one stays. \
         Then, in the folder of each other copy: `satchel renew`, which gives it a name of its own and loses nothing. Which one you keep \
-        decides about names alone. A bundle of the other copy that comes before that is refused, and stops nobody any more.
+        decides about names alone. What was pending when the folder was copied counts once. A bundle of the other copy that comes before that is refused, and stops nobody any more.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
-      options: [OptionSpec("keep", kind: .value("HISTORY"), help: "the number of the history with which the device goes on")],
+      options: [
+        OptionSpec("keep", kind: .value("HISTORY"), help: "the number of the history with which the device goes on"),
+        OptionSpec("restored", help: "there is one device: its database was put back from a backup, and it goes on with that"),
+      ],
       examples: [
         Example("satchel-hub device fork tablet-1", "What did the two copies write?"),
         Example("satchel-hub device fork tablet-1 --keep 1", "The copy goes on whose bundles the hub has taken."),
+        Example("satchel-hub device fork tablet-1 --restored", "Nobody copied it: it was put back from its own backup."),
       ], changesData: true
     ) { command, context in
       let (hub, name) = (try open(command, context), command.argument("NAME"))
+      if command.flag("restored") { return try goOn(name, hub, command) }
       guard let typed = command.value("keep") else { return shown(try hub.fork(of: name)) }
       guard let number = Int(typed) else { throw UsageError("--keep takes the number of a history") }
       let (fork, imports) = try hub.keep(history: number, of: name)
@@ -38,6 +43,31 @@ extension HubTool {
       if fork.isForked { answer.text += next(fork) }
       return answer
     }
+  }
+
+  /// A device that was put back from its own backup goes on with what it is now. What it had delivered before that stays.
+  private static func goOn(_ name: String, _ hub: HubWorkspace, _ command: ParsedCommand) throws -> Answer {
+    if command.value("keep") != nil { throw UsageError("--restored says itself which history goes on: leave --keep out") }
+    let fork = try hub.fork(of: name)
+    guard fork.histories.count == 2 else {
+      throw WorkspaceError(
+        "no-fork",
+        fork.isForked
+          ? "\(fork.histories.count) histories came from the device \(name): more than one backup would make."
+          : "Nothing came from the device \(name) since it was put back.",
+        hint: fork.isForked
+          ? "See them, and choose one: satchel-hub device fork \(name)"
+          : "Have it export once, and import that here: satchel sync. If this hub takes it, nothing has to be settled.")
+    }
+    let (settled, imports) = try hub.keep(history: 2, of: name)
+    if command.dryRun { return Answer("\(name) would go on as it was put back.\n", members(settled)) }
+    var answer = Answer(
+      "\(name) goes on as it was put back. What it delivered after that backup stays at the hub, and its next bundle brings it back.\n",
+      members(settled))
+    for report in imports { answer.text += text(report) }
+    answer.members.append(.init(name: "imports", value: .array(imports.map(json))))
+    answer.text += "Next: satchel-hub emit --device \(name), and carry that to it.\n"
+    return answer
   }
 
   private static func next(_ fork: Fork) -> String {

@@ -7,6 +7,8 @@ import SatchelValues
 struct OwnChanges {
   private let device: String?
   private let user: String?
+  /// A change that a copy of the device delivered, and that it has too.
+  private var shared: (kin: String, stamp: Stamp)?
   /// Bundles of the device's with a former user's changes, which the device does not have any more.
   let sealed: Set<String>
 
@@ -16,12 +18,20 @@ struct OwnChanges {
     (self.device, self.user, self.sealed) = (device.text, user, sealed)
   }
 
+  /// The same with a change that a copy of the device delivered.
+  func with(_ shared: (kin: ReplicaID, stamp: Stamp)?) -> OwnChanges {
+    var own = self
+    own.shared = shared.map { ($0.kin.text, $0.stamp) }
+    return own
+  }
+
   private init() { (device, user, sealed) = (nil, nil, []) }
 
   /// To nobody: what anyone did.
   static let none = OwnChanges()
 
   func contains(_ entry: LogEntry) -> Bool {
+    if let shared, entry.device == shared.kin, entry.stamp == shared.stamp { return true }
     guard let device, entry.device == device, user == nil || entry.user == user else { return false }
     return sealed.isEmpty || entry.bundle.map { !sealed.contains($0) } ?? true
   }

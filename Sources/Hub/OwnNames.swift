@@ -1,0 +1,31 @@
+import SatchelCapture
+import SatchelValues
+import SatchelWorkspace
+
+/// The keys that a device itself gave rows of its own, and those that they had before.
+struct OwnNames {
+  private var back: KeyMap
+  private var forth: KeyMap
+  private var origins: [KeyedRow: Value] = [:]
+
+  init(_ store: HubStore) throws {
+    let references = try KeyReferences(store.tables)
+    back = KeyMap(references, store.tables)
+    forth = KeyMap(references, store.tables)
+  }
+
+  /// Notes that a row got another key. What a bundle tells comes in the order in which it happened.
+  mutating func note(_ name: (old: Value, new: KeyedRow)) {
+    let place = name.new.place
+    let origin = origins[KeyedRow(place: place, key: name.old)] ?? name.old
+    origins[name.new] = origin
+    back.add(.init(place: place, old: name.new.key, new: origin))
+    forth.add(.init(place: place, old: origin, new: name.new.key))
+  }
+
+  /// The step by the keys that rows had at first.
+  func original(_ step: Step, in place: Int) -> Step { back.step(step, of: place) }
+
+  /// The step by the keys that rows have now.
+  func present(_ step: Step, in place: Int) -> Step { forth.step(step, of: place) }
+}

@@ -1,0 +1,70 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+
+/// Histories that began as one device's: those of copies of its folder.
+extension HubStore {
+  /// A history with the same beginning as a device's.
+  struct Kin {
+    let id: ReplicaID
+    /// Of the device in whose name its bundles came.
+    let name: String
+    /// The highest of its exports that was merged.
+    let merged: SequenceNumber
+  }
+
+  func kins(of device: EnrolledDevice) throws -> [Kin] {
+    var found = try branches(of: device.id).map { Kin(id: $0.id, name: device.name, merged: $0.merged) }
+    found += try heirs(of: device.id).map { Kin(id: $0.id, name: $0.name, merged: $0.merged) }
+    guard let former = try device.continues.flatMap({ try self.device($0) }) else { return found }
+    found.append(Kin(id: former.id, name: former.name, merged: former.merged))
+    found += try branches(of: former.id).map { Kin(id: $0.id, name: former.name, merged: $0.merged) }
+    found += try heirs(of: former.id).filter { $0.id != device.id }.map { Kin(id: $0.id, name: $0.name, merged: $0.merged) }
+    return found
+  }
+
+  /// The first export in which two histories differ; nil: they differ in none that is known of both.
+  /// - Parameter links: what a bundle says of its own history, beside what is known of that.
+  func parting(of device: ReplicaID, _ links: [Manifest.Changes.Link], from kin: ReplicaID) throws -> SequenceNumber? {
+    let known =
+      try database.first(
+        """
+        SELECT min(own.sequence)
+        FROM satchel_chain AS own JOIN satchel_chain AS other ON other.sequence = own.sequence
+        WHERE own.device = :device AND other.device = :kin AND other.digest <> own.digest
+        """, ["device": .string(device.text), "kin": .string(kin.text)]
+      ) { $0.optionalInteger(0).map { SequenceNumber($0) } } ?? nil
+    let told = try links.first { link in try digest(of: link.sequence, in: kin).map { $0 != link.digest } ?? false }?.sequence
+    return [known, told].compactMap(\.self).min()
+  }
+
+  /// Whether all that a bundle changed was in the rows that the hub had at a cursor.
+  func isMerged(_ bundle: BundleID, before cursor: Cursor) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_log WHERE bundle = :bundle AND cursor > :cursor LIMIT 1",
+      ["bundle": .string(bundle.text), "cursor": .integer(cursor.rawValue)]
+    ) { _ in false } ?? true
+  }
+
+  /// What a device's line tells of a key that it gave a row of its own.
+  func renaming(in line: ChangeLine) -> (old: Value, new: KeyedRow)? {
+    guard case .rekey(let to, _) = line.content, let place = place(of: line.table),
+      let old = tables[place].singleKey(line.key), let new = tables[place].singleKey(to)
+    else { return nil }
+    return (old, KeyedRow(place: place, key: new))
+  }
+
+  /// The key that the hub gave a history's row last; nil: it has its own.
+  func latestKey(of key: Value, in place: Int, of history: ReplicaID) throws -> Value? {
+    try database.first(
+      """
+      SELECT new_key
+      FROM satchel_rekeyed
+      WHERE device = :history AND table_name = :table AND old_key = :key
+      ORDER BY entry DESC
+      """, ["history": .string(history.text), "table": .string(tables[place].name.text), "key": key]
+    ) { $0.value(0) }
+  }
+}

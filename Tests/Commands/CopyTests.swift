@@ -1,0 +1,191 @@
+import Foundation
+import SatchelJSON
+import Testing
+
+/// What was pending when a device's folder was copied comes from both copies, and counts once.
+@Suite("Copies of a device with pending changes")
+struct CopyTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.sql(
+      "office.sqlite",
+      """
+      CREATE TABLE counts (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0, words TEXT, tags TEXT);
+      INSERT INTO counts VALUES (1, 0, 'one', '[]'), (2, 0, 'two', '[]');
+      """)
+    try camp.write(
+      "camp.json",
+      """
+      { "dataset": "camp", "version": 1,
+        "tables": { "counts": { "conflict": "manual", "keys": "rekey", "columns": { "n": "sum", "tags": "union" } } } }
+      """)
+    #expect(
+      camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+        .code == 0)
+    camp.hub("user", "add", "ann")
+    for name in ["tablet", "phone"] {
+      #expect(camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)).code == 0)
+    }
+  }
+
+  private func write(_ folder: String, _ sql: String) throws { try camp.sql("\(folder)/data.sqlite", sql) }
+
+  @discardableResult private func deliver(_ folder: String) throws -> Camp.Outcome {
+    camp.hub("import", try #require(try camp.device(folder, "export", "--json").json["file"]?.stringValue))
+  }
+
+  private func answer(_ folder: String, _ name: String) throws {
+    let emission = try #require(try camp.hub("emit", "--device", name, "--json").json["emissions"]?.arrayValue?.first)
+    let outcome = camp.device(folder, "import", try #require(emission["file"]?.stringValue))
+    #expect(outcome.code == 0, "\(outcome.error)")
+  }
+
+  /// The copy goes on under a name of its own.
+  private func rename() throws {
+    let request = camp.path("request.satchel")
+    let renewed = camp.device("copy", "renew", "--name", "copy", "--request", request, "--json")
+    let fingerprint = try #require(try renewed.json["fingerprint"]?.stringValue)
+    #expect(camp.hub("device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint).code == 0)
+  }
+
+  private func counts(_ database: String = "office.sqlite") throws -> String {
+    try camp.rows(database, "SELECT id, n, words, tags FROM counts ORDER BY id").replacing("\n", with: " ")
+  }
+
+  private var conflicts: String {
+    get throws { try camp.rows("office.sqlite", "SELECT kind, state, key FROM satchel_conflicts ORDER BY key") }
+  }
+
+  /// Everybody has what the hub has.
+  private func settle(_ devices: [(folder: String, name: String)]) throws {
+    for _ in 0..<2 {
+      for (folder, name) in devices {
+        #expect(try deliver(folder).code == 0)
+        try answer(folder, name)
+      }
+    }
+    for (folder, _) in devices {
+      #expect(try counts("\(folder)/data.sqlite") == counts())
+      #expect(camp.device(folder, "doctor").code == 0)
+    }
+    #expect(camp.hub("doctor").code == 0)
+  }
+
+  private static let pending = """
+    UPDATE counts SET n = n + 5, tags = '["a"]' WHERE id = 1; INSERT INTO counts VALUES (3, 0, 'made once', '[]')
+    """
+
+  private enum First: CaseIterable { case tablet, copy }
+
+  /// - Parameter isAnswered: whether the second one hears of what the first one delivered before it delivers.
+  private func deliverBoth(_ first: First, isAnswered: Bool) throws {
+    try rename()
+    if first == .tablet {
+      try deliver("tablet")
+    } else {
+      try answer("copy", "copy")
+      try deliver("copy")
+    }
+    if first == .tablet { try answer("copy", "copy") }
+    if isAnswered && first == .copy { try answer("tablet", "tablet") }
+    try settle([("copy", "copy"), ("tablet", "tablet"), ("phone", "phone")])
+  }
+
+  @Test(
+    "whichever comes first, a counter counts once, a set holds each element, and a new row is one", arguments: First.allCases,
+    [true, false])
+  private func once(first: First, isAnswered: Bool) throws {
+    try write("tablet", Self.pending)
+    try camp.copy("tablet", to: "copy")
+    try deliverBoth(first, isAnswered: isAnswered)
+    #expect(try counts() == #"1|5|one|["a"] 2|0|two|[] 3|0|made once|[]"#)
+    #expect(try conflicts == "")
+  }
+
+  @Test("what one of them wrote after that into the same rows counts besides", arguments: First.allCases, [true, false])
+  private func more(first: First, isAnswered: Bool) throws {
+    try write("tablet", Self.pending)
+    try camp.copy("tablet", to: "copy")
+    try write(
+      "copy",
+      #"UPDATE counts SET n = n + 3, words = 'of the copy', tags = '["a","b"]' WHERE id = 1; UPDATE counts SET words = 'edited' WHERE id = 3"#
+    )
+    try deliverBoth(first, isAnswered: isAnswered)
+    let result = try counts()
+    #expect(result == #"1|8|of the copy|["a","b"] 2|0|two|[] 3|0|edited|[]"#)
+    #expect(try conflicts == "")
+  }
+
+  @Test("an export that lay in the outbox when the folder was copied counts once, too", arguments: First.allCases)
+  private func exported(first: First) throws {
+    try write("tablet", Self.pending)
+    #expect(camp.device("tablet", "export").code == 0)
+    try write("tablet", "UPDATE counts SET n = n + 100 WHERE id = 2")
+    try camp.copy("tablet", to: "copy")
+    try deliverBoth(first, isAnswered: false)
+    #expect(try counts() == #"1|5|one|["a"] 2|100|two|[] 3|0|made once|[]"#)
+    #expect(try conflicts == "")
+  }
+
+  @Test("a new row that somebody has edited meanwhile is still the same one")
+  func edited() throws {
+    try write("tablet", Self.pending)
+    try camp.copy("tablet", to: "copy")
+    try deliver("tablet")
+    try answer("phone", "phone")
+    try write("phone", "UPDATE counts SET words = 'edited' WHERE id = 3")
+    try deliver("phone")
+    try rename()
+    try answer("copy", "copy")
+    try settle([("copy", "copy"), ("tablet", "tablet"), ("phone", "phone")])
+    #expect(try counts() == #"1|5|one|["a"] 2|0|two|[] 3|0|edited|[]"#)
+    #expect(try conflicts == "")
+  }
+
+  @Test("where both went on to count, and nobody can say what both have, a person decides")
+  func unclear() throws {
+    try write("tablet", "UPDATE counts SET n = n + 5 WHERE id = 1")
+    try camp.copy("tablet", to: "copy")
+    try write("tablet", "UPDATE counts SET n = n + 1 WHERE id = 1")
+    try write("copy", "UPDATE counts SET n = n + 3 WHERE id = 1")
+    try deliverBoth(.tablet, isAnswered: false)
+    #expect(try counts() == "1|6|one|[] 2|0|two|[]")
+    let found = try conflicts
+    #expect(found == "update/update|open|[1]")
+  }
+
+  @Test("rows that both made after that under one key are two")
+  func two() throws {
+    try camp.copy("tablet", to: "copy")
+    try write("tablet", "INSERT INTO counts VALUES (3, 1, 'of the tablet', '[]')")
+    try write("copy", "INSERT INTO counts VALUES (3, 1, 'of the copy', '[]')")
+    try deliverBoth(.tablet, isAnswered: false)
+    let both = try camp.rows("office.sqlite", "SELECT words FROM counts WHERE id > 2 ORDER BY words")
+    #expect(both == "of the copy\nof the tablet")
+    #expect(try conflicts == "")
+  }
+
+  @Test(
+    "a tablet that was put back from its own backup goes on with that, and nothing that it delivered before is lost or counts twice"
+  )
+  func restored() throws {
+    try write("tablet", Self.pending)
+    try camp.copy("tablet", to: "backup")
+    try deliver("tablet")
+    try write("tablet", "UPDATE counts SET words = 'after the backup' WHERE id = 2")
+    try deliver("tablet")
+    #expect(camp.hub("device", "fork", "tablet", "--restored").error.contains("Nothing came"))
+    try camp.remove("tablet")
+    try camp.copy("backup", to: "tablet")
+    try write("tablet", "UPDATE counts SET n = n + 10 WHERE id = 1")
+    #expect(try deliver("tablet").code != 0)
+    let settled = camp.hub("device", "fork", "tablet", "--restored")
+    #expect(settled.code == 0 && settled.out.contains("tablet goes on as it was put back"), "\(settled.error)")
+    try answer("tablet", "tablet")
+    try settle([("tablet", "tablet"), ("phone", "phone")])
+    #expect(try counts() == #"1|15|one|["a"] 2|0|after the backup|[] 3|0|made once|[]"#)
+    #expect(try conflicts == "")
+  }
+}
