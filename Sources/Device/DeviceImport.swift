@@ -149,7 +149,8 @@ extension DeviceWorkspace {
   private func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ session: DeviceSession?
   ) throws -> ImportReport {
-    if let session, volume.number <= session.state.received.rawValue { return ImportReport(bundle.manifest, .repeated) }
+    // Its number may be one of an epoch before.
+    if let session, try Ledger.hasTaken(volume.of, in: session.database) { return ImportReport(bundle.manifest, .repeated) }
     let parts = BundleParts(folder, platform: platform)
     var report = ImportReport(bundle.manifest, .part)
     report.waiting = try ending == .keep ? parts.keep(bundle, volume) : parts.rehearse(bundle, volume)

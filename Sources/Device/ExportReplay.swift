@@ -182,7 +182,11 @@ struct ExportReplay {
       row = result.row
       if let disagreement = result.disagreement { try note(disagreement, of: change, line, generation, met: current, in: rows) }
     }
-    let before = try lookup.images(of: key).filter { $0.generation != generation }
+    var before = try lookup.images(of: key).filter { $0.generation != generation }
+    if image.isGone {
+      // What went before the deletion has no row to change any more.
+      before = before.map { $0.generation < generation && $0.row == nil ? $0.with(row: image.row, isGone: true) : $0 }
+    }
     try PreImageStore.replace(
       (before + [image]).sorted { $0.generation < $1.generation }, of: key, in: rows.table, database: database)
     do { try rows.write(row, over: current, key: key) } catch let error as SQLiteError where error.kind == .unique {

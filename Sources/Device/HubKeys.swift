@@ -137,8 +137,7 @@ enum RevokedKeys {
 
   static func take(_ manifest: Manifest, into state: inout DeviceState, in database: borrowing Database) throws {
     guard let revoked = manifest.revoked, revoked.number > state.revocations else { return }
-    try database.run("DELETE FROM satchel_revoked")
-    for key in revoked.keys { try database.run("INSERT INTO satchel_revoked (key) VALUES (:key)", ["key": .string(key.line)]) }
-    state.revocations = revoked.number
+    // A hub that came back from a backup may have forgotten some: what was revoked once stays so.
+    try join(manifest, into: &state, in: database)
   }
 }

@@ -110,6 +110,3 @@ public enum LostExports: Sendable {
   case deliveredAgain
   case givenUp
 }
-
-extension DeviceWorkspace {
-}

@@ -28,7 +28,14 @@ extension HubStore {
     besides own: OwnChanges
   ) throws -> OthersChanges {
     switch base {
-    case .emission(let cursor): return try changesByOthers(of: past, in: place, after: cursor, than: own)
+    case .emission(let cursor):
+      var others = try changesByOthers(of: past, in: place, after: cursor, than: own)
+      // A deletion takes all of a row. It may be older than the emission on which it comes: the row left the user's sight, was changed, and came
+      // back.
+      if case .delete = change {
+        for column in differing(change, from: hub) where others.columns[column] == nil { others.columns[column] = others.newest }
+      }
+      return others
     case .forgotten:
       var others = OthersChanges(newest: past?.stamp ?? .zero)
       // A number without a stamp is one of a row that never was: its key was given away just now, or is owed.

@@ -55,7 +55,10 @@ struct HistoryCheck {
     }
     let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
     if try isMade(emission) { return }
-    guard let signature = proof.signature, try isSignedByUs(emission, signature) else { throw unknownEmission() }
+    // The signature does not tell the epoch. What is known to be of another one proves nothing of this.
+    guard changes.received >= store.identity.firstEmission, try !store.isLost(emission), let signature = proof.signature,
+      try isSignedByUs(emission, signature)
+    else { throw unknownEmission() }
     throw try hub.noteSetBack(emission, of: changes.epoch, for: device.id, store)
   }
 

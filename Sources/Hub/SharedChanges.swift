@@ -18,6 +18,8 @@ final class SharedChanges {
   /// Generations of which the archive holds what the other one delivered.
   private var covered: Set<Int64> = []
   private var names: OwnNames
+  /// What is the device's own of the rows of which it has something in common with another history.
+  private var owned: [KeyedReference: (kin: ReplicaID, stamp: Stamp)] = [:]
 
   /// Another history with the same beginning.
   private struct Kin {
@@ -32,6 +34,11 @@ final class SharedChanges {
     let place: Int
     let key: RowKey
     let generation: Generation
+  }
+
+  private struct KeyedReference: Hashable {
+    let place: Int
+    let key: RowKey
   }
 
   /// A change that another history delivered.
@@ -86,7 +93,7 @@ final class SharedChanges {
         try store.digest(of: changes.sequence, in: kin.id) == bundle.digest
       else { continue }
       var speech = try Speech(of: bundle.manifest, store)
-      let isInBase = try cursor.map { try store.isMerged(bundle.manifest.bundle, before: $0) } ?? false
+      let isInBase = try cursor.map { try store.isMerged(bundle.manifest.bundle, before: $0) } ?? true
       var names = try OwnNames(store)
       try bundle.changeLines().each { line in
         if let name = store.renaming(in: line) { names.note(name) }
@@ -117,10 +124,16 @@ final class SharedChanges {
 
   /// - Parameter sent: by the device's own keys.
   func rest(of sent: Step, in place: Int) -> Rest {
-    switch rest(ofOriginal: names.original(sent, in: place), in: place) {
-    case .later(let parts): .later(parts.map { (names.present($0.step, in: place), $0.own) })
-    case let rest: rest
+    let original = names.original(sent, in: place)
+    let row = KeyedReference(place: place, key: original.key)
+    let rest = rest(ofOriginal: original, in: place)
+    if case .all = rest {
+      // What it wrote later into a row that both have, it wrote knowing what both have.
+      return owned[row].map { .later([(sent, $0)]) } ?? .all
     }
+    if let other = other(of: original, in: place), other.step.first?.isOnly ?? true { owned[row] = (other.kin, other.step.stamp) }
+    guard case .later(let parts) = rest else { return rest }
+    return .later(parts.map { (names.present($0.step, in: place), $0.own) })
   }
 
   private func rest(ofOriginal sent: Step, in place: Int) -> Rest {

@@ -59,6 +59,15 @@ private struct Meeting {
   let others: Stamp?
 }
 
+/// What becomes of a value that nobody else has changed, where differences count and it is not the one from which the device started: the
+/// device has counted something else in that did not come about here. nil: the device's value.
+private func difference(_ meeting: Meeting, onto hub: Value, by rules: MergeRules) -> Value? {
+  guard rules.grain == .column, case .combination(let how) = rules.columns[meeting.column], how == .sum || how == .union,
+    hub != meeting.was
+  else { return nil }
+  return combine(how, base: meeting.was, hub: hub, device: meeting.value)
+}
+
 /// Writes a device's values into the hub's row, but for clashing columns that a policy gives to the hub.
 private func meet(
   _ kind: ConflictKind, _ meetings: [Meeting], at stamp: Stamp, onto hub: Row, _ all: OthersChanges, by rules: MergeRules
@@ -69,7 +78,7 @@ private func meet(
   for meeting in meetings {
     let column = meeting.column
     guard let others = meeting.others else {
-      row[column] = meeting.value
+      row[column] = difference(meeting, onto: hub[column], by: rules) ?? meeting.value
       continue
     }
     if rules.grain == .column, case .combination(let how) = rules.columns[column] {

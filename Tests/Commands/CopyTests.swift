@@ -144,6 +144,19 @@ struct CopyTests {
     #expect(try conflicts == "")
   }
 
+  @Test("what a copy wrote after a later export into rows that both have meets nobody", arguments: [true, false])
+  func later(isExported: Bool) throws {
+    try write("tablet", Self.pending)
+    try camp.copy("tablet", to: "copy")
+    if isExported { #expect(camp.device("copy", "export").code == 0) }
+    try write("copy", "UPDATE counts SET n = n + 1, words = 'later' WHERE id = 1")
+    try deliverBoth(.tablet, isAnswered: false)
+    let result = try counts()
+    #expect(result == #"1|6|later|["a"] 2|0|two|[] 3|0|made once|[]"#)
+    let met = try conflicts
+    #expect(met == "")
+  }
+
   @Test("where both went on to count, and nobody can say what both have, a person decides")
   func unclear() throws {
     try write("tablet", "UPDATE counts SET n = n + 5 WHERE id = 1")

@@ -87,6 +87,26 @@ import Testing
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_conflicts") == "0")
   }
 
+  @Test("a row that was changed, deleted and exported before the database was lost does not come back as a new one")
+  func deletedThenLost() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'changed' WHERE id = 'r1'")
+    #expect(camp.device("tablet", "export").code == 0)
+    try camp.sql("tablet/data.sqlite", "DELETE FROM reviews WHERE id = 'r1'")
+    #expect(camp.device("tablet", "export").code == 0)
+    try camp.sql("office.sqlite", "DELETE FROM reviews WHERE id = 'r1'")
+    camp.hub("emit", "--device", "tablet", "--full")
+    for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(file)") }
+    let taken = camp.device("tablet", "import", emitted("tablet", 2))
+    #expect(taken.code == 0, "\(taken.error)")
+    #expect(try reviews("tablet/data.sqlite") == "")
+    let export = try camp.device("tablet", "export", "--json").json
+    let file = try #require(export["file"]?.stringValue)
+    let lines = camp.device("tablet", "inspect", "--rows", file).out
+    #expect(!lines.contains("insert"))
+    #expect(camp.hub("import", file).code == 0)
+    #expect(try !reviews("office.sqlite").contains("r1"))
+  }
+
   @Test("a bundle of the hub's that comes after a later one is old, and takes nothing back")
   func stale() throws {
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")

@@ -226,6 +226,22 @@ struct MovementTests {
       try camp.rows("office.sqlite", "SELECT user FROM satchel_log WHERE key = '[\"l1\"]' ORDER BY cursor DESC LIMIT 1") == "ben")
   }
 
+  @Test(
+    "a deletion that came to the device's row before another's change does not take that change, although the row was out of sight meanwhile"
+  )
+  func deletedBeforeItLeft() throws {
+    camp.hub("user", "set", "ann", "tier=2")
+    try answer()
+    try onTablet("DELETE FROM visits WHERE id = 'r1'")
+    try atOffice("UPDATE visits SET words = 'news' WHERE id = 'r1'")
+    camp.hub("user", "set", "ann", "tier=1")
+    try answer()
+    camp.hub("user", "set", "ann", "tier=2")
+    try deliver()
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM visits WHERE id = 'r1'") == "news")
+    #expect(try camp.rows("office.sqlite", "SELECT kind FROM satchel_conflicts") == "delete/update")
+  }
+
   @Test("what a user exported before the device was given away is merged with that user's rights, and Ben is told nothing of it")
   func exportedBefore() throws {
     try onTablet("UPDATE visits SET words = 'for ann alone' WHERE id = 'h1'")

@@ -60,6 +60,13 @@ extension HubStore {
   }
 
   /// The emissions that came and whose rows are not in, the newest first.
+  /// Whether an emission is one of the lost time that a device has brought.
+  func isLost(_ emission: Manifest.EmissionLink) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_lost_emissions WHERE digest = :digest", ["digest": .string(emission.digest.hexadecimal)]
+    ) { _ in true } ?? false
+  }
+
   func lostEmissionsToMerge() throws -> [LostEmission] {
     try database.all(
       """
