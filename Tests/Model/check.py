@@ -1,0 +1,114 @@
+"""What must hold when a history has come to rest."""
+
+from steps import COUNTER, PLAIN, Conflict
+
+
+class Failure(Exception):
+    """A history ended in a state that the protocol promises never to reach."""
+
+
+def demand(condition, words):
+    if not condition:
+        raise Failure(words())
+
+
+class Check:
+    def __init__(self, hub, devices, users, world):
+        self.hub, self.devices, self.users, self.world = hub, devices, users, world
+        waiting = [Conflict("held", held.device, held.step) for held in hub.held]
+        self.conflicts = [*waiting, *hub.conflicts, *(c for d in devices for c in d.conflicts)]
+        self.disputed = {(c.step.key, column, value) for c in self.conflicts for column, value in c.step.new.items()}
+        self.disputed |= {(c.step.key, n, v) for c in self.conflicts if c.met for n, v in c.met.items()}
+        self.disputed_keys = {c.step.key for c in self.conflicts}
+
+    def run(self):
+        self.convergence()
+        self.no_lost_value()
+        self.older_values()
+        self.counters()
+        self.needless_conflicts()
+        self.lost_inserts()
+
+    def convergence(self):
+        """Each device holds exactly what its user may see at the hub, and has nothing pending."""
+        for device in self.devices:
+            user = self.users[device.identity]
+            due = {key: row for key, row in self.hub.rows.items() if user.sees(row)}
+            if device.rows != due:
+                keys = [k for k in {**device.rows, **due} if device.rows.get(k) != due.get(k)]
+                shown = [(k, device.rows.get(k), due.get(k)) for k in keys[:3]]
+                raise Failure(f"device {device.identity} diverged: {shown}")
+            demand(not device.pending(), lambda: f"device {device.identity} has pending steps: {device.pending()[:2]}")
+
+    def no_lost_value(self):
+        """Each value stands in a row or in a conflict, unless somebody wrote over it who had seen it."""
+        kept = self.hub.known_values | self.disputed
+        kept |= {(key, column, value) for key, row in self.hub.rows.items() for column, value in row.items()}
+        for device in self.devices:
+            for export in device.sent.values():
+                kept |= {(step.key, c, v) for step in export.steps for c, v in step.was.items()}
+        for device in self.devices:
+            for (key, column), (value, _) in device.duties.items():
+                is_kept = (key, column, value) in kept
+                demand(is_kept, lambda: f"{key}.{column} = {value} of device {device.identity} is lost")
+            for emission in device.archive.values():
+                for key, (row, _) in emission.rows.items():
+                    for column in PLAIN if row else ():
+                        demand(
+                            (key, column, row[column]) in kept,
+                            lambda: f"{key}.{column} = {row[column]}, received by device {device.identity}, is lost",
+                        )
+        for key, column, value in self.hub.held_values:
+            demand(
+                column == COUNTER or (key, column, value) in kept,
+                lambda: f"{key}.{column} = {value} was written over by somebody who had not seen it",
+            )
+
+    def older_values(self):
+        """No value is back that somebody wrote over who knew it, unless a conflict says so."""
+        if self.hub.policy != "manual":
+            return  # with another policy an older write may win
+        for device in self.devices:
+            merged = self.hub.devices[device.identity].merged
+            for export in device.sent.values():
+                for step in export.steps if export.sequence <= merged else ():
+                    self.check_older(step, self.hub.rows.get(step.key))
+
+    def check_older(self, step, row):
+        if row is None or step.key.startswith("e"):
+            return  # equal rows may come again
+        if step.operation == "delete":
+            demand(row != step.was or step.key in self.disputed_keys, lambda: f"{step.key} is back after its delete")
+        elif step.operation == "update":
+            for column, value in step.new.items():
+                is_back = column != COUNTER and row[column] == step.was[column]
+                demand(
+                    not is_back or (step.key, column, value) in self.disputed,
+                    lambda: f"{step.key}.{column} is {row[column]} again, after {value}",
+                )
+
+    def counters(self):
+        """A counter is the sum of all that was added and survives."""
+        for key, row in self.hub.rows.items():
+            if not key.startswith("k") or key in self.world.deleted or key in self.disputed_keys:
+                continue
+            total = sum(amount for d in self.devices for k, amount, _ in d.added if k == key)
+            demand(row[COUNTER] == total, lambda: f"the counter of {key} is {row[COUNTER]} instead of {total}")
+
+    def needless_conflicts(self):
+        """Nothing was kept for a person that nobody else has touched."""
+        for conflict in self.hub.conflicts:
+            key = conflict.step.key
+            if conflict.kind == "update/delete":
+                demand(key in self.world.deleted, lambda: f"a change of {key} is a conflict, and nobody deleted it")
+            if conflict.kind == "insert/insert":
+                demand(not key.startswith("k"), lambda: f"{key} is a conflict, and one device alone made it")
+
+    def lost_inserts(self):
+        """A row that lost on its device against another row is not there beside its conflict."""
+        if self.world.went_back:
+            return  # the row that won may come again after the one that lost
+        for device in self.devices:
+            for conflict in device.conflicts:
+                is_lost = conflict.kind == "insert/insert" and self.hub.rows.get(conflict.step.key) == conflict.step.new
+                demand(not is_lost, lambda: f"{conflict.step.key} is there, although it is in a conflict")

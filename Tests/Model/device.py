@@ -1,0 +1,199 @@
+"""The device: writes, exports, takes emissions, loses its database and gets it back."""
+
+from rebase import Rebase
+from steps import COLUMNS, COUNTER, Export, PreImage, Proof, step_between
+
+
+class Device:
+    """One device. `sent` and `archive` are its files; they survive a lost database."""
+
+    def __init__(self, world, rules, identity, policy):
+        self.world, self.rules, self.identity, self.policy = world, rules, identity, policy
+        self.rows, self.images = {}, {}  # images: key -> {generation: PreImage}
+        self.clock = self.sequence = self.acknowledged = 0
+        self.received, self.digest, self.epoch = 0, None, None  # the emission on which it stands
+        self.sent, self.archive = {}, {}  # exports by sequence; emissions that were imported, by digest
+        self.requested = None  # (acknowledged, epoch) of a hub that lacks exports: they are delivered again
+        self.conflicts, self.told_conflicts, self.is_lost = [], 0, False
+        self.duties, self.added = {}, []  # what the check holds the protocol to
+
+    # Writes of the app
+
+    def write(self, key, row):
+        """The app writes a row, or deletes it if `row` is None. Capture keeps the pre-image."""
+        self.clock = stamp = self.world.tick(self.clock)
+        old, images = self.rows.get(key), self.images.setdefault(key, {})
+        image = images.get(self.sequence)
+        first = image or PreImage(old, stamp, stamp)
+        images[self.sequence] = PreImage(first.row, first.first, stamp, first.is_gone)
+        self.note_duties(key, old, row)
+        self.set_row(key, row)
+
+    def add(self, key, amount):
+        """The app counts up."""
+        self.added.append((key, amount, self.sequence))
+        self.write(key, self.rows[key] | {COUNTER: self.rows[key][COUNTER] + amount})
+
+    def note_duties(self, key, old, row):
+        for column in COLUMNS:
+            if row is None:
+                self.duties.pop((key, column), None)
+                self.world.deleted.add(key)
+            elif column != COUNTER and (old is None or old[column] != row[column]):
+                self.duties[key, column] = (row[column], self.sequence)
+
+    def set_row(self, key, row):
+        if row is None:
+            self.rows.pop(key, None)
+        else:
+            self.rows[key] = row
+
+    # Exports
+
+    def steps_of(self, key):
+        """Returns the pending changes of a row, oldest first: (generation, pre-image, row after, step or None)."""
+        images = self.images.get(key, {})
+        generations = sorted(g for g in images if g >= self.acknowledged)
+        found = []
+        for generation, following in zip(generations, [*generations[1:], None]):
+            after = self.rows.get(key) if following is None else images[following].row
+            image = images[generation]
+            found.append((generation, image, after, step_between(key, generation, image, after)))
+        return found
+
+    def pending(self):
+        """Returns all steps since the last acknowledged export, by generation."""
+        steps = [step for key in sorted(self.images) for *_, step in self.steps_of(key) if step]
+        return sorted(steps, key=lambda step: step.generation)
+
+    def export(self):
+        steps, base = tuple(self.pending()), self.acknowledged
+        self.sequence += 1
+        stand = (self.received, self.digest)
+        export = Export(self.identity, self.epoch, self.sequence, base, *stand, steps, self.brought())
+        self.sent[self.sequence] = export
+        self.told_conflicts = len(self.conflicts)
+        return export
+
+    def brought(self, epoch=None):
+        """Returns the emissions of former epochs, for a hub that may have lost them."""
+        return tuple(e for e in self.archive.values() if e.epoch != (epoch or self.epoch))
+
+    def deliver(self):
+        """Returns the bundles that the courier takes."""
+        if self.is_lost:
+            newest = max(self.archive)
+            return [Proof(self.identity, self.archive[newest])]
+        if self.requested:
+            merged, epoch = self.requested
+            brought = self.brought(epoch)
+            missing = [self.sent[s] for s in sorted(self.sent) if s > merged]
+            if missing:
+                return [self.with_brought(export, brought) for export in missing]
+        return [self.export()]
+
+    @staticmethod
+    def with_brought(export, brought):
+        values = {name: getattr(export, name) for name in export.__slots__}
+        return Export(**values | {"brought": brought})
+
+    # Imports
+
+    def receive(self, emission):
+        """Imports an emission if it continues the history on which this database is."""
+        if self.is_lost:
+            return self.rebuild(emission)
+        if self.epoch is not None and not self.follows(emission):
+            return
+        self.requested = None
+        is_new_epoch = emission.epoch != self.epoch
+        self.acknowledged = emission.acknowledged if is_new_epoch else max(self.acknowledged, emission.acknowledged)
+        self.drop_images()
+        self.apply(emission)
+        self.note_stand(emission)
+
+    def follows(self, emission):
+        acknowledges = emission.acknowledged >= self.acknowledged or not self.rules.hold("ack")
+        if emission.epoch != self.epoch:
+            if self.epoch not in emission.former or not emission.is_full:
+                return False
+            if not acknowledges:
+                self.requested = (emission.acknowledged, emission.epoch)
+            return acknowledges
+        if emission.number <= self.received:
+            return False
+        if self.rules.hold("stand"):
+            return acknowledges and emission.stands.get(self.received) == self.digest
+        return acknowledges and (emission.is_full or (emission.after or 0) <= self.received)
+
+    def drop_images(self):
+        """Forgets the pre-images of acknowledged generations."""
+        for key in list(self.images):
+            kept = {g: image for g, image in self.images[key].items() if g >= self.acknowledged}
+            if kept:
+                self.images[key] = kept
+            else:
+                del self.images[key]
+
+    def apply(self, emission):
+        """Writes the hub's rows. Pending changes of a row are replayed on it."""
+        rows = dict(emission.rows)
+        if emission.is_full:
+            for key in [*self.rows, *self.images]:
+                rows.setdefault(key, (None, {}))
+        for key, (row, stamps) in rows.items():
+            if key in self.images:
+                rebase = Rebase(self, key, row, stamps)
+                self.images[key] = rebase.images
+                self.set_row(key, rebase.row)
+            else:
+                self.set_row(key, row)
+
+    def note_stand(self, emission):
+        self.received, self.digest, self.epoch = emission.number, emission.digest, emission.epoch
+        self.archive[emission.digest] = emission
+        for _, stamps in emission.rows.values():
+            self.clock = max(self.clock, *stamps.values()) if stamps else self.clock
+
+    # A database that was lost
+
+    def lose_database(self):
+        """The database is gone with all that no export carries. The files stay."""
+        self.is_lost = True
+        exported = {step.generation for export in self.sent.values() for step in export.steps}
+        self.duties = {k: d for k, d in self.duties.items() if d[1] < self.sequence and d[1] in exported}
+        self.added = [entry for entry in self.added if entry[2] < self.sequence]
+        self.rows, self.images = {}, {}
+        del self.conflicts[self.told_conflicts :]
+
+    def rebuild(self, emission):
+        """Makes the database anew from a full emission, and replays the device's own exports on it."""
+        newest = self.archive[max(self.archive)]
+        if not emission.is_full or not self.continues(newest, emission):
+            return
+        self.is_lost, self.requested = False, None
+        self.rows = {key: row for key, (row, _) in emission.rows.items()}
+        self.images, self.acknowledged = {}, emission.acknowledged
+        if self.rules.hold("replay"):
+            for step in self.exported_steps():
+                Rebase.replay(self, step)
+        self.note_stand(emission)
+
+    def continues(self, newest, emission):
+        """Returns whether the emission follows the newest one in the archive: the rule "stand" without a database."""
+        if emission.epoch != newest.epoch:
+            return newest.epoch in emission.former
+        stands = (emission.digest, *emission.stands.values())
+        return newest.digest in stands or not self.rules.hold("stand")
+
+    def exported_steps(self):
+        """Returns the exported steps that are not acknowledged, in their order."""
+        steps, covered = {}, self.sequence + 1
+        for sequence in sorted(self.sent, reverse=True):
+            export = self.sent[sequence]
+            limit = covered if self.rules.hold("newest") else self.sequence + 1
+            for step in export.steps:
+                if self.acknowledged <= step.generation < limit:
+                    steps[step.generation, step.key] = step
+            covered = min(covered, export.base)
+        return [steps[place] for place in sorted(steps)]

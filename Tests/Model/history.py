@@ -1,0 +1,178 @@
+"""One random history: three devices, a hub, a courier, and things that go wrong."""
+
+import random
+from itertools import count
+
+from check import Check
+from device import Device
+from hub import Hub
+from steps import COLUMNS, PLAIN
+from world import Courier, User, World
+
+LENGTH = 140
+
+
+class History:
+    def __init__(self, seed, rules):
+        self.random = random.Random(seed)
+        self.rules, self.world = rules, World()
+        self.policy = self.random.choice(["manual", "device"])
+        self.hub = Hub(self.world, rules, self.policy)
+        self.devices = [Device(self.world, rules, number, self.policy) for number in range(3)]
+        self.users = {device.identity: User(device.identity) for device in self.devices}
+        self.courier, self.copies = Courier(self.random), []
+        self.values, self.births = count(100), count()
+        self.can_go_back, self.can_lose = self.random.random() < 0.7, self.random.random() < 0.65
+        self.actions, self.weights = self.choose_actions()
+
+    def choose_actions(self):
+        actions = [(self.write, 42), (self.deliver, 14), (self.emit, 10), (self.courier.carry, 19)]
+        actions += [(self.write_at_hub, 5), (self.change_rights, 2.5), (self.begin_epoch, 2), (self.finish_recovery, 1)]
+        if self.can_go_back:
+            actions += [(self.copy_hub, 1.5), (self.put_hub_back, 1.5)]
+        if self.can_lose:
+            actions += [(self.lose_database, 1.5)]
+        return zip(*actions)
+
+    def run(self):
+        """Plays the history, brings it to rest and checks it. Raises `Failure`."""
+        for device in self.devices:
+            device.receive(self.emission(device))
+        for action in self.random.choices(self.actions, self.weights, k=LENGTH):
+            action()
+        self.come_to_rest()
+        Check(self.hub, self.devices, self.users, self.world).run()
+
+    def come_to_rest(self):
+        """The operator does what the tools say, and clean rounds are carried."""
+        for turn in range(8):
+            if turn == 5:
+                self.hub.lost_time.merge(self.hub)
+            for device in self.devices:
+                if device.is_lost:
+                    self.give(device, self.emission(device))
+                for bundle in device.deliver():
+                    self.hub.receive(bundle)
+                self.receive_old_export(device)
+            if self.hub.is_set_back:
+                self.hub.begin_epoch()
+            for device in self.devices:
+                self.give(device, self.emission(device))
+
+    # Work
+
+    def any_device(self):
+        return self.random.choice(self.devices)
+
+    def new_row(self):
+        return {c: next(self.values) for c in PLAIN} | {"n": 0}
+
+    def write(self):
+        device, random = self.any_device(), self.random
+        if device.is_lost:
+            return
+        kind = random.random()
+        if kind < 0.3 or not device.rows:
+            return self.insert(device)
+        key = random.choice(sorted(device.rows))
+        if kind >= 0.85:
+            return device.write(key, None)
+        part = random.random()
+        if part < 0.25:
+            return device.add(key, random.choice([1, 2, 5]))
+        column = random.choice("ab") if part < 0.85 else "c"
+        device.write(key, device.rows[key] | {column: next(self.values)})
+
+    def insert(self, device):
+        """A new row. A few rows have keys that two devices can give, and some of these are equal."""
+        kind = self.random.random()
+        if kind < 0.8:
+            return device.write(f"k{next(self.births)}", self.new_row())
+        number = self.random.randrange(4)
+        key, row = (f"n{number}", self.new_row()) if kind < 0.95 else (f"e{number}", self.equal_row(number))
+        if key not in device.rows:
+            device.write(key, row)
+
+    @staticmethod
+    def equal_row(number):
+        return {"a": 1, "b": 2, "c": number, "n": 0}
+
+    def write_at_hub(self):
+        if not self.hub.rows:
+            return
+        key, column = self.random.choice(sorted(self.hub.rows)), self.random.choice(PLAIN)
+        is_update = self.random.random() < 0.7
+        row = self.hub.rows[key] | {column: next(self.values)} if is_update else None
+        self.hub.write(key, row, self.world.tick())
+
+    def change_rights(self):
+        self.users[self.any_device().identity].hidden = self.random.randrange(4)
+
+    # Files
+
+    def emission(self, device):
+        return self.hub.emit(device.identity, self.users[device.identity], is_full=device.is_lost)
+
+    @staticmethod
+    def give(device, emission):
+        if emission:
+            device.receive(emission)
+
+    def deliver(self):
+        for bundle in self.any_device().deliver():
+            self.courier.take(bundle, self.hub.receive)
+
+    def receive_old_export(self, device):
+        """A stick with an old file turns up again."""
+        if device.sent:
+            self.hub.receive(self.random.choice(list(device.sent.values())))
+
+    def emit(self):
+        device = self.any_device()
+        self.courier.take(self.emission(device), device.receive)
+
+    # Trouble
+
+    def copy_hub(self):
+        self.copies.append((len(self.hub.former), self.hub.copy_files()))
+
+    def put_hub_back(self):
+        if self.copies:
+            epochs, files = self.random.choice(self.copies)
+            self.hub.put_back(files)
+            self.world.went_back = True
+            # Copies of a later epoch are of no use after this.
+            self.copies = [copy for copy in self.copies if copy[0] <= epochs]
+            if self.random.random() < 0.5:
+                # People go on as if nothing had happened.
+                for device in self.devices:
+                    for _ in range(self.random.randrange(4)):
+                        self.give(device, self.emission(device))
+
+    def begin_epoch(self):
+        if self.hub.is_set_back:
+            self.hub.begin_epoch()
+
+    def finish_recovery(self):
+        if len(self.hub.lost_time.delivered) == len(self.devices):
+            self.hub.lost_time.merge(self.hub)
+
+    def lose_database(self):
+        device = self.any_device()
+        if device.is_lost:
+            return
+        kind = self.random.random()
+        if kind < 0.3:
+            # An export did not arrive, and its user's rights went and came back.
+            device.export()
+            user = self.users[device.identity]
+            user.hidden, hidden = self.random.randrange(4), user.hidden
+            self.give(device, self.emission(device))
+            user.hidden = hidden
+        if kind < 0.6:
+            # Its last export is on a stick.
+            for bundle in device.deliver():
+                self.courier.take(bundle, self.hub.receive)
+        device.lose_database()
+        if kind < 0.3:
+            self.give(device, self.emission(device))

@@ -1,0 +1,273 @@
+"""The hub: admits exports, writes its rows and its log, makes emissions."""
+
+import pickle
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from merge import StepMerger
+from recovery import LostTime
+from steps import COLUMNS, Conflict, Emission, Proof, Step
+
+
+@dataclass(slots=True)
+class Sent:
+    """What the hub remembers of an emission on which a device may stand."""
+
+    cursor: int
+    keys: frozenset
+    digest: int
+
+
+@dataclass(slots=True)
+class Enrolled:
+    """What the hub knows of one device."""
+
+    merged: int = 0  # the last export that was merged
+    number: int = 0  # the last number that an emission got
+    proved: int | None = None  # the emission that the device has proved
+    emissions: dict = field(default_factory=dict)  # number -> Sent
+    declared: dict = field(default_factory=dict)  # number -> digest of a forgotten emission on which it stands
+    owed: dict = field(default_factory=dict)  # key -> number of the emission that carried it, or None
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One change of one row at the hub."""
+
+    cursor: int
+    key: str
+    origin: object
+    columns: frozenset
+    is_presence: bool  # the row came or went
+    is_echoed: bool  # the device that made the change is sent it back
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A step that waits for what it needs, and the cursor of the emission on which its device stood."""
+
+    device: object
+    step: Step
+    cursor: int | None
+
+
+class Hub:
+    """The authority. All of its state but `world` and `rules` is in its files, which can be copied and put back."""
+
+    def __init__(self, world, rules, policy):
+        self.world, self.rules, self.policy = world, rules, policy
+        self.rows, self.log, self.row_log = {}, [], defaultdict(list)
+        self.stamps = {}  # (key, column) -> stamp of its newest change; column None: of the row's coming or going
+        self.tombs = {}  # key -> stamp of the delete of a row that this hub never had
+        self.devices = defaultdict(Enrolled)
+        self.conflicts, self.held = [], []
+        self.epoch, self.former, self.epoch_cursor = world.new_digest(), (), 0
+        self.other_epochs = []  # epochs that devices are in and that these files do not know
+        self.made = set()  # digests of all emissions of this history
+        self.is_set_back = False
+        self.lost_time = LostTime()
+        self.held_values = set()  # every value that ever stood in a row of this history
+        self.known_values = set()  # values that somebody wrote over who had seen them
+
+    # Files
+
+    def copy_files(self):
+        """Returns a copy of the hub's files."""
+        return pickle.dumps({k: v for k, v in self.__dict__.items() if k not in ("world", "rules")})
+
+    def put_back(self, files):
+        """Replaces the hub's files by an earlier copy. Nothing in them says so."""
+        self.__dict__.update(pickle.loads(files))
+
+    # Rows
+
+    @property
+    def cursor(self):
+        return len(self.log)
+
+    def commit(self, key, row, origin, columns, stamp, is_echoed=True):
+        """Writes a row, or deletes it if `row` is None, and logs that."""
+        existed = key in self.rows
+        if row is None:
+            del self.rows[key]
+            self.world.deleted.add(key)
+        else:
+            self.rows[key] = row
+            self.held_values.update((key, c, row[c]) for c in COLUMNS)
+        is_presence = row is None or not existed
+        for column in [*columns, None] if is_presence else columns:
+            self.stamps[key, column] = max(stamp, self.stamps.get((key, column), 0))
+        entry = LogEntry(self.cursor + 1, key, origin, frozenset(columns), is_presence, is_echoed)
+        self.log.append(entry)
+        self.row_log[key].append(entry)
+
+    def write(self, key, row, stamp):
+        """A change by the hub's own people, who see the row that they write over."""
+        old = self.rows[key]
+        columns = [c for c in COLUMNS if row is None or row[c] != old[c]]
+        self.known_values.update((key, c, old[c]) for c in columns)
+        self.commit(key, row, "hub", columns, stamp)
+
+    def changes_by_others(self, key, cursor, device):
+        """Returns the columns that others changed since `cursor`, and whether the row came or went."""
+        columns, is_presence = set(), False
+        for entry in self.row_log.get(key, ()):
+            if entry.cursor > cursor and entry.origin != device:
+                columns |= entry.columns
+                is_presence |= entry.is_presence
+        return columns, is_presence
+
+    def add_conflict(self, kind, device, step, met=None, is_owed=True):
+        """Keeps a change that was not taken as it was. The device is sent the row as it stands."""
+        self.conflicts.append(Conflict(kind, device, step, met))
+        if is_owed:
+            self.owe(device, step.key)
+
+    def owe(self, device, key):
+        self.devices[device].owed[key] = None
+
+    # Steps that wait
+
+    def waits(self, device, key):
+        """Returns whether an earlier step of the device on this row waits."""
+        return any(held.device == device and held.step.key == key for held in self.held)
+
+    def hold_back(self, device, step, cursor):
+        self.held.append(Held(device, step, cursor))
+        self.owe(device, step.key)
+
+    def release(self):
+        """Merges the steps that wait no longer. What the device lost meanwhile is sent back to it."""
+        is_done = False
+        while not is_done:
+            is_done, waiting, self.held = True, self.held, []
+            for held in waiting:
+                merger = StepMerger(self, held.device, held.cursor, is_echoed=True)
+                if self.waits(held.device, held.step.key) or not merger.attempt(held.step):
+                    self.held.append(held)
+                else:
+                    is_done = False
+
+    # Import
+
+    def receive(self, bundle):
+        """Imports what a device sent."""
+        if self.is_set_back:
+            return
+        if isinstance(bundle, Proof):
+            self.receive_proof(bundle)
+        elif self.admits(bundle):
+            self.merge(bundle)
+
+    def receive_proof(self, proof):
+        """A device shows an emission with this hub's signature. If the hub did not make it, the hub was set back."""
+        emission = proof.emission
+        if emission.digest in self.made:
+            if emission.epoch == self.epoch:
+                self.devices[proof.device].declared[emission.number] = emission.digest
+        elif self.rules.hold("proof"):
+            self.note_set_back(emission.epoch)
+
+    def note_set_back(self, epoch):
+        self.is_set_back = True
+        if epoch != self.epoch:
+            self.other_epochs.append(epoch)
+
+    def admits(self, export):
+        """Returns whether the export belongs to this history and lacks no export before it."""
+        reaches = export.base <= self.devices[export.device].merged or not self.rules.hold("reach")
+        if export.epoch == self.epoch:
+            known = export.received_digest in self.made or not self.rules.hold("received")
+            if known and reaches:
+                return True
+            self.note_set_back(export.epoch)
+            return False
+        if export.epoch in self.former:
+            return reaches
+        if self.rules.hold("received"):
+            self.note_set_back(export.epoch)
+        return False
+
+    def merge(self, export):
+        """Merges the steps that are new, and notes where the device stands."""
+        device = self.devices[export.device]
+        is_present = export.epoch == self.epoch
+        sent = device.emissions.get(export.received) if is_present else None
+        if sent and sent.digest != export.received_digest:
+            sent = None
+        is_newer = export.sequence > device.merged
+        if is_newer:
+            cursor = sent.cursor if sent else None
+            if cursor is None and not self.rules.hold("value"):
+                cursor = self.epoch_cursor
+            is_echoed = sent is None or max(device.emissions) > export.received
+            merger = StepMerger(self, export.device, cursor, is_echoed)
+            for step in export.steps:
+                if step.generation >= device.merged:
+                    merger.take(step)
+            device.merged = export.sequence
+        self.lost_time.collect(self, export)
+        self.release()
+        if sent:
+            self.note_proved(device, export.received)
+        elif is_present and (is_newer or not self.rules.hold("overtaken")):
+            # The hub has forgotten what the device holds, so the device gets everything.
+            device.emissions, device.proved = {}, None
+            device.declared = {export.received: export.received_digest}
+
+    def note_proved(self, device, number):
+        device.proved = max(device.proved or 0, number)
+        device.emissions = {n: sent for n, sent in device.emissions.items() if n >= device.proved}
+        device.owed = {k: n for k, n in device.owed.items() if n is None or n > device.proved}
+        device.declared = {}
+
+    # Emission
+
+    def emit(self, device_id, user, is_full=False):
+        """Returns the next emission for a device, or None if this hub knows that it was set back."""
+        if self.is_set_back:
+            return None
+        device = self.devices[device_id]
+        seen = frozenset(k for k, row in self.rows.items() if user.sees(row))
+        is_full = is_full or device.proved not in device.emissions
+        keys = seen if is_full else self.keys_to_send(device_id, device, seen)
+        rows = {k: (self.rows[k], self.column_stamps(k)) if k in seen else (None, {}) for k in keys}
+        device.number += 1
+        digest = self.world.new_digest()
+        stands = device.declared | {n: sent.digest for n, sent in device.emissions.items()}
+        epoch = (self.epoch, self.former)
+        place = (device.number, digest, device.proved, stands)
+        emission = Emission(device_id, *epoch, *place, device.merged, is_full, rows)
+        device.emissions[device.number] = Sent(self.cursor, seen, digest)
+        device.owed = {k: n or device.number for k, n in device.owed.items()}
+        self.made.add(digest)
+        return emission
+
+    def keys_to_send(self, device_id, device, seen):
+        """Returns the rows of a delta: right for every emission on which the device may stand."""
+        held = [sent.keys for sent in device.emissions.values()]
+        keys = set(device.owed)
+        own = set()
+        for entry in self.log[device.emissions[device.proved].cursor :]:
+            if entry.origin != device_id or entry.is_echoed:
+                keys.add(entry.key)
+            if entry.origin == device_id:
+                own.add(entry.key)
+        ever, always = frozenset.union(*held), frozenset.intersection(*held)
+        changed = keys & seen
+        return changed | (seen - always) | ((ever | own | set(device.owed)) - seen)
+
+    def column_stamps(self, key):
+        return {c: self.stamps.get((key, c), 0) for c in COLUMNS}
+
+    # Epochs
+
+    def begin_epoch(self):
+        """The operator acknowledges that the hub was set back."""
+        others = self.other_epochs if self.rules.hold("epochs") else []
+        self.former = tuple(dict.fromkeys([*self.former, self.epoch, *others]))
+        self.epoch, self.epoch_cursor = self.world.new_digest(), self.cursor
+        self.other_epochs, self.is_set_back = [], False
+        self.lost_time.begin()
+        for device in self.devices.values():
+            device.emissions, device.declared, device.proved = {}, {}, None

@@ -1,0 +1,115 @@
+"""How the hub merges one step of a device into its rows."""
+
+from steps import COLUMNS, COUNTER
+
+
+class StepMerger:
+    """Merges the steps of one export.
+
+    `cursor` is the hub's cursor when it made the emission on which the device stands. If it is None, the hub does not
+    know what the device had seen: values and stamps decide instead of the log.
+    """
+
+    def __init__(self, hub, device, cursor, is_echoed):
+        self.hub, self.device, self.cursor, self.is_echoed = hub, device, cursor, is_echoed
+
+    def take(self, step):
+        """Merges a step, or holds it back until what it needs is here."""
+        if self.hub.waits(self.device, step.key) or not self.attempt(step):
+            self.hub.hold_back(self.device, step, self.cursor)
+
+    def attempt(self, step):
+        """Merges a step. Returns False if it must wait."""
+        row = self.hub.rows.get(step.key)
+        if self.awaits_row(step, row):
+            return False
+        if self.cursor is None:
+            columns, is_presence = self.differences(step, row)
+        else:
+            columns, is_presence = self.hub.changes_by_others(step.key, self.cursor, self.device)
+        getattr(self, step.operation)(step, row, columns, is_presence)
+        return True
+
+    def awaits_row(self, step, row):
+        """Returns whether another device will deliver the row again, of which the step is a change."""
+        if self.cursor is not None or row is not None or step.operation != "update":
+            return False
+        return self.hub.stamps.get((step.key, None), 0) < step.stamp and self.hub.rules.hold("await")
+
+    def differences(self, step, row):
+        """Returns what others must have changed, as the values tell from which the device started."""
+        if row is None:
+            return set(), self.hub.stamps.get((step.key, None), 0) > step.stamp
+        return {c for c, value in step.was.items() if row[c] != value}, False
+
+    def commit(self, step, row, columns):
+        self.hub.commit(step.key, row, self.device, columns, step.stamp, self.is_echoed)
+
+    def conflict(self, kind, step, met=None, is_owed=True):
+        self.hub.add_conflict(kind, self.device, step, met, is_owed)
+
+    def delete(self, step, row, columns, is_presence):
+        if row is None:
+            self.bury(step)
+        elif columns or is_presence or self.is_unseen(step, row):
+            self.conflict("delete/update", step, row)
+        else:
+            self.commit(step, None, COLUMNS)
+
+    def is_unseen(self, step, row):
+        """Returns whether the row is not the one that the device deleted.
+
+        The log does not tell: a device may delete a row, then take an emission by which a newer row leaves its sight.
+        It then stands on that emission, but never saw the newer row.
+        """
+        return row != step.was and self.hub.rules.hold("deleted")
+
+    def bury(self, step):
+        """Remembers a delete of a row that is not here: the insert may come later, from another device."""
+        hub, key = self.hub, step.key
+        is_unknown = self.cursor is None or (key, None) not in hub.stamps
+        if is_unknown and hub.rules.hold("tomb"):
+            hub.stamps[key, None] = max(hub.stamps.get((key, None), 0), step.stamp)
+            hub.tombs[key] = hub.stamps[key, None]
+
+    def insert(self, step, row, columns, is_presence):
+        if row is not None:
+            if row != step.new:
+                self.conflict("insert/insert", step, row)
+            elif self.hub.rules.hold("held"):
+                self.hub.owe(self.device, step.key)
+        elif is_presence or self.hub.tombs.get(step.key, 0) > step.stamp:
+            self.conflict("update/delete", step)
+        else:
+            self.commit(step, step.new, COLUMNS)
+
+    def update(self, step, row, columns, is_presence):
+        if row is None:
+            return self.conflict("update/delete", step)
+        merged, taken, met, lost = dict(row), [], [], []
+        for column, value in step.new.items():
+            if column == COUNTER:
+                merged[column] += value - step.was[column]
+                taken.append(column)
+            elif row[column] == value:
+                continue
+            elif column not in columns:
+                merged[column] = value
+                taken.append(column)
+            elif self.wins(step, column):
+                merged[column] = value
+                taken.append(column)
+                met.append(column)
+            else:
+                met.append(column)
+                lost.append(column)
+        if met:
+            self.conflict("update/update", step, row, is_owed=bool(lost))
+        if taken:
+            self.commit(step, merged, taken)
+
+    def wins(self, step, column):
+        """Returns whether the device's value stands in a column that others have changed too."""
+        if self.cursor is None:
+            return step.stamp > self.hub.stamps.get((step.key, column), 0)
+        return self.hub.policy == "device"

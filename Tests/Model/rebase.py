@@ -1,0 +1,104 @@
+"""A device's pending changes of one row, replayed on the row that came from the hub."""
+
+from steps import COUNTER, Conflict, PreImage
+
+
+def keep_delete(device, images, step):
+    """Leaves a delete pending although the device does not have the row any more.
+
+    The pre-images before it hold the row too. Without it, an insert of the row would be pending before its delete.
+    """
+    for generation, image in images.items():
+        if generation == step.generation or device.rules.hold("phantom"):
+            images[generation] = PreImage(step.was, image.first, image.stamp, is_gone=True)
+
+
+class Rebase:
+    """Each change keeps its generation and stamps. A change that loses becomes a conflict."""
+
+    def __init__(self, device, key, incoming, stamps):
+        self.device, self.key, self.incoming, self.stamps = device, key, incoming, stamps
+        pending = device.steps_of(key)
+        self.base, self.row, self.images = pending[0][1].row, incoming, {}
+        for generation, image, _, step in pending:
+            self.images[generation] = PreImage(self.row, image.first, image.stamp)
+            if step:
+                getattr(self, step.operation)(step)
+
+    def conflict(self, kind, step):
+        self.device.conflicts.append(Conflict(kind, self.device.identity, step, self.row))
+
+    def changed_by_others(self, column):
+        if self.base is None or self.incoming is None:
+            return False
+        return self.base[column] != self.incoming[column]
+
+    def insert(self, step):
+        if self.row is None:
+            self.row = step.new
+        elif self.row != step.new:
+            self.conflict("insert/insert", step)
+
+    def delete(self, step):
+        if self.row is None:
+            if self.device.rules.hold("intent"):
+                # Gone, or out of sight: the hub must get the delete all the same.
+                self.images[step.generation] = PreImage(step.was, step.first, step.stamp)
+                keep_delete(self.device, self.images, step)
+        elif self.base is not None and self.incoming is not None and self.incoming != self.base:
+            self.conflict("delete/update", step)
+        else:
+            self.row = None
+
+    def update(self, step):
+        if self.row is None:
+            return self.conflict("update/delete", step)
+        row, is_lost = dict(self.row), False
+        for column, value in step.new.items():
+            if column == COUNTER:
+                row[column] += value - step.was[column]
+            elif not self.changed_by_others(column) or self.incoming[column] == value or self.wins():
+                row[column] = value
+            else:
+                is_lost = True
+        if is_lost:
+            self.conflict("update/update", step)
+        self.row = row
+
+    def wins(self):
+        return self.device.policy == "device"
+
+    @staticmethod
+    def replay(device, step):
+        """Makes a step of an earlier export pending again, in a database that was made anew."""
+        key, row = step.key, device.rows.get(step.key)
+        image = PreImage(row, step.first, step.stamp)
+        conflict = None
+        if step.operation == "insert":
+            if row is not None and row != step.new:
+                conflict = "insert/insert"
+            row = row or step.new
+        elif step.operation == "delete":
+            if row is None and device.rules.hold("intent"):
+                keep_delete(device, device.images.setdefault(key, {}), step)
+                image = PreImage(step.was, step.first, step.stamp, is_gone=True)
+            elif row == step.was:
+                row = None
+            elif row is not None:
+                conflict = "delete/update"
+        elif row is None:
+            conflict = "update/delete"
+        else:
+            merged = dict(row)
+            for column, value in step.new.items():
+                if column == COUNTER:
+                    merged[column] += value - step.was[column]
+                elif row[column] == step.was[column] or device.policy == "device":
+                    merged[column] = value
+                elif row[column] != value:
+                    conflict = "update/update"
+            row = merged
+        if conflict:
+            device.conflicts.append(Conflict(conflict, device.identity, step, device.rows.get(key)))
+        device.images.setdefault(key, {})[step.generation] = image
+        device.set_row(key, row)

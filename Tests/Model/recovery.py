@@ -1,0 +1,65 @@
+"""What the hub gets back of the time that it lost: its own signed emissions, from the devices' archives."""
+
+from steps import COLUMNS, COUNTER, Step
+
+
+class LostTime:
+    """Emissions of the lost time, collected in an epoch, and the devices that have delivered in it."""
+
+    def __init__(self):
+        self.emissions, self.delivered = {}, set()
+
+    def begin(self):
+        self.delivered = set()
+
+    def collect(self, hub, export):
+        if hub.rules.hold("lost"):
+            self.emissions.update((e.digest, e) for e in export.brought if e.digest not in hub.made)
+        self.delivered.add(export.device)
+        if not hub.rules.hold("finish"):
+            self.merge(hub)
+
+    def merge(self, hub):
+        """Merges what was collected, in the order in which it was made.
+
+        Before all devices have delivered again, rows would come in whole and the devices' own changes of them would
+        count twice.
+        """
+        for digest in sorted(self.emissions):
+            self.merge_emission(hub, self.emissions[digest])
+        self.emissions = {}
+        hub.release()
+
+    def merge_emission(self, hub, emission):
+        hub.made.add(emission.digest)
+        for key, (row, stamps) in emission.rows.items():
+            # A row that is gone was deleted or left the user's sight: that tells nothing for sure.
+            if row is not None:
+                self.merge_row(hub, key, row, stamps)
+
+    def merge_row(self, hub, key, row, stamps):
+        here, newest = hub.rows.get(key), max(stamps.values())
+        step = Step(key, 0, "insert", newest, newest, new=row)
+        if here is None:
+            if (key, None) in hub.stamps:
+                return hub.add_conflict("lost time", "hub", step, is_owed=False)
+            hub.commit(key, row, "hub", COLUMNS, newest)
+            for column in COLUMNS:
+                hub.stamps[key, column] = stamps[column]
+            return
+        merged, taken, lost = dict(here), [], {}
+        for column in COLUMNS:
+            if here[column] == row[column] or column == COUNTER:
+                continue
+            changed, _ = hub.changes_by_others(key, hub.epoch_cursor, None)
+            if stamps[column] > hub.stamps.get((key, column), 0) and column not in changed:
+                merged[column] = row[column]
+                taken.append(column)
+            else:
+                lost[column] = row[column]
+        if lost:
+            kept = Step(key, 0, "update", newest, newest, new=lost)
+            hub.add_conflict("lost time", "hub", kept, here, is_owed=False)
+        if taken:
+            hub.known_values.update((key, c, here[c]) for c in taken)
+            hub.commit(key, merged, "hub", taken, newest)

@@ -1,0 +1,37 @@
+"""The rules of the protocol, each of which a run can leave out."""
+
+TEXTS = {
+    "stand": "The device takes an emission only if it stands on one of the emissions that are named in it.",
+    "received": "The hub takes an export only if it knows, by its digest, the emission on which the device stands.",
+    "reach": "The hub takes an export only if it reaches back to what the hub has merged.",
+    "ack": "The device takes no emission that acknowledges less than an earlier one did.",
+    "overtaken": "Only an export newer than all before it changes where the hub believes the device to stand.",
+    "value": "An export from a forgotten emission or a former epoch is merged by values and stamps.",
+    "await": "A change of a row that a device has still to deliver again waits for the row.",
+    "tomb": "The hub remembers the delete of a row that it never had.",
+    "held": "An insert that meets an equal row is nothing new, but the device is sent that row from now on.",
+    "lost": "Devices bring back the emissions that the hub made in the lost time.",
+    "finish": "Emissions of the lost time are merged after all devices have delivered again.",
+    "intent": "A pending delete stays pending if the row leaves the device in another way.",
+    "phantom": "A delete that stays pending of a row that is gone leaves no insert in an earlier generation.",
+    "deleted": "The hub takes a delete only if its row is the one that the device deleted, whatever the log says.",
+    "proof": "A device that cannot export, or refuses emissions, brings the signed emission on which it stands.",
+    "epochs": "A new epoch names all epochs before it, those known from devices included.",
+    "replay": "A database made anew replays the device's own exports that are not acknowledged.",
+    "newest": "A replay takes each generation from the newest export that holds it.",
+}
+
+
+class Rules:
+    """The rules that hold in one run."""
+
+    def __init__(self, without=()):
+        unknown = set(without) - set(TEXTS)
+        if unknown:
+            raise ValueError(f"no such rule: {', '.join(sorted(unknown))}")
+        self.without = frozenset(without)
+
+    def hold(self, name):
+        """Returns whether the rule `name` is kept in this run."""
+        assert name in TEXTS, name
+        return name not in self.without

@@ -1,0 +1,92 @@
+"""Rows, steps and the files that carry them. All of them are values: nobody changes one in place."""
+
+from dataclasses import dataclass, field
+
+PLAIN = ("a", "b", "c")  # `c` decides, with an attribute of the user, who sees the row
+COUNTER = "n"  # both sides' differences count
+COLUMNS = PLAIN + (COUNTER,)
+
+
+@dataclass(frozen=True, slots=True)
+class PreImage:
+    """A row before its first write in a generation, and the stamps of the first and the last write."""
+
+    row: dict | None
+    first: int
+    stamp: int
+    is_gone: bool = False  # the row left the device while its delete was pending
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change of one row in one generation."""
+
+    key: str
+    generation: int
+    operation: str
+    first: int
+    stamp: int
+    new: dict = field(default_factory=dict)  # insert: the row; update: the changed columns
+    was: dict = field(default_factory=dict)  # delete: the row; update: the changed columns before
+
+
+def step_between(key, generation, image, after):
+    """Returns the step from a pre-image to the row that follows it, or None if the two are equal."""
+    before = image.row
+    if before == after:
+        return None
+    if before is None:
+        return Step(key, generation, "insert", image.first, image.stamp, new=after)
+    if after is None:
+        return Step(key, generation, "delete", image.first, image.stamp, was=before)
+    changed = [c for c in COLUMNS if before[c] != after[c]]
+    new, was = {c: after[c] for c in changed}, {c: before[c] for c in changed}
+    return Step(key, generation, "update", image.first, image.stamp, new, was)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A change that was not taken as it was. `met` is the row that it met."""
+
+    kind: str
+    device: object
+    step: Step
+    met: dict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A bundle from a device: all steps since the last acknowledged export."""
+
+    device: object
+    epoch: int
+    sequence: int
+    base: int  # the last export that was acknowledged when this one was made
+    received: int  # number and digest of the emission on which the device stands
+    received_digest: int
+    steps: tuple
+    brought: tuple = ()  # emissions of the lost time, for the hub
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The emission on which a device stands, brought back by a device that cannot export."""
+
+    device: object
+    emission: "Emission"
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """A bundle from the hub: the rows that one device needs. A row is (row or None, stamp of each column)."""
+
+    to: object
+    epoch: int
+    former: tuple
+    number: int
+    digest: int
+    after: int | None  # number of the emission that the device has proved
+    stands: dict  # number -> digest of each emission on which the device may stand
+    acknowledged: int
+    is_full: bool
+    rows: dict
