@@ -13,10 +13,10 @@ def demand(condition, words):
 
 
 class Check:
-    def __init__(self, hub, devices, users, world):
-        self.hub, self.devices, self.users, self.world = hub, devices, users, world
-        waiting = [Conflict("held", held.device, held.step) for held in hub.held]
-        self.conflicts = [*waiting, *hub.conflicts, *(c for d in devices for c in d.conflicts)]
+    def __init__(self, hub, devices, world):
+        self.hub, self.devices, self.world = hub, devices, world
+        waiting = [Conflict("held", held.source.device, held.step) for held in hub.held]
+        self.conflicts = [*waiting, *hub.conflicts, *hub.reported.values()]
         self.disputed = {(c.step.key, column, value) for c in self.conflicts for column, value in c.step.new.items()}
         self.disputed |= {(c.step.key, n, v) for c in self.conflicts if c.met for n, v in c.met.items()}
         self.disputed_keys = {c.step.key for c in self.conflicts}
@@ -26,13 +26,14 @@ class Check:
         self.no_lost_value()
         self.older_values()
         self.counters()
+        self.rights()
         self.needless_conflicts()
         self.lost_inserts()
 
     def convergence(self):
         """Each device holds exactly what its user may see at the hub, and has nothing pending."""
         for device in self.devices:
-            user = self.users[device.identity]
+            user = self.world.users[self.hub.devices[device.identity].user]
             due = {key: row for key, row in self.hub.rows.items() if user.sees(row)}
             if device.rows != due:
                 keys = [k for k in {**device.rows, **due} if device.rows.get(k) != due.get(k)]
@@ -95,20 +96,23 @@ class Check:
             total = sum(amount for d in self.devices for k, amount, _ in d.added if k == key)
             demand(row[COUNTER] == total, lambda: f"the counter of {key} is {row[COUNTER]} instead of {total}")
 
+    def rights(self):
+        """Each change was judged by the rights of the user who made it."""
+        demand(not self.world.violations, lambda: self.world.violations[0])
+
     def needless_conflicts(self):
         """Nothing was kept for a person that nobody else has touched."""
         for conflict in self.hub.conflicts:
             key = conflict.step.key
-            if conflict.kind == "update/delete":
+            if conflict.kind == "update/delete" and not self.world.has_rights:
                 demand(key in self.world.deleted, lambda: f"a change of {key} is a conflict, and nobody deleted it")
-            if conflict.kind == "insert/insert":
+            if conflict.kind == "insert/insert" and not self.world.has_rights:
                 demand(not key.startswith("k"), lambda: f"{key} is a conflict, and one device alone made it")
 
     def lost_inserts(self):
         """A row that lost on its device against another row is not there beside its conflict."""
         if self.world.went_back:
             return  # the row that won may come again after the one that lost
-        for device in self.devices:
-            for conflict in device.conflicts:
-                is_lost = conflict.kind == "insert/insert" and self.hub.rows.get(conflict.step.key) == conflict.step.new
-                demand(not is_lost, lambda: f"{conflict.step.key} is there, although it is in a conflict")
+        for conflict in self.hub.reported.values():
+            is_lost = conflict.kind == "insert/insert" and self.hub.rows.get(conflict.step.key) == conflict.step.new
+            demand(not is_lost, lambda: f"{conflict.step.key} is there, although it is in a conflict")

@@ -7,14 +7,15 @@ from steps import COLUMNS, COUNTER, Export, PreImage, Proof, step_between
 class Device:
     """One device. `sent` and `archive` are its files; they survive a lost database."""
 
-    def __init__(self, world, rules, identity, policy):
+    def __init__(self, world, rules, identity, policy, user):
         self.world, self.rules, self.identity, self.policy = world, rules, identity, policy
+        self.user = user
         self.rows, self.images = {}, {}  # images: key -> {generation: PreImage}
         self.clock = self.sequence = self.acknowledged = 0
         self.received, self.digest, self.epoch = 0, None, None  # the emission on which it stands
         self.sent, self.archive = {}, {}  # exports by sequence; emissions that were imported, by digest
         self.requested = None  # (acknowledged, epoch) of a hub that lacks exports: they are delivered again
-        self.conflicts, self.told_conflicts, self.is_lost = [], 0, False
+        self.conflicts, self.is_lost = [], False
         self.duties, self.added = {}, []  # what the check holds the protocol to
 
     # Writes of the app
@@ -39,8 +40,10 @@ class Device:
             if row is None:
                 self.duties.pop((key, column), None)
                 self.world.deleted.add(key)
+                self.world.writers[key, None, self.clock] = self.user
             elif column != COUNTER and (old is None or old[column] != row[column]):
                 self.duties[key, column] = (row[column], self.sequence)
+                self.world.writers[key, column, row[column]] = self.user
 
     def set_row(self, key, row):
         if row is None:
@@ -67,12 +70,12 @@ class Device:
         return sorted(steps, key=lambda step: step.generation)
 
     def export(self):
-        steps, base = tuple(self.pending()), self.acknowledged
+        steps, base = tuple(self.pending()), max(self.acknowledged, self.sealed)
         self.sequence += 1
-        stand = (self.received, self.digest)
-        export = Export(self.identity, self.epoch, self.sequence, base, *stand, steps, self.brought())
+        number = (self.epoch, self.sequence, self.sealed, base)
+        content = (steps, tuple(self.conflicts), self.brought())
+        export = Export(self.identity, self.user, *number, self.received, self.digest, *content)
         self.sent[self.sequence] = export
-        self.told_conflicts = len(self.conflicts)
         return export
 
     def brought(self, epoch=None):
@@ -90,7 +93,18 @@ class Device:
             missing = [self.sent[s] for s in sorted(self.sent) if s > merged]
             if missing:
                 return [self.with_brought(export, brought) for export in missing]
-        return [self.export()]
+        former = [self.sent[s] for s in sorted(self.sent) if self.acknowledged < s <= self.sealed]
+        return [*former, self.export()]
+
+    @property
+    def sealed(self):
+        """The last export of a former user. What is in it travels in its own file, and never in a later export."""
+        return max((s for s, export in self.sent.items() if export.user != self.user), default=0)
+
+    def seal(self):
+        """Exports what the former user wrote, in that user's name. The device then forgets it."""
+        self.export()
+        self.images, self.conflicts = {}, []
 
     @staticmethod
     def with_brought(export, brought):
@@ -107,10 +121,16 @@ class Device:
             return
         self.requested = None
         is_new_epoch = emission.epoch != self.epoch
+        self.change_user(emission.user)
         self.acknowledged = emission.acknowledged if is_new_epoch else max(self.acknowledged, emission.acknowledged)
         self.drop_images()
         self.apply(emission)
         self.note_stand(emission)
+
+    def change_user(self, user):
+        if user != self.user and self.epoch is not None and self.rules.hold("sealed"):
+            self.seal()
+        self.user = user
 
     def follows(self, emission):
         acknowledges = emission.acknowledged >= self.acknowledged or not self.rules.hold("ack")
@@ -164,14 +184,14 @@ class Device:
         self.duties = {k: d for k, d in self.duties.items() if d[1] < self.sequence and d[1] in exported}
         self.added = [entry for entry in self.added if entry[2] < self.sequence]
         self.rows, self.images = {}, {}
-        del self.conflicts[self.told_conflicts :]
+        self.conflicts = list(self.sent[self.sequence].conflicts) if self.sequence > self.sealed else []
 
     def rebuild(self, emission):
         """Makes the database anew from a full emission, and replays the device's own exports on it."""
         newest = self.archive[max(self.archive)]
         if not emission.is_full or not self.continues(newest, emission):
             return
-        self.is_lost, self.requested = False, None
+        self.is_lost, self.requested, self.user = False, None, emission.user
         self.rows = {key: row for key, (row, _) in emission.rows.items()}
         self.images, self.acknowledged = {}, emission.acknowledged
         if self.rules.hold("replay"):
@@ -188,12 +208,12 @@ class Device:
 
     def exported_steps(self):
         """Returns the exported steps that are not acknowledged, in their order."""
-        steps, covered = {}, self.sequence + 1
+        steps, covered, floor = {}, self.sequence + 1, max(self.acknowledged, self.sealed)
         for sequence in sorted(self.sent, reverse=True):
             export = self.sent[sequence]
             limit = covered if self.rules.hold("newest") else self.sequence + 1
             for step in export.steps:
-                if self.acknowledged <= step.generation < limit:
+                if floor <= step.generation < limit:
                     steps[step.generation, step.key] = step
             covered = min(covered, export.base)
         return [steps[place] for place in sorted(steps)]

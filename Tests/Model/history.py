@@ -1,6 +1,7 @@
 """One random history: three devices, a hub, a courier, and things that go wrong."""
 
 import random
+from functools import partial
 from itertools import count
 
 from check import Check
@@ -18,8 +19,12 @@ class History:
         self.rules, self.world = rules, World()
         self.policy = self.random.choice(["manual", "device"])
         self.hub = Hub(self.world, rules, self.policy)
-        self.devices = [Device(self.world, rules, number, self.policy) for number in range(3)]
-        self.users = {device.identity: User(device.identity) for device in self.devices}
+        self.world.users = {name: User(hidden) for hidden, name in enumerate(["ana", "ben", "cleo", "dan"])}
+        names = list(self.world.users)
+        self.devices = [Device(self.world, rules, number, self.policy, names[number]) for number in range(3)]
+        for device in self.devices:
+            self.hub.devices[device.identity].user = device.user
+        self.world.has_rights = self.random.random() < 0.3
         self.courier, self.copies = Courier(self.random), []
         self.values, self.births = count(100), count()
         self.can_go_back, self.can_lose = self.random.random() < 0.7, self.random.random() < 0.65
@@ -30,6 +35,8 @@ class History:
         actions += [(self.write_at_hub, 5), (self.change_rights, 2.5), (self.begin_epoch, 2), (self.finish_recovery, 1)]
         if self.can_go_back:
             actions += [(self.copy_hub, 1.5), (self.put_hub_back, 1.5)]
+        if self.world.has_rights:
+            actions += [(self.give_to_another_user, 2)]
         if self.can_lose:
             actions += [(self.lose_database, 1.5)]
         return zip(*actions)
@@ -41,7 +48,7 @@ class History:
         for action in self.random.choices(self.actions, self.weights, k=LENGTH):
             action()
         self.come_to_rest()
-        Check(self.hub, self.devices, self.users, self.world).run()
+        Check(self.hub, self.devices, self.world).run()
 
     def come_to_rest(self):
         """The operator does what the tools say, and clean rounds are carried."""
@@ -106,17 +113,26 @@ class History:
         self.hub.write(key, row, self.world.tick())
 
     def change_rights(self):
-        self.users[self.any_device().identity].hidden = self.random.randrange(4)
+        self.world.users[self.any_device().user].hidden = self.random.randrange(4)
+
+    def give_to_another_user(self):
+        """The operator gives a device to another user."""
+        name = self.random.choice(list(self.world.users))
+        self.hub.devices[self.any_device().identity].user = name
 
     # Files
 
     def emission(self, device):
-        return self.hub.emit(device.identity, self.users[device.identity], is_full=device.is_lost)
+        return self.hub.emit(device.identity, is_full=device.is_lost)
 
-    @staticmethod
-    def give(device, emission):
-        if emission:
-            device.receive(emission)
+    def give(self, device, emission):
+        """A device imports an emission. Of a former user it then has no row."""
+        if emission is None:
+            return
+        user, was_lost = device.user, device.is_lost
+        device.receive(emission)
+        if device.user != user and not was_lost:
+            self.world.note_hidden_rows(device, emission)
 
     def deliver(self):
         for bundle in self.any_device().deliver():
@@ -129,7 +145,7 @@ class History:
 
     def emit(self):
         device = self.any_device()
-        self.courier.take(self.emission(device), device.receive)
+        self.courier.take(self.emission(device), partial(self.give, device))
 
     # Trouble
 
@@ -165,7 +181,7 @@ class History:
         if kind < 0.3:
             # An export did not arrive, and its user's rights went and came back.
             device.export()
-            user = self.users[device.identity]
+            user = self.world.users[device.user]
             user.hidden, hidden = self.random.randrange(4), user.hidden
             self.give(device, self.emission(device))
             user.hidden = hidden

@@ -16,12 +16,14 @@ class Sent:
     cursor: int
     keys: frozenset
     digest: int
+    user: str
 
 
 @dataclass(slots=True)
 class Enrolled:
     """What the hub knows of one device."""
 
+    user: str = ""
     merged: int = 0  # the last export that was merged
     number: int = 0  # the last number that an emission got
     proved: int | None = None  # the emission that the device has proved
@@ -40,13 +42,24 @@ class LogEntry:
     columns: frozenset
     is_presence: bool  # the row came or went
     is_echoed: bool  # the device that made the change is sent it back
+    sequence: int  # of the export that brought the change
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a step comes from."""
+
+    device: object
+    user: str
+    sequence: int = 0
+    sealed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
     """A step that waits for what it needs, and the cursor of the emission on which its device stood."""
 
-    device: object
+    source: "Source"
     step: Step
     cursor: int | None
 
@@ -61,6 +74,7 @@ class Hub:
         self.tombs = {}  # key -> stamp of the delete of a row that this hub never had
         self.devices = defaultdict(Enrolled)
         self.conflicts, self.held = [], []
+        self.reported = {}  # conflicts that devices found, each once
         self.epoch, self.former, self.epoch_cursor = world.new_digest(), (), 0
         self.other_epochs = []  # epochs that devices are in and that these files do not know
         self.made = set()  # digests of all emissions of this history
@@ -85,7 +99,7 @@ class Hub:
     def cursor(self):
         return len(self.log)
 
-    def commit(self, key, row, origin, columns, stamp, is_echoed=True):
+    def commit(self, key, row, origin, columns, stamp, is_echoed=True, sequence=0):
         """Writes a row, or deletes it if `row` is None, and logs that."""
         existed = key in self.rows
         if row is None:
@@ -97,7 +111,7 @@ class Hub:
         is_presence = row is None or not existed
         for column in [*columns, None] if is_presence else columns:
             self.stamps[key, column] = max(stamp, self.stamps.get((key, column), 0))
-        entry = LogEntry(self.cursor + 1, key, origin, frozenset(columns), is_presence, is_echoed)
+        entry = LogEntry(self.cursor + 1, key, origin, frozenset(columns), is_presence, is_echoed, sequence)
         self.log.append(entry)
         self.row_log[key].append(entry)
 
@@ -108,11 +122,14 @@ class Hub:
         self.known_values.update((key, c, old[c]) for c in columns)
         self.commit(key, row, "hub", columns, stamp)
 
-    def changes_by_others(self, key, cursor, device):
-        """Returns the columns that others changed since `cursor`, and whether the row came or went."""
+    def changes_by_others(self, key, cursor, device, sealed=0):
+        """Returns the columns that others changed since `cursor`, and whether the row came or went.
+
+        The exports of the device up to `sealed` are those of a former user: their changes left the device.
+        """
         columns, is_presence = set(), False
         for entry in self.row_log.get(key, ()):
-            if entry.cursor > cursor and entry.origin != device:
+            if entry.cursor > cursor and (entry.origin != device or entry.sequence <= sealed):
                 columns |= entry.columns
                 is_presence |= entry.is_presence
         return columns, is_presence
@@ -130,11 +147,11 @@ class Hub:
 
     def waits(self, device, key):
         """Returns whether an earlier step of the device on this row waits."""
-        return any(held.device == device and held.step.key == key for held in self.held)
+        return any(held.source.device == device and held.step.key == key for held in self.held)
 
-    def hold_back(self, device, step, cursor):
-        self.held.append(Held(device, step, cursor))
-        self.owe(device, step.key)
+    def hold_back(self, source, step, cursor):
+        self.held.append(Held(source, step, cursor))
+        self.owe(source.device, step.key)
 
     def release(self):
         """Merges the steps that wait no longer. What the device lost meanwhile is sent back to it."""
@@ -142,8 +159,8 @@ class Hub:
         while not is_done:
             is_done, waiting, self.held = True, self.held, []
             for held in waiting:
-                merger = StepMerger(self, held.device, held.cursor, is_echoed=True)
-                if self.waits(held.device, held.step.key) or not merger.attempt(held.step):
+                merger = StepMerger(self, held.source, held.cursor, is_echoed=True)
+                if self.waits(held.source.device, held.step.key) or not merger.attempt(held.step):
                     self.held.append(held)
                 else:
                     is_done = False
@@ -175,15 +192,11 @@ class Hub:
 
     def admits(self, export):
         """Returns whether the export belongs to this history and lacks no export before it."""
-        reaches = export.base <= self.devices[export.device].merged or not self.rules.hold("reach")
+        is_known = export.epoch in self.former
         if export.epoch == self.epoch:
-            known = export.received_digest in self.made or not self.rules.hold("received")
-            if known and reaches:
-                return True
-            self.note_set_back(export.epoch)
-            return False
-        if export.epoch in self.former:
-            return reaches
+            is_known = export.received_digest in self.made or not self.rules.hold("received")
+        if is_known:
+            return export.base <= self.devices[export.device].merged or not self.rules.hold("reach")
         if self.rules.hold("received"):
             self.note_set_back(export.epoch)
         return False
@@ -201,11 +214,15 @@ class Hub:
             if cursor is None and not self.rules.hold("value"):
                 cursor = self.epoch_cursor
             is_echoed = sent is None or max(device.emissions) > export.received
-            merger = StepMerger(self, export.device, cursor, is_echoed)
+            user = export.user if self.rules.hold("writer") else device.user
+            sealed = export.sealed if self.rules.hold("former") else 0
+            source = Source(export.device, user, export.sequence, sealed)
+            merger = StepMerger(self, source, cursor, is_echoed)
             for step in export.steps:
                 if step.generation >= device.merged:
                     merger.take(step)
             device.merged = export.sequence
+            self.reported.update((conflict.identity, conflict) for conflict in export.conflicts)
         self.lost_time.collect(self, export)
         self.release()
         if sent:
@@ -223,13 +240,14 @@ class Hub:
 
     # Emission
 
-    def emit(self, device_id, user, is_full=False):
+    def emit(self, device_id, is_full=False):
         """Returns the next emission for a device, or None if this hub knows that it was set back."""
         if self.is_set_back:
             return None
         device = self.devices[device_id]
+        user = self.world.users[device.user]
         seen = frozenset(k for k, row in self.rows.items() if user.sees(row))
-        is_full = is_full or device.proved not in device.emissions
+        is_full = is_full or device.proved not in device.emissions or self.may_stand_on_another_users(device)
         keys = seen if is_full else self.keys_to_send(device_id, device, seen)
         rows = {k: (self.rows[k], self.column_stamps(k)) if k in seen else (None, {}) for k in keys}
         device.number += 1
@@ -237,11 +255,16 @@ class Hub:
         stands = device.declared | {n: sent.digest for n, sent in device.emissions.items()}
         epoch = (self.epoch, self.former)
         place = (device.number, digest, device.proved, stands)
-        emission = Emission(device_id, *epoch, *place, device.merged, is_full, rows)
-        device.emissions[device.number] = Sent(self.cursor, seen, digest)
+        emission = Emission(device_id, device.user, *epoch, *place, device.merged, is_full, rows)
+        device.emissions[device.number] = Sent(self.cursor, seen, digest, device.user)
         device.owed = {k: n or device.number for k, n in device.owed.items()}
         self.made.add(digest)
         return emission
+
+    def may_stand_on_another_users(self, device):
+        """Returns whether the device may stand on an emission for another user: it then has rows of that user."""
+        sent = device.emissions.values() if self.rules.hold("whole") else [device.emissions[device.proved]]
+        return any(emission.user != device.user for emission in sent)
 
     def keys_to_send(self, device_id, device, seen):
         """Returns the rows of a delta: right for every emission on which the device may stand."""

@@ -10,23 +10,28 @@ class StepMerger:
     know what the device had seen: values and stamps decide instead of the log.
     """
 
-    def __init__(self, hub, device, cursor, is_echoed):
-        self.hub, self.device, self.cursor, self.is_echoed = hub, device, cursor, is_echoed
+    def __init__(self, hub, source, cursor, is_echoed):
+        self.hub, self.source, self.device = hub, source, source.device
+        self.cursor, self.is_echoed = cursor, is_echoed
 
     def take(self, step):
         """Merges a step, or holds it back until what it needs is here."""
         if self.hub.waits(self.device, step.key) or not self.attempt(step):
-            self.hub.hold_back(self.device, step, self.cursor)
+            self.hub.hold_back(self.source, step, self.cursor)
 
     def attempt(self, step):
         """Merges a step. Returns False if it must wait."""
         row = self.hub.rows.get(step.key)
         if self.awaits_row(step, row):
             return False
+        if row is not None and not self.may_change(row):
+            self.conflict("forbidden", step, row)
+            self.hub.world.note_refusal(row, step)
+            return True
         if self.cursor is None:
             columns, is_presence = self.differences(step, row)
         else:
-            columns, is_presence = self.hub.changes_by_others(step.key, self.cursor, self.device)
+            columns, is_presence = self.hub.changes_by_others(step.key, self.cursor, self.device, self.source.sealed)
         getattr(self, step.operation)(step, row, columns, is_presence)
         return True
 
@@ -42,8 +47,13 @@ class StepMerger:
             return set(), self.hub.stamps.get((step.key, None), 0) > step.stamp
         return {c for c, value in step.was.items() if row[c] != value}, False
 
+    def may_change(self, row):
+        """Returns whether the user sees this row. Nothing is compared with a row that the user does not see."""
+        return not self.hub.world.has_rights or self.hub.world.users[self.source.user].sees(row)
+
     def commit(self, step, row, columns):
-        self.hub.commit(step.key, row, self.device, columns, step.stamp, self.is_echoed)
+        self.hub.world.note_change(self.hub.rows.get(step.key), step)
+        self.hub.commit(step.key, row, self.device, columns, step.stamp, self.is_echoed, self.source.sequence)
 
     def conflict(self, kind, step, met=None, is_owed=True):
         self.hub.add_conflict(kind, self.device, step, met, is_owed)

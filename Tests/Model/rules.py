@@ -3,7 +3,7 @@
 TEXTS = {
     "stand": "The device takes an emission only if it stands on one of the emissions that are named in it.",
     "received": "The hub takes an export only if it knows, by its digest, the emission on which the device stands.",
-    "reach": "The hub takes an export only if it reaches back to what the hub has merged.",
+    "reach": "An export waits if it begins after exports that the hub lacks.",
     "ack": "The device takes no emission that acknowledges less than an earlier one did.",
     "overtaken": "Only an export newer than all before it changes where the hub believes the device to stand.",
     "value": "An export from a forgotten emission or a former epoch is merged by values and stamps.",
@@ -17,6 +17,10 @@ TEXTS = {
     "deleted": "The hub takes a delete only if its row is the one that the device deleted, whatever the log says.",
     "proof": "A device that cannot export, or refuses emissions, brings the signed emission on which it stands.",
     "epochs": "A new epoch names all epochs before it, those known from devices included.",
+    "sealed": "What a former user of a device wrote is exported first, in that user's name, and forgotten there.",
+    "writer": "The hub merges an export with the rights of the user who made it.",
+    "former": "What a former user's export changed counts as changed by somebody else.",
+    "whole": "The hub sends a delta only if no emission on which the device may stand was made for another user.",
     "replay": "A database made anew replays the device's own exports that are not acknowledged.",
     "newest": "A replay takes each generation from the newest export that holds it.",
 }

@@ -53,18 +53,26 @@ class Conflict:
     step: Step
     met: dict | None = None
 
+    @property
+    def identity(self):
+        written = tuple(sorted(self.step.new.items()))
+        return (self.device, self.kind, self.step.key, self.step.generation, self.step.stamp, written)
+
 
 @dataclass(frozen=True, slots=True)
 class Export:
     """A bundle from a device: all steps since the last acknowledged export."""
 
     device: object
+    user: str  # who made the changes
     epoch: int
     sequence: int
-    base: int  # the last export that was acknowledged when this one was made
+    sealed: int  # the last export of a former user of the device
+    base: int  # the export after which the steps begin
     received: int  # number and digest of the emission on which the device stands
     received_digest: int
     steps: tuple
+    conflicts: tuple = ()  # what the device found when it replayed its changes
     brought: tuple = ()  # emissions of the lost time, for the hub
 
 
@@ -81,6 +89,7 @@ class Emission:
     """A bundle from the hub: the rows that one device needs. A row is (row or None, stamp of each column)."""
 
     to: object
+    user: str
     epoch: int
     former: tuple
     number: int

@@ -7,6 +7,10 @@ class World:
     def __init__(self):
         self.digest = self.time = 0
         self.deleted = set()  # keys of rows that anybody ever deleted
+        self.users = {}  # name -> User
+        self.has_rights = False  # whether the hub asks for the rights of users
+        self.writers = {}  # (key, column, value) -> user; for a delete: (key, None, stamp)
+        self.violations = []  # changes that were taken from a user who had no right to them, and the other way round
         self.went_back = False  # whether a hub was ever set back
 
     def new_digest(self):
@@ -17,6 +21,34 @@ class World:
         """Returns a stamp later than the time and than the stamp `seen`."""
         self.time += 1
         return max(self.time, seen + 1)
+
+
+    def writers_of(self, step):
+        """Returns the users who wrote the values of a step. Values of equal rows have no writer."""
+        if step.key.startswith("e"):
+            return set()
+        if step.operation == "delete":
+            return {self.writers.get((step.key, None, step.stamp))} - {None}
+        return {self.writers.get((step.key, c, v)) for c, v in step.new.items()} - {None}
+
+    def note_change(self, row, step):
+        """The hub takes a step onto `row`."""
+        for name in self.writers_of(step) if self.has_rights and row else ():
+            if not self.users[name].sees(row):
+                self.violations.append(f"a change of {step.key} was taken, but its user {name} may not see the row")
+
+    def note_refusal(self, row, step):
+        """The hub refuses a step onto `row` for want of rights."""
+        names = self.writers_of(step)
+        if names and all(self.users[name].sees(row) for name in names):
+            self.violations.append(f"a change of {step.key} was refused, but its user may see the row")
+
+    def note_hidden_rows(self, device, emission):
+        """A device has just got to another user: it has that user's rows and nothing else."""
+        kept = [image.row for images in device.images.values() for image in images.values() if image.row]
+        for row in [*kept, *device.rows.values()]:
+            if not any(row == sent for sent, _ in emission.rows.values()):
+                self.violations.append(f"device {device.identity} has a row of its former user: {row}")
 
 
 class User:
