@@ -1,5 +1,7 @@
 """The device: writes, exports, takes emissions, loses its database and gets it back."""
 
+from dataclasses import replace
+
 from rebase import Rebase
 from steps import COLUMNS, COUNTER, Export, PreImage, Proof, step_between
 
@@ -16,7 +18,16 @@ class Device:
         self.sent, self.archive = {}, {}  # exports by sequence; emissions that were imported, by digest
         self.requested = None  # (acknowledged, epoch) of a hub that lacks exports: they are delivered again
         self.conflicts, self.is_lost = [], False
-        self.duties, self.added = {}, []  # what the check holds the protocol to
+        self.duties, self.added, self.overwrote = {}, [], []  # what the check holds the protocol to
+
+    def copy(self, identity):
+        """Returns a copy of the device's folder under an identity of its own. Pending changes are in both."""
+        other = Device(self.world, self.rules, identity, self.policy, self.user)
+        for name, value in self.__dict__.items():
+            if name not in ("world", "rules", "identity"):
+                setattr(other, name, value.copy() if isinstance(value, (dict, list)) else value)
+        other.images = {key: images.copy() for key, images in self.images.items()}
+        return other
 
     # Writes of the app
 
@@ -32,10 +43,12 @@ class Device:
 
     def add(self, key, amount):
         """The app counts up."""
-        self.added.append((key, amount, self.sequence))
         self.write(key, self.rows[key] | {COUNTER: self.rows[key][COUNTER] + amount})
+        self.added.append((key, amount, self.sequence, self.clock))
 
     def note_duties(self, key, old, row):
+        if old:
+            self.overwrote += [(key, c, v, self.sequence) for c, v in old.items() if row is None or row[c] != v]
         for column in COLUMNS:
             if row is None:
                 self.duties.pop((key, column), None)
@@ -89,12 +102,15 @@ class Device:
             return [Proof(self.identity, self.archive[newest])]
         if self.requested:
             merged, epoch = self.requested
-            brought = self.brought(epoch)
-            missing = [self.sent[s] for s in sorted(self.sent) if s > merged]
+            missing = self.files(merged, self.sequence, self.brought(epoch))
             if missing:
-                return [self.with_brought(export, brought) for export in missing]
-        former = [self.sent[s] for s in sorted(self.sent) if self.acknowledged < s <= self.sealed]
-        return [*former, self.export()]
+                return missing
+        return [*self.files(self.acknowledged, self.sealed, ()), self.export()]
+
+    def files(self, after, last, brought):
+        """Returns the exports in a range. Those from before the folder was copied are this device's too."""
+        sequences = [s for s in sorted(self.sent) if after < s <= last]
+        return [replace(self.sent[s], device=self.identity, brought=brought) for s in sequences]
 
     @property
     def sealed(self):
@@ -105,11 +121,6 @@ class Device:
         """Exports what the former user wrote, in that user's name. The device then forgets it."""
         self.export()
         self.images, self.conflicts = {}, []
-
-    @staticmethod
-    def with_brought(export, brought):
-        values = {name: getattr(export, name) for name in export.__slots__}
-        return Export(**values | {"brought": brought})
 
     # Imports
 
@@ -184,7 +195,8 @@ class Device:
         self.duties = {k: d for k, d in self.duties.items() if d[1] < self.sequence and d[1] in exported}
         self.added = [entry for entry in self.added if entry[2] < self.sequence]
         self.rows, self.images = {}, {}
-        self.conflicts = list(self.sent[self.sequence].conflicts) if self.sequence > self.sealed else []
+        newest = self.sent.get(self.sequence)
+        self.conflicts = list(newest.conflicts) if newest and self.sequence > self.sealed else []
 
     def rebuild(self, emission):
         """Makes the database anew from a full emission, and replays the device's own exports on it."""

@@ -6,11 +6,12 @@ from itertools import count
 
 from check import Check
 from device import Device
-from hub import Hub
+from hub import Enrolled, Hub
 from steps import COLUMNS, PLAIN
 from world import Courier, User, World
 
 LENGTH = 140
+MOST_DEVICES = 5
 
 
 class History:
@@ -23,7 +24,7 @@ class History:
         names = list(self.world.users)
         self.devices = [Device(self.world, rules, number, self.policy, names[number]) for number in range(3)]
         for device in self.devices:
-            self.hub.devices[device.identity].user = device.user
+            self.hub.devices[device.identity] = Enrolled(device.user)
         self.world.has_rights = self.random.random() < 0.3
         self.courier, self.copies = Courier(self.random), []
         self.values, self.births = count(100), count()
@@ -37,6 +38,8 @@ class History:
             actions += [(self.copy_hub, 1.5), (self.put_hub_back, 1.5)]
         if self.world.has_rights:
             actions += [(self.give_to_another_user, 2)]
+        if self.random.random() < 0.4:
+            actions += [(self.copy_device, 1.5)]
         if self.can_lose:
             actions += [(self.lose_database, 1.5)]
         return zip(*actions)
@@ -118,7 +121,7 @@ class History:
     def give_to_another_user(self):
         """The operator gives a device to another user."""
         name = self.random.choice(list(self.world.users))
-        self.hub.devices[self.any_device().identity].user = name
+        self.hub.record(self.any_device().identity).user = name
 
     # Files
 
@@ -170,8 +173,17 @@ class History:
             self.hub.begin_epoch()
 
     def finish_recovery(self):
-        if len(self.hub.lost_time.delivered) == len(self.devices):
+        if all(device.identity in self.hub.lost_time.delivered for device in self.devices):
             self.hub.lost_time.merge(self.hub)
+
+    def copy_device(self):
+        """Somebody copies a device's folder, with all that is pending in it. The copy gets an identity of its own."""
+        device = self.any_device()
+        if device.is_lost or len(self.devices) == MOST_DEVICES:
+            return
+        identity = len(self.devices)
+        self.world.parents[identity] = (device.identity, device.sequence)
+        self.devices.append(device.copy(identity))
 
     def lose_database(self):
         device = self.any_device()

@@ -24,12 +24,14 @@ class Enrolled:
     """What the hub knows of one device."""
 
     user: str = ""
-    merged: int = 0  # the last export that was merged
+    taken: list = field(default_factory=list)  # the exports that were merged, in their order
     number: int = 0  # the last number that an emission got
     proved: int | None = None  # the emission that the device has proved
     emissions: dict = field(default_factory=dict)  # number -> Sent
     declared: dict = field(default_factory=dict)  # number -> digest of a forgotten emission on which it stands
     owed: dict = field(default_factory=dict)  # key -> number of the emission that carried it, or None
+    common: set = field(default_factory=set)  # keys of rows that it wrote in common with a copy, until it is sent them
+    shared: set = field(default_factory=set)  # cursors of changes that a copy delivered and that this device made too
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ class Hub:
         self.rows, self.log, self.row_log = {}, [], defaultdict(list)
         self.stamps = {}  # (key, column) -> stamp of its newest change; column None: of the row's coming or going
         self.tombs = {}  # key -> stamp of the delete of a row that this hub never had
-        self.devices = defaultdict(Enrolled)
+        self.devices = {}
+        self.delivered = defaultdict(list)  # (first device, key, generation, first stamp) -> steps that copies delivered
         self.conflicts, self.held = [], []
         self.reported = {}  # conflicts that devices found, each once
         self.epoch, self.former, self.epoch_cursor = world.new_digest(), (), 0
@@ -92,6 +95,38 @@ class Hub:
     def put_back(self, files):
         """Replaces the hub's files by an earlier copy. Nothing in them says so."""
         self.__dict__.update(pickle.loads(files))
+
+    # Devices
+
+    def record(self, device):
+        """Returns what this hub knows of a device. The operator tells it of copies that it does not know."""
+        if device not in self.devices:
+            parent, common = self.world.parents[device]
+            known = self.record(parent)
+            taken = [sequence for sequence in known.taken if sequence <= common]
+            # Nobody knows what the copy holds: it gets everything.
+            stands = known.declared | {n: sent.digest for n, sent in known.emissions.items()}
+            self.devices[device] = Enrolled(known.user, taken, known.number, declared=stands, owed=dict(known.owed))
+        return self.devices[device]
+
+    def merged(self, device):
+        """Returns the last export of a device that is merged.
+
+        Exports from before the device was copied count for both copies. Those that come later count for their sender:
+        the hub owes what it did not take to the sender alone.
+        """
+        taken = self.record(device).taken
+        return taken[-1] if taken else 0
+
+    def is_own(self, entry, device, sealed):
+        """Returns whether a change at the hub is one that the device made itself, before or after it was copied."""
+        if entry.cursor in self.devices[device].shared if device in self.devices else False:
+            return True
+        limit = float("inf")
+        while entry.origin != device and device in self.world.parents:
+            device, common = self.world.parents[device]
+            limit = min(limit, common)
+        return entry.origin == device and sealed < entry.sequence <= limit
 
     # Rows
 
@@ -129,7 +164,7 @@ class Hub:
         """
         columns, is_presence = set(), False
         for entry in self.row_log.get(key, ()):
-            if entry.cursor > cursor and (entry.origin != device or entry.sequence <= sealed):
+            if entry.cursor > cursor and not self.is_own(entry, device, sealed):
                 columns |= entry.columns
                 is_presence |= entry.is_presence
         return columns, is_presence
@@ -141,7 +176,7 @@ class Hub:
             self.owe(device, step.key)
 
     def owe(self, device, key):
-        self.devices[device].owed[key] = None
+        self.record(device).owed[key] = None
 
     # Steps that wait
 
@@ -181,7 +216,7 @@ class Hub:
         emission = proof.emission
         if emission.digest in self.made:
             if emission.epoch == self.epoch:
-                self.devices[proof.device].declared[emission.number] = emission.digest
+                self.record(proof.device).declared[emission.number] = emission.digest
         elif self.rules.hold("proof"):
             self.note_set_back(emission.epoch)
 
@@ -196,19 +231,19 @@ class Hub:
         if export.epoch == self.epoch:
             is_known = export.received_digest in self.made or not self.rules.hold("received")
         if is_known:
-            return export.base <= self.devices[export.device].merged or not self.rules.hold("reach")
+            return export.base <= self.merged(export.device) or not self.rules.hold("reach")
         if self.rules.hold("received"):
             self.note_set_back(export.epoch)
         return False
 
     def merge(self, export):
         """Merges the steps that are new, and notes where the device stands."""
-        device = self.devices[export.device]
+        device, merged = self.record(export.device), self.merged(export.device)
         is_present = export.epoch == self.epoch
         sent = device.emissions.get(export.received) if is_present else None
         if sent and sent.digest != export.received_digest:
             sent = None
-        is_newer = export.sequence > device.merged
+        is_newer = export.sequence > merged
         if is_newer:
             cursor = sent.cursor if sent else None
             if cursor is None and not self.rules.hold("value"):
@@ -219,9 +254,9 @@ class Hub:
             source = Source(export.device, user, export.sequence, sealed)
             merger = StepMerger(self, source, cursor, is_echoed)
             for step in export.steps:
-                if step.generation >= device.merged:
+                if step.generation >= merged:
                     merger.take(step)
-            device.merged = export.sequence
+            device.taken.append(export.sequence)
             self.reported.update((conflict.identity, conflict) for conflict in export.conflicts)
         self.lost_time.collect(self, export)
         self.release()
@@ -236,6 +271,7 @@ class Hub:
         device.proved = max(device.proved or 0, number)
         device.emissions = {n: sent for n, sent in device.emissions.items() if n >= device.proved}
         device.owed = {k: n for k, n in device.owed.items() if n is None or n > device.proved}
+        device.common &= set(device.owed)
         device.declared = {}
 
     # Emission
@@ -244,7 +280,7 @@ class Hub:
         """Returns the next emission for a device, or None if this hub knows that it was set back."""
         if self.is_set_back:
             return None
-        device = self.devices[device_id]
+        device = self.record(device_id)
         user = self.world.users[device.user]
         seen = frozenset(k for k, row in self.rows.items() if user.sees(row))
         is_full = is_full or device.proved not in device.emissions or self.may_stand_on_another_users(device)
@@ -255,7 +291,7 @@ class Hub:
         stands = device.declared | {n: sent.digest for n, sent in device.emissions.items()}
         epoch = (self.epoch, self.former)
         place = (device.number, digest, device.proved, stands)
-        emission = Emission(device_id, device.user, *epoch, *place, device.merged, is_full, rows)
+        emission = Emission(device_id, device.user, *epoch, *place, self.merged(device_id), is_full, rows)
         device.emissions[device.number] = Sent(self.cursor, seen, digest, device.user)
         device.owed = {k: n or device.number for k, n in device.owed.items()}
         self.made.add(digest)
@@ -274,7 +310,7 @@ class Hub:
         for entry in self.log[device.emissions[device.proved].cursor :]:
             if entry.origin != device_id or entry.is_echoed:
                 keys.add(entry.key)
-            if entry.origin == device_id:
+            if self.is_own(entry, device_id, sealed=0):
                 own.add(entry.key)
         ever, always = frozenset.union(*held), frozenset.intersection(*held)
         changed = keys & seen

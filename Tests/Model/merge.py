@@ -1,5 +1,6 @@
 """How the hub merges one step of a device into its rows."""
 
+from copies import Both, Delivered, apart_from_kin
 from steps import COLUMNS, COUNTER
 
 
@@ -14,8 +15,42 @@ class StepMerger:
         self.hub, self.source, self.device = hub, source, source.device
         self.cursor, self.is_echoed = cursor, is_echoed
 
+    def cursor_for(self, key):
+        """Returns the cursor from which others' changes of a row count.
+
+        A row that the device has from a write in common with a copy need not be in any emission.
+        """
+        return None if key in self.hub.record(self.device).common else self.cursor
+
     def take(self, step):
         """Merges a step, or holds it back until what it needs is here."""
+        hub, cursor = self.hub, self.hub.cursor
+        delivered = hub.delivered[hub.world.root(self.device), step.key, step.generation, step.first]
+        kin = [other for other in delivered if other.device != self.device]
+        left = self.apart_from_kin(step, kin) if kin and hub.rules.hold("copies") else step
+        if left:
+            self.take_or_wait(left)
+        delivered.append(Delivered(self.device, step, hub.cursor if hub.cursor > cursor else None))
+
+    def apart_from_kin(self, step, kin):
+        """Returns what of a step no copy of the device has delivered; None: nothing."""
+        try:
+            left = apart_from_kin(step, kin)
+        except Both:
+            self.conflict("copies", step, self.hub.rows.get(step.key))
+            return None
+        self.hub.world.common_steps.add((self.device, step.key, step.generation))
+        shared = self.hub.record(self.device).shared
+        for other in kin:
+            # The other copy's write is this one's too.
+            if other.step.stamp in (step.first, step.stamp):
+                shared.add(other.cursor)
+        # The step is not taken as it was sent, and the device may hold a row that its user does not see.
+        self.hub.owe(self.device, step.key)
+        self.hub.record(self.device).common.add(step.key)
+        return left
+
+    def take_or_wait(self, step):
         if self.hub.waits(self.device, step.key) or not self.attempt(step):
             self.hub.hold_back(self.source, step, self.cursor)
 
@@ -28,16 +63,17 @@ class StepMerger:
             self.conflict("forbidden", step, row)
             self.hub.world.note_refusal(row, step)
             return True
-        if self.cursor is None:
+        cursor = self.cursor_for(step.key)
+        if cursor is None:
             columns, is_presence = self.differences(step, row)
         else:
-            columns, is_presence = self.hub.changes_by_others(step.key, self.cursor, self.device, self.source.sealed)
+            columns, is_presence = self.hub.changes_by_others(step.key, cursor, self.device, self.source.sealed)
         getattr(self, step.operation)(step, row, columns, is_presence)
         return True
 
     def awaits_row(self, step, row):
         """Returns whether another device will deliver the row again, of which the step is a change."""
-        if self.cursor is not None or row is not None or step.operation != "update":
+        if self.cursor_for(step.key) is not None or row is not None or step.operation != "update":
             return False
         return self.hub.stamps.get((step.key, None), 0) < step.stamp and self.hub.rules.hold("await")
 
@@ -77,7 +113,7 @@ class StepMerger:
     def bury(self, step):
         """Remembers a delete of a row that is not here: the insert may come later, from another device."""
         hub, key = self.hub, step.key
-        is_unknown = self.cursor is None or (key, None) not in hub.stamps
+        is_unknown = self.cursor_for(key) is None or (key, None) not in hub.stamps
         if is_unknown and hub.rules.hold("tomb"):
             hub.stamps[key, None] = max(hub.stamps.get((key, None), 0), step.stamp)
             hub.tombs[key] = hub.stamps[key, None]
@@ -120,6 +156,6 @@ class StepMerger:
 
     def wins(self, step, column):
         """Returns whether the device's value stands in a column that others have changed too."""
-        if self.cursor is None:
+        if self.cursor_for(step.key) is None:
             return step.stamp > self.hub.stamps.get((step.key, column), 0)
         return self.hub.policy == "device"

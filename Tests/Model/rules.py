@@ -21,6 +21,7 @@ TEXTS = {
     "writer": "The hub merges an export with the rights of the user who made it.",
     "former": "What a former user's export changed counts as changed by somebody else.",
     "whole": "The hub sends a delta only if no emission on which the device may stand was made for another user.",
+    "copies": "What two copies of a device had in common is counted once; what both wrote further is a conflict.",
     "replay": "A database made anew replays the device's own exports that are not acknowledged.",
     "newest": "A replay takes each generation from the newest export that holds it.",
 }

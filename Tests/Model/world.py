@@ -8,6 +8,8 @@ class World:
         self.digest = self.time = 0
         self.deleted = set()  # keys of rows that anybody ever deleted
         self.users = {}  # name -> User
+        self.parents = {}  # device -> (the device of which it is a copy, the last export that both have)
+        self.common_steps = set()  # (device, key, generation) of steps that a copy had delivered
         self.has_rights = False  # whether the hub asks for the rights of users
         self.writers = {}  # (key, column, value) -> user; for a delete: (key, None, stamp)
         self.violations = []  # changes that were taken from a user who had no right to them, and the other way round
@@ -22,6 +24,12 @@ class World:
         self.time += 1
         return max(self.time, seen + 1)
 
+
+    def root(self, device):
+        """Returns the device from which a copy, or a copy of a copy, was made."""
+        while device in self.parents:
+            device = self.parents[device][0]
+        return device
 
     def writers_of(self, step):
         """Returns the users who wrote the values of a step. Values of equal rows have no writer."""
