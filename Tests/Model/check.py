@@ -28,6 +28,7 @@ class Check:
         self.counters()
         self.rights()
         self.needless_conflicts()
+        self.needless_finds()
         self.lost_inserts()
 
     def convergence(self):
@@ -43,7 +44,7 @@ class Check:
 
     def no_lost_value(self):
         """Each value stands in a row or in a conflict, unless somebody wrote over it who had seen it."""
-        kept = self.hub.known_values | self.disputed
+        kept = self.hub.known_values | self.disputed | self.world.overwrote_unseen
         kept |= {(key, column, value) for key, row in self.hub.rows.items() for column, value in row.items()}
         for device in self.devices:
             for export in device.sent.values():
@@ -114,6 +115,13 @@ class Check:
                 demand(key in self.world.deleted, lambda: f"a change of {key} is a conflict, and nobody deleted it")
             if conflict.kind == "insert/insert" and not self.world.has_rights:
                 demand(not key.startswith("k"), lambda: f"{key} is a conflict, and one device alone made it")
+
+    def needless_finds(self):
+        """Only rows that a program wrote behind the back of capture are found."""
+        unseen = {key for _, key in self.world.unseen}
+        for conflict in self.hub.reported.values():
+            is_needless = conflict.kind == "unseen" and conflict.step.key not in unseen
+            demand(not is_needless, lambda: f"{conflict.step.key} is called unseen: {conflict}")
 
     def lost_inserts(self):
         """A row that lost on its device against another row is not there beside its conflict."""

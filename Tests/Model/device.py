@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from rebase import Rebase
 from steps import COLUMNS, COUNTER, Export, PreImage, Proof, step_between
+from unseen import find_unseen, learn_acknowledged
 
 
 class Device:
@@ -16,6 +17,7 @@ class Device:
         self.clock = self.sequence = self.acknowledged = 0
         self.received, self.digest, self.epoch = 0, None, None  # the emission on which it stands
         self.sent, self.archive = {}, {}  # exports by sequence; emissions that were imported, by digest
+        self.known = {}  # the rows as the archive tells them
         self.requested = None  # (acknowledged, epoch) of a hub that lacks exports: they are delivered again
         self.conflicts, self.is_lost = [], False
         self.duties, self.added, self.overwrote = {}, [], []  # what the check holds the protocol to
@@ -45,6 +47,15 @@ class Device:
         """The app counts up."""
         self.write(key, self.rows[key] | {COUNTER: self.rows[key][COUNTER] + amount})
         self.added.append((key, amount, self.sequence, self.clock))
+
+    def write_unseen(self, key, row):
+        """A program writes a row with the triggers switched off."""
+        old = self.rows[key]
+        self.world.overwrote_unseen |= {(key, c, v) for c, v in old.items() if row is None or row[c] != v}
+        for column in COLUMNS if row else ():
+            if row[column] != old[column]:
+                self.duties[key, column] = (row[column], float("inf"))
+        self.set_row(key, row)
 
     def note_duties(self, key, old, row):
         if old:
@@ -132,9 +143,13 @@ class Device:
             return
         self.requested = None
         is_new_epoch = emission.epoch != self.epoch
+        if self.world.has_unseen and self.epoch is not None:
+            find_unseen(self, emission)
         self.change_user(emission.user)
+        before = self.acknowledged
         self.acknowledged = emission.acknowledged if is_new_epoch else max(self.acknowledged, emission.acknowledged)
         self.drop_images()
+        self.learn(emission, before)
         self.apply(emission)
         self.note_stand(emission)
 
@@ -156,6 +171,19 @@ class Device:
         if self.rules.hold("stand"):
             return acknowledges and emission.stands.get(self.received) == self.digest
         return acknowledges and (emission.is_full or (emission.after or 0) <= self.received)
+
+    def learn(self, emission, before):
+        """Keeps what is known of the rows in step with the archive."""
+        if emission.is_full:
+            self.known = {key: row for key, (row, _) in emission.rows.items()}
+            return
+        if self.acknowledged in self.sent:
+            learn_acknowledged(self.known, self.sent[self.acknowledged], before)
+        for key, (row, _) in emission.rows.items():
+            if row is None:
+                self.known.pop(key, None)
+            else:
+                self.known[key] = row
 
     def drop_images(self):
         """Forgets the pre-images of acknowledged generations."""
@@ -205,7 +233,7 @@ class Device:
             return
         self.is_lost, self.requested, self.user = False, None, emission.user
         self.rows = {key: row for key, (row, _) in emission.rows.items()}
-        self.images, self.acknowledged = {}, emission.acknowledged
+        self.images, self.known, self.acknowledged = {}, dict(self.rows), emission.acknowledged
         if self.rules.hold("replay"):
             for step in self.exported_steps():
                 Rebase.replay(self, step)

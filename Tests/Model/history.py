@@ -38,6 +38,9 @@ class History:
             actions += [(self.copy_hub, 1.5), (self.put_hub_back, 1.5)]
         if self.world.has_rights:
             actions += [(self.give_to_another_user, 2)]
+        self.world.has_unseen = self.random.random() < 0.3
+        if self.world.has_unseen:
+            actions += [(self.write_unseen, 3)]
         if self.random.random() < 0.4:
             actions += [(self.copy_device, 1.5)]
         if self.can_lose:
@@ -58,6 +61,7 @@ class History:
         for turn in range(8):
             if turn == 5:
                 self.hub.lost_time.merge(self.hub)
+                self.compare_and_repair()
             for device in self.devices:
                 if device.is_lost:
                     self.give(device, self.emission(device))
@@ -175,6 +179,22 @@ class History:
     def finish_recovery(self):
         if all(device.identity in self.hub.lost_time.delivered for device in self.devices):
             self.hub.lost_time.merge(self.hub)
+
+    def write_unseen(self):
+        """A program changes or deletes a row that has nothing pending, and capture does not see it."""
+        device = self.any_device()
+        keys = sorted(set(device.rows) - set(device.images))
+        if device.is_lost or not keys:
+            return
+        key = self.random.choice(keys)
+        row = device.rows[key] | {self.random.choice("ab"): next(self.values)} if self.random.random() < 0.8 else None
+        device.write_unseen(key, row)
+        self.world.unseen.append((device, key))
+
+    def compare_and_repair(self):
+        """The digests of the rows differ. The operator has these rows sent again."""
+        for device, key in self.world.unseen:
+            self.hub.owe(device.identity, key)
 
     def copy_device(self):
         """Somebody copies a device's folder, with all that is pending in it. The copy gets an identity of its own."""

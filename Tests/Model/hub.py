@@ -45,6 +45,7 @@ class LogEntry:
     is_presence: bool  # the row came or went
     is_echoed: bool  # the device that made the change is sent it back
     sequence: int  # of the export that brought the change
+    row: dict | None  # as it is after the change
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Hub:
         self.stamps = {}  # (key, column) -> stamp of its newest change; column None: of the row's coming or going
         self.tombs = {}  # key -> stamp of the delete of a row that this hub never had
         self.devices = {}
-        self.delivered = defaultdict(list)  # (first device, key, generation, first stamp) -> steps that copies delivered
+        self.delivered = defaultdict(list)  # (first device, key, generation, first stamp) -> steps of copies
         self.conflicts, self.held = [], []
         self.reported = {}  # conflicts that devices found, each once
         self.epoch, self.former, self.epoch_cursor = world.new_digest(), (), 0
@@ -146,7 +147,7 @@ class Hub:
         is_presence = row is None or not existed
         for column in [*columns, None] if is_presence else columns:
             self.stamps[key, column] = max(stamp, self.stamps.get((key, column), 0))
-        entry = LogEntry(self.cursor + 1, key, origin, frozenset(columns), is_presence, is_echoed, sequence)
+        entry = LogEntry(self.cursor + 1, key, origin, frozenset(columns), is_presence, is_echoed, sequence, row)
         self.log.append(entry)
         self.row_log[key].append(entry)
 
@@ -286,16 +287,28 @@ class Hub:
         is_full = is_full or device.proved not in device.emissions or self.may_stand_on_another_users(device)
         keys = seen if is_full else self.keys_to_send(device_id, device, seen)
         rows = {k: (self.rows[k], self.column_stamps(k)) if k in seen else (None, {}) for k in keys}
+        was = {} if is_full or not self.world.has_unseen else {k: self.rows_held(device, k) for k in keys}
         device.number += 1
         digest = self.world.new_digest()
         stands = device.declared | {n: sent.digest for n, sent in device.emissions.items()}
         epoch = (self.epoch, self.former)
         place = (device.number, digest, device.proved, stands)
-        emission = Emission(device_id, device.user, *epoch, *place, self.merged(device_id), is_full, rows)
+        emission = Emission(device_id, device.user, *epoch, *place, self.merged(device_id), is_full, rows, was)
         device.emissions[device.number] = Sent(self.cursor, seen, digest, device.user)
         device.owed = {k: n or device.number for k, n in device.owed.items()}
         self.made.add(digest)
         return emission
+
+    def rows_held(self, device, key):
+        """Returns the row that the device has, for each emission on which it may stand."""
+        return {n: self.row_at(key, sent.cursor) for n, sent in device.emissions.items() if key in sent.keys}
+
+    def row_at(self, key, cursor):
+        row = None
+        for entry in self.row_log[key]:
+            if entry.cursor <= cursor:
+                row = entry.row
+        return row
 
     def may_stand_on_another_users(self, device):
         """Returns whether the device may stand on an emission for another user: it then has rows of that user."""

@@ -99,3 +99,4 @@ class Emission:
     acknowledged: int
     is_full: bool
     rows: dict
+    was: dict  # key -> {number of an emission on which the device may stand: the row that it then has}

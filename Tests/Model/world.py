@@ -10,6 +10,9 @@ class World:
         self.users = {}  # name -> User
         self.parents = {}  # device -> (the device of which it is a copy, the last export that both have)
         self.common_steps = set()  # (device, key, generation) of steps that a copy had delivered
+        self.has_unseen = False  # whether programs write with the triggers switched off
+        self.overwrote_unseen = set()  # values that were written over in this way
+        self.unseen = []  # (device, key) of these rows
         self.has_rights = False  # whether the hub asks for the rights of users
         self.writers = {}  # (key, column, value) -> user; for a delete: (key, None, stamp)
         self.violations = []  # changes that were taken from a user who had no right to them, and the other way round
