@@ -25,6 +25,7 @@ class Check:
         self.convergence()
         self.no_lost_value()
         self.older_values()
+        self.later_values()
         self.counters()
         self.rights()
         self.needless_conflicts()
@@ -94,6 +95,16 @@ class Check:
                     lambda: f"{step.key}.{column} is {row[column]} again, after {value}",
                 )
 
+    def later_values(self):
+        """With the policy "newest", no value stands that is older than one that lost against it."""
+        for conflict in self.hub.conflicts if self.hub.policy == "newest" else ():
+            key, row = conflict.step.key, self.hub.rows.get(conflict.step.key)
+            if row is None or conflict.kind != "update/update" or not key.startswith("k"):
+                continue
+            for column, value in conflict.step.new.items():
+                is_older = self.hub.in_force[key, column] < conflict.step.stamp and row[column] != value
+                demand(column == COUNTER or not is_older, lambda: f"{key}.{column} is older than {value}")
+
     def counters(self):
         """A counter is the sum of all that was added and survives."""
         for key, row in self.hub.rows.items():
@@ -125,8 +136,8 @@ class Check:
 
     def lost_inserts(self):
         """A row that lost on its device against another row is not there beside its conflict."""
-        if self.world.went_back:
-            return  # the row that won may come again after the one that lost
+        if self.world.went_back or self.world.parents:
+            return  # the row that won may come after the one that lost; a copy may find the row that it made itself
         for conflict in self.hub.reported.values():
             if conflict.step.key.startswith("e"):
                 continue  # equal rows may come again

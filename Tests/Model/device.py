@@ -236,7 +236,7 @@ class Device:
         self.images, self.known, self.acknowledged = {}, dict(self.rows), emission.acknowledged
         if self.rules.hold("replay"):
             for step in self.exported_steps():
-                Rebase.replay(self, step)
+                Rebase.replay(self, step, emission.rows.get(step.key, (None, {}))[1])
         self.note_stand(emission)
 
     def continues(self, newest, emission):

@@ -18,7 +18,7 @@ class History:
     def __init__(self, seed, rules):
         self.random = random.Random(seed)
         self.rules, self.world = rules, World()
-        self.policy = self.random.choice(["manual", "device"])
+        self.policy = self.random.choice(["manual", "device", "newest"])
         self.hub = Hub(self.world, rules, self.policy)
         self.world.users = {name: User(hidden) for hidden, name in enumerate(["ana", "ben", "cleo", "dan"])}
         names = list(self.world.users)

@@ -74,6 +74,7 @@ class Hub:
         self.world, self.rules, self.policy = world, rules, policy
         self.rows, self.log, self.row_log = {}, [], defaultdict(list)
         self.stamps = {}  # (key, column) -> stamp of its newest change; column None: of the row's coming or going
+        self.in_force = {}  # (key, column) -> stamp of the value that stands in the row
         self.tombs = {}  # key -> stamp of the delete of a row that this hub never had
         self.devices = {}
         self.delivered = defaultdict(list)  # (first device, key, generation, first stamp) -> steps of copies
@@ -148,6 +149,7 @@ class Hub:
         for column in [*columns, None] if is_presence else columns:
             self.stamps[key, column] = max(stamp, self.stamps.get((key, column), 0))
         entry = LogEntry(self.cursor + 1, key, origin, frozenset(columns), is_presence, is_echoed, sequence, row)
+        self.in_force.update(((key, column), stamp) for column in columns)
         self.log.append(entry)
         self.row_log[key].append(entry)
 

@@ -158,4 +158,6 @@ class StepMerger:
         """Returns whether the device's value stands in a column that others have changed too."""
         if self.cursor_for(step.key) is None:
             return step.stamp > self.hub.stamps.get((step.key, column), 0)
-        return self.hub.policy == "device"
+        if self.hub.policy == "newest" and self.hub.rules.hold("later"):
+            return step.stamp > self.hub.stamps.get((step.key, column), 0)
+        return self.hub.policy != "manual"

@@ -13,6 +13,13 @@ def keep_delete(device, images, step):
             images[generation] = PreImage(step.was, image.first, image.stamp, is_gone=True)
 
 
+def wins(device, step, stamp):
+    """Returns whether a pending change stands against one with `stamp` that the device had not seen."""
+    if device.policy == "newest" and device.rules.hold("later"):
+        return step.stamp > stamp
+    return device.policy != "manual"
+
+
 class Rebase:
     """Each change keeps its generation and stamps. A change that loses becomes a conflict."""
 
@@ -57,7 +64,7 @@ class Rebase:
         for column, value in step.new.items():
             if column == COUNTER:
                 row[column] += value - step.was[column]
-            elif not self.changed_by_others(column) or self.incoming[column] == value or self.wins():
+            elif not self.changed_by_others(column) or self.incoming[column] == value or self.wins(step, column):
                 row[column] = value
             else:
                 is_lost = True
@@ -65,11 +72,11 @@ class Rebase:
             self.conflict("update/update", step)
         self.row = row
 
-    def wins(self):
-        return self.device.policy == "device"
+    def wins(self, step, column):
+        return wins(self.device, step, self.stamps.get(column, 0))
 
     @staticmethod
-    def replay(device, step):
+    def replay(device, step, stamps):
         """Makes a step of an earlier export pending again, in a database that was made anew."""
         key, row = step.key, device.rows.get(step.key)
         image = PreImage(row, step.first, step.stamp)
@@ -93,7 +100,7 @@ class Rebase:
             for column, value in step.new.items():
                 if column == COUNTER:
                     merged[column] += value - step.was[column]
-                elif row[column] == step.was[column] or device.policy == "device":
+                elif row[column] == step.was[column] or wins(device, step, stamps.get(column, 0)):
                     merged[column] = value
                 elif row[column] != value:
                     conflict = "update/update"

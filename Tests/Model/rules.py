@@ -8,6 +8,7 @@ TEXTS = {
     "overtaken": "Only an export newer than all before it changes where the hub believes the device to stand.",
     "value": "An export from a forgotten emission or a former epoch is merged by values and stamps.",
     "await": "A change of a row that a device has still to deliver again waits for the row.",
+    "later": "With the policy newest, the later stamp stands, at the hub as on the device.",
     "tomb": "The hub remembers the delete of a row that it never had.",
     "held": "An insert that meets an equal row is nothing new, but the device is sent that row from now on.",
     "lost": "Devices bring back the emissions that the hub made in the lost time.",
