@@ -1,6 +1,6 @@
 """What must hold when a history has come to rest."""
 
-from steps import COUNTER, PLAIN, Conflict
+from steps import COUNTER, PARENT, PLAIN, Conflict
 
 
 class Failure(Exception):
@@ -22,6 +22,7 @@ class Check:
         self.disputed_keys = {c.step.key for c in self.conflicts}
 
     def run(self):
+        self.references()
         self.convergence()
         self.no_lost_value()
         self.older_values()
@@ -32,11 +33,17 @@ class Check:
         self.needless_finds()
         self.lost_inserts()
 
+    def references(self):
+        """No row at the hub refers to a row that is not there."""
+        for key, row in self.hub.rows.items():
+            parent = row[PARENT]
+            demand(parent is None or parent in self.hub.rows, lambda: f"{key} refers to {parent}, which is not there")
+
     def convergence(self):
         """Each device holds exactly what its user may see at the hub, and has nothing pending."""
         for device in self.devices:
             user = self.world.users[self.hub.record(device.identity).user]
-            due = {key: row for key, row in self.hub.rows.items() if user.sees(row)}
+            due = {key: row for key, row in self.hub.rows.items() if self.hub.is_visible(row, user)}
             if device.rows != due:
                 keys = [k for k in {**device.rows, **due} if device.rows.get(k) != due.get(k)]
                 shown = [(k, device.rows.get(k), due.get(k)) for k in keys[:3]]

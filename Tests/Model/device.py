@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from rebase import Rebase
+from references import settle_references
 from steps import COLUMNS, COUNTER, Export, PreImage, Proof, step_between
 from unseen import find_unseen, learn_acknowledged
 
@@ -151,6 +152,7 @@ class Device:
         self.drop_images()
         self.learn(emission, before)
         self.apply(emission)
+        settle_references(self)
         self.note_stand(emission)
 
     def change_user(self, user):
@@ -237,6 +239,7 @@ class Device:
         if self.rules.hold("replay"):
             for step in self.exported_steps():
                 Rebase.replay(self, step, emission.rows.get(step.key, (None, {}))[1])
+        settle_references(self)
         self.note_stand(emission)
 
     def continues(self, newest, emission):

@@ -29,6 +29,7 @@ class History:
         self.courier, self.copies = Courier(self.random), []
         self.values, self.births = count(100), count()
         self.can_go_back, self.can_lose = self.random.random() < 0.7, self.random.random() < 0.65
+        self.has_references = self.random.random() < 0.35
         self.actions, self.weights = self.choose_actions()
 
     def choose_actions(self):
@@ -79,7 +80,7 @@ class History:
         return self.random.choice(self.devices)
 
     def new_row(self):
-        return {c: next(self.values) for c in PLAIN} | {"n": 0}
+        return {c: next(self.values) for c in PLAIN} | {"n": 0, "p": None}
 
     def write(self):
         device, random = self.any_device(), self.random
@@ -90,7 +91,7 @@ class History:
             return self.insert(device)
         key = random.choice(sorted(device.rows))
         if kind >= 0.85:
-            return device.write(key, None)
+            return self.delete(device.rows, key, lambda key: device.write(key, None))
         part = random.random()
         if part < 0.25:
             return device.add(key, random.choice([1, 2, 5]))
@@ -101,7 +102,10 @@ class History:
         """A new row. A few rows have keys that two devices can give, and some of these are equal."""
         kind = self.random.random()
         if kind < 0.8:
-            return device.write(f"k{next(self.births)}", self.new_row())
+            row = self.new_row()
+            if self.has_references and device.rows and self.random.random() < 0.4:
+                row["p"] = self.random.choice(sorted(device.rows))
+            return device.write(f"k{next(self.births)}", row)
         number = self.random.randrange(4)
         key, row = (f"n{number}", self.new_row()) if kind < 0.95 else (f"e{number}", self.equal_row(number))
         if key not in device.rows:
@@ -109,15 +113,22 @@ class History:
 
     @staticmethod
     def equal_row(number):
-        return {"a": 1, "b": 2, "c": number, "n": 0}
+        return {"a": 1, "b": 2, "c": number, "n": 0, "p": None}
 
     def write_at_hub(self):
         if not self.hub.rows:
             return
         key, column = self.random.choice(sorted(self.hub.rows)), self.random.choice(PLAIN)
         is_update = self.random.random() < 0.7
-        row = self.hub.rows[key] | {column: next(self.values)} if is_update else None
-        self.hub.write(key, row, self.world.tick())
+        if is_update:
+            return self.hub.write(key, self.hub.rows[key] | {column: next(self.values)}, self.world.tick())
+        self.delete(self.hub.rows, key, lambda key: self.hub.write(key, None, self.world.tick()))
+
+    def delete(self, rows, key, delete):
+        """An app deletes a row, and before it the rows that refer to it."""
+        for child in [child for child, row in rows.items() if row["p"] == key]:
+            self.delete(rows, child, delete)
+        delete(key)
 
     def change_rights(self):
         self.world.users[self.any_device().user].hidden = self.random.randrange(4)
@@ -138,6 +149,7 @@ class History:
             return
         user, was_lost = device.user, device.is_lost
         device.receive(emission)
+        self.world.note_references(device)
         if device.user != user and not was_lost:
             self.world.note_hidden_rows(device, emission)
 
@@ -187,7 +199,9 @@ class History:
         if device.is_lost or not keys:
             return
         key = self.random.choice(keys)
-        row = device.rows[key] | {self.random.choice("ab"): next(self.values)} if self.random.random() < 0.8 else None
+        has_children = any(row["p"] == key for row in device.rows.values())
+        is_update = has_children or self.random.random() < 0.8
+        row = device.rows[key] | {self.random.choice("ab"): next(self.values)} if is_update else None
         device.write_unseen(key, row)
         self.world.unseen.append((device, key))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from merge import StepMerger
 from recovery import LostTime
-from steps import COLUMNS, Conflict, Emission, Proof, Step
+from steps import COLUMNS, PARENT, Conflict, Emission, Proof, Step
 
 
 @dataclass(slots=True)
@@ -160,6 +160,15 @@ class Hub:
         self.known_values.update((key, c, old[c]) for c in columns)
         self.commit(key, row, "hub", columns, stamp)
 
+    def is_visible(self, row, user):
+        """Returns whether a user sees a row: by its own values, and below a parent that the user sees."""
+        if not user.sees(row):
+            return False
+        return row[PARENT] is None or (row[PARENT] in self.rows and self.is_visible(self.rows[row[PARENT]], user))
+
+    def has_children(self, key):
+        return any(row[PARENT] == key for row in self.rows.values())
+
     def changes_by_others(self, key, cursor, device, sealed=0):
         """Returns the columns that others changed since `cursor`, and whether the row came or went.
 
@@ -256,9 +265,7 @@ class Hub:
             sealed = export.sealed if self.rules.hold("former") else 0
             source = Source(export.device, user, export.sequence, sealed)
             merger = StepMerger(self, source, cursor, is_echoed)
-            for step in export.steps:
-                if step.generation >= merged:
-                    merger.take(step)
+            merger.take([step for step in export.steps if step.generation >= merged])
             device.taken.append(export.sequence)
             self.reported.update((conflict.identity, conflict) for conflict in export.conflicts)
         self.lost_time.collect(self, export)
@@ -285,7 +292,7 @@ class Hub:
             return None
         device = self.record(device_id)
         user = self.world.users[device.user]
-        seen = frozenset(k for k, row in self.rows.items() if user.sees(row))
+        seen = frozenset(k for k, row in self.rows.items() if self.is_visible(row, user))
         is_full = is_full or device.proved not in device.emissions or self.may_stand_on_another_users(device)
         keys = seen if is_full else self.keys_to_send(device_id, device, seen)
         rows = {k: (self.rows[k], self.column_stamps(k)) if k in seen else (None, {}) for k in keys}

@@ -1,7 +1,7 @@
 """How the hub merges one step of a device into its rows."""
 
 from copies import Both, Delivered, apart_from_kin
-from steps import COLUMNS, COUNTER
+from steps import COLUMNS, COUNTER, PARENT
 
 
 class StepMerger:
@@ -22,15 +22,35 @@ class StepMerger:
         """
         return None if key in self.hub.record(self.device).common else self.cursor
 
-    def take(self, step):
-        """Merges a step, or holds it back until what it needs is here."""
+    def take(self, steps):
+        """Merges the steps of an export. A step that needs another one waits until that is in."""
+        waiting, count = steps, None
+        while count != len(waiting):
+            count, left = len(waiting), []
+            for step in waiting:
+                if any(other.key == step.key for other in left) or not self.take_step(step):
+                    left.append(step)
+            waiting = left
+        for step in waiting:
+            self.give_up(step)
+
+    def give_up(self, step):
+        """Keeps a step that nothing in its own export helps."""
+        if step.operation == "delete" and not self.hub.waits(self.device, step.key):
+            self.conflict("foreign key", step, self.hub.rows.get(step.key))
+        else:
+            self.hub.hold_back(self.source, step, self.cursor)
+
+    def take_step(self, step):
+        """Merges what of a step no copy of the device has delivered. Returns False if it must wait."""
         hub, cursor = self.hub, self.hub.cursor
         delivered = hub.delivered[hub.world.root(self.device), step.key, step.generation, step.first]
         kin = [other for other in delivered if other.device != self.device]
         left = self.apart_from_kin(step, kin) if kin and hub.rules.hold("copies") else step
-        if left:
-            self.take_or_wait(left)
+        if left and (hub.waits(self.device, step.key) or not self.attempt(left)):
+            return False
         delivered.append(Delivered(self.device, step, hub.cursor if hub.cursor > cursor else None))
+        return True
 
     def apart_from_kin(self, step, kin):
         """Returns what of a step no copy of the device has delivered; None: nothing."""
@@ -50,18 +70,14 @@ class StepMerger:
         self.hub.record(self.device).common.add(step.key)
         return left
 
-    def take_or_wait(self, step):
-        if self.hub.waits(self.device, step.key) or not self.attempt(step):
-            self.hub.hold_back(self.source, step, self.cursor)
-
     def attempt(self, step):
         """Merges a step. Returns False if it must wait."""
         row = self.hub.rows.get(step.key)
-        if self.awaits_row(step, row):
+        if self.awaits_row(step, row) or self.lacks_parent(step, row) or self.leaves_children(step, row):
             return False
         if row is not None and not self.may_change(row):
             self.conflict("forbidden", step, row)
-            self.hub.world.note_refusal(row, step)
+            self.hub.world.note_refusal(self.hub, row, step)
             return True
         cursor = self.cursor_for(step.key)
         if cursor is None:
@@ -70,6 +86,18 @@ class StepMerger:
             columns, is_presence = self.hub.changes_by_others(step.key, cursor, self.device, self.source.sealed)
         getattr(self, step.operation)(step, row, columns, is_presence)
         return True
+
+    def lacks_parent(self, step, row):
+        """Returns whether a new row refers to a row that is not here."""
+        if step.operation != "insert" or row is not None or not self.hub.rules.hold("parent"):
+            return False
+        return step.new[PARENT] is not None and step.new[PARENT] not in self.hub.rows
+
+    def leaves_children(self, step, row):
+        """Returns whether rows refer to a row that is to be deleted."""
+        if step.operation != "delete" or row is None or not self.hub.rules.hold("children"):
+            return False
+        return self.hub.has_children(step.key)
 
     def awaits_row(self, step, row):
         """Returns whether another device will deliver the row again, of which the step is a change."""
@@ -85,10 +113,10 @@ class StepMerger:
 
     def may_change(self, row):
         """Returns whether the user sees this row. Nothing is compared with a row that the user does not see."""
-        return not self.hub.world.has_rights or self.hub.world.users[self.source.user].sees(row)
+        return not self.hub.world.has_rights or self.hub.is_visible(row, self.hub.world.users[self.source.user])
 
     def commit(self, step, row, columns):
-        self.hub.world.note_change(self.hub.rows.get(step.key), step)
+        self.hub.world.note_change(self.hub, self.hub.rows.get(step.key), step)
         self.hub.commit(step.key, row, self.device, columns, step.stamp, self.is_echoed, self.source.sequence)
 
     def conflict(self, kind, step, met=None, is_owed=True):

@@ -1,6 +1,6 @@
 """What the hub gets back of the time that it lost: its own signed emissions, from the devices' archives."""
 
-from steps import COLUMNS, COUNTER, Step
+from steps import COLUMNS, COUNTER, PARENT, Step
 
 
 class LostTime:
@@ -32,16 +32,19 @@ class LostTime:
 
     def merge_emission(self, hub, emission):
         hub.made.add(emission.digest)
-        for key, (row, stamps) in emission.rows.items():
-            # A row that is gone was deleted or left the user's sight: that tells nothing for sure.
-            if row is not None:
-                self.merge_row(hub, key, row, stamps)
+        # A row that is gone was deleted or left the user's sight: that tells nothing for sure.
+        left = {key: line for key, line in emission.rows.items() if line[0] is not None}
+        while left:
+            # Parents come before their children.
+            ready = [key for key, (row, _) in left.items() if row[PARENT] not in left] or list(left)
+            for key in ready:
+                self.merge_row(hub, key, *left.pop(key))
 
     def merge_row(self, hub, key, row, stamps):
         here, newest = hub.rows.get(key), max(stamps.values())
         step = Step(key, 0, "insert", newest, newest, new=row)
         if here is None:
-            if (key, None) in hub.stamps:
+            if (key, None) in hub.stamps or row[PARENT] is not None and row[PARENT] not in hub.rows:
                 return hub.add_conflict("lost time", "hub", step, is_owed=False)
             hub.commit(key, row, "hub", COLUMNS, newest)
             for column in COLUMNS:

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 PLAIN = ("a", "b", "c")  # `c` decides, with an attribute of the user, who sees the row
 COUNTER = "n"  # both sides' differences count
-COLUMNS = PLAIN + (COUNTER,)
+PARENT = "p"  # the key of the row to which the row refers, or None
+COLUMNS = PLAIN + (COUNTER, PARENT)
 
 
 @dataclass(frozen=True, slots=True)

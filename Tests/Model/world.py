@@ -42,17 +42,23 @@ class World:
             return {self.writers.get((step.key, None, step.stamp))} - {None}
         return {self.writers.get((step.key, c, v)) for c, v in step.new.items()} - {None}
 
-    def note_change(self, row, step):
+    def note_change(self, hub, row, step):
         """The hub takes a step onto `row`."""
         for name in self.writers_of(step) if self.has_rights and row else ():
-            if not self.users[name].sees(row):
+            if not hub.is_visible(row, self.users[name]):
                 self.violations.append(f"a change of {step.key} was taken, but its user {name} may not see the row")
 
-    def note_refusal(self, row, step):
+    def note_refusal(self, hub, row, step):
         """The hub refuses a step onto `row` for want of rights."""
         names = self.writers_of(step)
-        if names and all(self.users[name].sees(row) for name in names):
+        if names and all(hub.is_visible(row, self.users[name]) for name in names):
             self.violations.append(f"a change of {step.key} was refused, but its user may see the row")
+
+    def note_references(self, device):
+        """After an import, no row of a device refers to a row that is not there."""
+        for key, row in device.rows.items():
+            if row["p"] is not None and row["p"] not in device.rows:
+                self.violations.append(f"{key} of device {device.identity} refers to {row['p']}, which is not there")
 
     def note_hidden_rows(self, device, emission):
         """A device has just got to another user: it has that user's rows and nothing else."""
