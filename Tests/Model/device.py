@@ -163,6 +163,7 @@ class Device:
     def follows(self, emission):
         acknowledges = emission.acknowledged >= self.acknowledged or not self.rules.hold("ack")
         if emission.epoch != self.epoch:
+            # Of two copies of a hub that both begin an epoch, a device follows one.
             if self.epoch not in emission.former or not emission.is_full:
                 return False
             if not acknowledges:
@@ -225,8 +226,6 @@ class Device:
         self.duties = {k: d for k, d in self.duties.items() if d[1] < self.sequence and d[1] in exported}
         self.added = [entry for entry in self.added if entry[2] < self.sequence]
         self.rows, self.images = {}, {}
-        newest = self.sent.get(self.sequence)
-        self.conflicts = list(newest.conflicts) if newest and self.sequence > self.sealed else []
 
     def rebuild(self, emission):
         """Makes the database anew from a full emission, and replays the device's own exports on it."""
@@ -234,6 +233,8 @@ class Device:
         if not emission.is_full or not self.continues(newest, emission):
             return
         self.is_lost, self.requested, self.user = False, None, emission.user
+        newest = self.sent.get(self.sequence)
+        self.conflicts = list(newest.conflicts) if newest and self.sequence > self.sealed else []
         self.rows = {key: row for key, (row, _) in emission.rows.items()}
         self.images, self.known, self.acknowledged = {}, dict(self.rows), emission.acknowledged
         if self.rules.hold("replay"):

@@ -7,7 +7,7 @@ from itertools import count
 from check import Check
 from device import Device
 from hub import Enrolled, Hub
-from steps import COLUMNS, PLAIN
+from steps import PLAIN
 from world import Courier, User, World
 
 LENGTH = 140
@@ -26,7 +26,7 @@ class History:
         for device in self.devices:
             self.hub.devices[device.identity] = Enrolled(device.user)
         self.world.has_rights = self.random.random() < 0.3
-        self.courier, self.copies = Courier(self.random), []
+        self.courier, self.copies, self.twin = Courier(self.random), [], None
         self.values, self.births = count(100), count()
         self.can_go_back, self.can_lose = self.random.random() < 0.7, self.random.random() < 0.65
         self.has_references = self.random.random() < 0.35
@@ -44,6 +44,8 @@ class History:
             actions += [(self.write_unseen, 3)]
         if self.random.random() < 0.4:
             actions += [(self.copy_device, 1.5)]
+        if self.random.random() < 0.25:
+            actions += [(self.start_twin, 1)]
         if self.can_lose:
             actions += [(self.lose_database, 1.5)]
         return zip(*actions)
@@ -59,6 +61,7 @@ class History:
 
     def come_to_rest(self):
         """The operator does what the tools say, and clean rounds are carried."""
+        self.retire_twin()
         for turn in range(8):
             if turn == 5:
                 self.hub.lost_time.merge(self.hub)
@@ -141,7 +144,11 @@ class History:
     # Files
 
     def emission(self, device):
-        return self.hub.emit(device.identity, is_full=device.is_lost)
+        return self.any_hub().emit(device.identity, is_full=device.is_lost)
+
+    def any_hub(self):
+        """Returns the hub, or the copy of it that is at work elsewhere."""
+        return self.random.choice([self.hub, self.twin]) if self.twin else self.hub
 
     def give(self, device, emission):
         """A device imports an emission. Of a former user it then has no row."""
@@ -154,8 +161,9 @@ class History:
             self.world.note_hidden_rows(device, emission)
 
     def deliver(self):
+        hub = self.any_hub()
         for bundle in self.any_device().deliver():
-            self.courier.take(bundle, self.hub.receive)
+            self.courier.take(bundle, hub.receive)
 
     def receive_old_export(self, device):
         """A stick with an old file turns up again."""
@@ -184,9 +192,23 @@ class History:
                     for _ in range(self.random.randrange(4)):
                         self.give(device, self.emission(device))
 
+    def start_twin(self):
+        """A copy of the hub is taken into use beside it. Each of the two may begin new epochs."""
+        if not self.twin:
+            self.twin = Hub(self.world, self.rules, self.policy)
+            self.twin.put_back(self.hub.copy_files())
+            self.world.went_back = True
+
+    def retire_twin(self):
+        """The operator retires one of the two hubs. The devices bring the other one what it lacks."""
+        if self.twin:
+            self.hub.known_values |= self.twin.known_values
+            self.twin = None
+
     def begin_epoch(self):
-        if self.hub.is_set_back:
-            self.hub.begin_epoch()
+        hub = self.any_hub()
+        if hub.is_set_back:
+            hub.begin_epoch()
 
     def finish_recovery(self):
         if all(device.identity in self.hub.lost_time.delivered for device in self.devices):

@@ -6,7 +6,7 @@ from steps import COUNTER, Conflict, PreImage
 def keep_delete(device, images, step):
     """Leaves a delete pending although the device does not have the row any more.
 
-    The pre-images before it hold the row too. Without it, an insert of the row would be pending before its delete.
+    The pre-images before it hold the row too. Otherwise an insert of the row would be pending before its delete.
     """
     for generation, image in images.items():
         if generation == step.generation or device.rules.hold("phantom"):

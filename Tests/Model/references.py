@@ -44,6 +44,9 @@ def remove(device, key):
     for *_, step in device.steps_of(key):
         if step:
             device.conflicts.append(Conflict("foreign key", device.identity, step))
+    if key not in device.images:
+        # The parent was deleted unseen: the rows differ, and the digests tell.
+        device.world.unseen.append((device, key))
     for generation, image in device.images.get(key, {}).items():
         device.images[key][generation] = PreImage(None, image.first, image.stamp)
     device.set_row(key, None)

@@ -12,7 +12,7 @@ class World:
         self.common_steps = set()  # (device, key, generation) of steps that a copy had delivered
         self.has_unseen = False  # whether programs write with the triggers switched off
         self.overwrote_unseen = set()  # values that were written over in this way
-        self.unseen = []  # (device, key) of these rows
+        self.unseen = []  # (device, key) of rows that differ because of them
         self.has_rights = False  # whether the hub asks for the rights of users
         self.writers = {}  # (key, column, value) -> user; for a delete: (key, None, stamp)
         self.violations = []  # changes that were taken from a user who had no right to them, and the other way round
