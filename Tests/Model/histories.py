@@ -19,6 +19,7 @@ from history import History
 from rules import TEXTS, Rules
 
 MOST_SHOWN = 5
+MOST_TIMES = 10  # how many times as many histories are played for a rule that is not missed at once
 
 
 def failures(rules, seeds):
@@ -44,6 +45,11 @@ def run(rules, seeds):
     return found == 0
 
 
+def first_failure(name, seeds):
+    """Returns the first seed that fails without a rule, or None. Some rules are missed in one history of thousands."""
+    return next((seed for seed, _ in failures(Rules([name]), seeds)), None)
+
+
 def run_each_rule(number):
     """Prints in how many histories each rule is missed. Returns whether each is, and whether all together hold."""
     is_good = run(Rules(), range(number))
@@ -51,8 +57,9 @@ def run_each_rule(number):
     print(f"{'rule':{width}}  missed in  first seed  the rule")
     for name, text in TEXTS.items():
         seeds = [seed for seed, _ in failures(Rules([name]), range(number))]
-        is_good &= bool(seeds)
-        print(f"{name:{width}}  {len(seeds) or 'NONE':>9}  {seeds[0] if seeds else '':>10}  {text}", flush=True)
+        first = seeds[0] if seeds else first_failure(name, range(number, MOST_TIMES * number))
+        is_good &= first is not None
+        print(f"{name:{width}}  {len(seeds):>9}  {'NONE' if first is None else first:>10}  {text}", flush=True)
     return is_good
 
 
