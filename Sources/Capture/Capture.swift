@@ -73,6 +73,18 @@ public enum Capture {
     Stamp(try database.first("SELECT stamp FROM satchel_capture") { $0.integer(0) } ?? 0)
   }
 
+  /// The latest time at which a trigger saved a write that is not sorted in yet, by the writer's clock.
+  public static func newestUnsettledWrite(_ tables: [TrackedTable], in database: borrowing Database) throws -> Stamp {
+    var newest = Stamp.zero
+    for table in tables {
+      let sql =
+        "SELECT CAST((max(\(quoted(table.names.written))) - 2440587.5) * 86400000.0 AS INTEGER) FROM \(quoted(table.names.writes))"
+      let time = try database.first(sql) { $0.optionalInteger(0) } ?? nil
+      newest = max(newest, Stamp(milliseconds: max(0, time ?? 0)))
+    }
+    return newest
+  }
+
   /// A new stamp of this replica, for a change that no trigger sees.
   public static func tick(now milliseconds: Int64, in database: borrowing Database) throws -> Stamp {
     try database.run(

@@ -136,6 +136,28 @@ public enum PreImageStore {
     }
   }
 
+  /// Gives the pre-images of a table that have a stamp above `limit` new ones from `first` on, in the same order.
+  ///
+  /// Returns the last stamp that it gave, or `first`.
+  public static func restamp(
+    _ table: TrackedTable, above limit: Stamp, from first: Stamp, in database: borrowing Database
+  ) throws -> Stamp {
+    let (before, stamp) = (quoted(table.names.before), quoted(table.names.stamp))
+    let row = table.schema.key.map { table.schema.columns[$0] } + [table.names.generation]
+    try database.run(
+      """
+      UPDATE \(before)
+      SET \(stamp) = :first + place
+      FROM (
+        SELECT \(row.enumerated().map { "\(quoted($1)) AS key_\($0)" }.joined(separator: ", ")),
+          row_number() OVER (ORDER BY \(stamp)) - 1 AS place
+        FROM \(before)
+        WHERE \(stamp) > :limit) AS late
+      WHERE \(row.enumerated().map { "\(before).\(quoted($1)) = late.key_\($0)" }.joined(separator: " AND "))
+      """, ["first": .integer(first.rawValue), "limit": .integer(limit.rawValue)])
+    return max(first, Stamp(try database.first("SELECT max(\(stamp)) FROM \(before)") { $0.integer(0) } ?? 0))
+  }
+
   /// The newest stamp that any trigger gave.
   public static func newestStamp(_ tables: [TrackedTable], in database: borrowing Database) throws -> Stamp {
     var newest = Stamp.zero

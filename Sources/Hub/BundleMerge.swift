@@ -107,7 +107,7 @@ struct BundleMerge {
     let scope = ScopeStore(store, user: user)
     let sealed = try emission.map { try store.sealedBundles(before: changes.base, since: $0, of: device.name) } ?? []
     let own = OwnChanges(of: device.id, but: sealed)
-    let merger = StepMerger(
+    let merger = try StepMerger(
       store, device: device, own: own, scope: scope, bundle: manifest.bundle, base: base, echo: echo, now: now)
     var speech = try Speech(of: manifest, store)
     let shared = try SharedChanges(workspace, store, device, changes, bundle.digest, base: base.cursor)

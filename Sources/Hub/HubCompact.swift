@@ -36,6 +36,7 @@ extension HubWorkspace {
   public func compact(olderThan days: Int64? = nil, shrinking isShrinking: Bool = false) throws -> CompactReport {
     try locked {
       let store = try storeForLongWork()
+      try checkClock(store)
       let now = platform.clock.milliseconds()
       let limit = days.map { now - $0 * 86_400_000 }
       var report = CompactReport()

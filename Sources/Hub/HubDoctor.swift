@@ -16,6 +16,7 @@ extension HubWorkspace {
         let store = try examined()
         report.add(store.damage)
         if let found = try store.setBack() { report.add(Finding("set-back", found.words, hint: SetBack.wayOut)) }
+        if let fault = try clockFault(store) { report.add(Finding("clock", fault.words, hint: ClockFault.wayOut)) }
         try report.check(store.database, at: databasePath)
         if store.damage.contains(where: { !$0.isRepairable }) { return report }
         let changes = try store.writeTransaction(.takeBack) { try reinstallAndCompare(store) }
@@ -39,11 +40,26 @@ extension HubWorkspace {
       if ending == .keep { try folder.makeFolders(platform.files) }
       let store = try examined()
       try report.admit(store.database, at: databasePath, store.damage, tool: "satchel-hub")
-      let changes = try store.writeTransaction(ending) { try repair(store) }
+      if let fault = try clockFault(store) {
+        report.add(Finding("clock", "\(fault.words) What it shows now is taken to be right."))
+      }
+      let changes = try store.writeTransaction(ending) {
+        try acceptClock(store)
+        return try repair(store)
+      }
       report.add(changes, of: store.tables)
       report.isRepaired = true
       return report
     }
+  }
+
+  /// Takes what the clock shows to be right. The caller holds a transaction.
+  private func acceptClock(_ store: HubStore) throws {
+    let now = platform.clock.milliseconds()
+    if try store.clockReading() > 0 { try store.saveClockReading(now) }
+    guard store.damage.isEmpty else { return }
+    try Capture.settle(store.tables, in: store.database)
+    try store.restampWrites(at: now)
   }
 
   private func repair(_ store: HubStore) throws -> [UnseenChange] {

@@ -30,6 +30,7 @@ extension HubWorkspace {
     to name: String, full: Bool, encryption: Encryption, attachedBytes: Int64?, _ store: HubStore, _ turns: Turns
   ) throws -> EmitReport {
     try refuseSetBack(store)
+    try passClock(store)
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     guard [.active, .preparing].contains(device.state) else {
       throw WorkspaceError(

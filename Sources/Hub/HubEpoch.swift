@@ -26,6 +26,7 @@ extension HubWorkspace {
   public func restoreInPlace() throws -> InPlaceReport {
     try locked {
       let store = try store()
+      try checkClock(store)
       let wasKnown = try store.setBack() != nil
       let devices = try store.devices().filter { $0.state == .active }.map(\.name)
       let place = Paths.join(folder.archive, "former")

@@ -62,6 +62,7 @@ extension HubWorkspace {
   func take(_ path: String, _ store: HubStore, of volume: Manifest?) throws -> HubImportReport {
     let report = try quarantining(path, store) {
       try refuseSetBack(store)
+      try passClock(store)
       let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox) { manifest, signer in
         if case .scope(let scope) = manifest.body {
           try checkOwnEmission(manifest, scope, signer: signer, store)

@@ -24,6 +24,10 @@ public struct HubStatus: Sendable {
   public let waiting: [WaitingBundle]
   /// What proves that the hub was set back; nil: nothing does.
   public let setBack: SetBack?
+  /// What is wrong with the hub's own clock; nil: nothing that anybody knows.
+  public let clockFault: ClockFault?
+  /// Milliseconds since 1970 of the newest stamp that the hub has seen or given.
+  public let newestStamp: Int64
   /// What is collected of the time that the hub lost; nil: nothing is.
   public let recovery: Recovering?
   /// Files in the outbox, waiting to be carried.
@@ -81,7 +85,8 @@ extension HubWorkspace {
       heldConflicts: try ConflictTable.count(.held, in: store.database),
       quarantined: try Quarantine.list(folder, files: platform.files),
       volumes: try BundleParts(folder, platform: platform).waiting(),
-      waiting: try waiting(), setBack: try store.setBack(), recovery: try recovering(store),
+      waiting: try waiting(), setBack: try store.setBack(), clockFault: try clockFault(store),
+      newestStamp: try Capture.newestStamp(in: store.database).milliseconds, recovery: try recovering(store),
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       attachments: try HubAttachments(store, self).status(),
       backedUp: try LastBackup(in: folder, platform.files)?.at,

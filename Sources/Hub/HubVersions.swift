@@ -46,6 +46,7 @@ extension HubWorkspace {
     let definition = try DatasetDefinition(json: source)
     return try locked {
       let store = try storeForLongWork()
+      try checkClock(store)
       let change = try DatasetChange(from: store.dataset, to: definition)
       let migration = try script.map { try Self.migration(definition.version, $0) }
       for table in change.added { try Self.refuseReturn(of: table, store) }

@@ -178,6 +178,7 @@ public struct HubWorkspace: Sendable {
   func applying<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()
+      try checkClock(store)
       return try store.applyTransaction(ending) {
         try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
         return try body(store)

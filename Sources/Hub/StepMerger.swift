@@ -22,7 +22,7 @@ final class StepMerger {
   private let now: Int64
   /// Of the device's changes, but for their stamps.
   private let origin: Origin
-  /// No change is later than the hub's own time: a clock that runs ahead must not win by it.
+  /// No change is later than the hub's own time, or than what the hub has sent: a clock that runs ahead must not win by it.
   let latest: Stamp
   /// Steps that wait, by their row, each row's in their order; and the rows in the order in which they came to wait.
   var waiting: [RowReference: [Pending]] = [:]
@@ -41,7 +41,7 @@ final class StepMerger {
     _ store: HubStore, device: EnrolledDevice, own: OwnChanges, scope: ScopeStore, bundle: BundleID?, base: ChangeBase,
     echo: Bool,
     now: Int64
-  ) {
+  ) throws {
     self.store = store
     self.scope = scope
     self.device = device
@@ -50,7 +50,7 @@ final class StepMerger {
     self.base = base
     self.now = now
     origin = Origin(device: device.id, user: device.user, stamp: .zero, bundle: bundle, echo: echo, at: now)
-    latest = Stamp(milliseconds: now + 1)
+    latest = try store.newestBelievedStamp(at: now, slack: 1)
   }
 
   /// What keeps a step from being taken at the moment.

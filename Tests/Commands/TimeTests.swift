@@ -141,4 +141,99 @@ struct TimeTests {
     camp.platform = Platform(files: HostFileSystem(), clock: SetClock(now + Self.day), random: SystemRandom())
     #expect(!camp.device("phone", "status").out.contains("clock"))
   }
+
+  // MARK: the hub's own clock
+
+  private func emission(for name: String, at time: Int64) throws -> Camp.Outcome {
+    try atHub(time) {}
+    return camp.hub("emit", "--device", name)
+  }
+
+  @Test("a hub whose clock was set back imports nothing and sends nothing; once it is right, who wrote last wins")
+  func hubSetBack() throws {
+    try write("first, by the phone", in: "phone/data.sqlite", at: now)
+    try write("later, by the tablet", in: "tablet/data.sqlite", at: now + 1000)
+    try deliver("phone", at: now + 2000, hubAt: now + 2000)
+    let wrong = now - 3650 * Self.day
+    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(now + 2000), random: SystemRandom())
+    let file = try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
+    try atHub(wrong) {}
+    for outcome in [camp.hub("import", file), camp.hub("emit", "--device", "phone")] {
+      #expect(outcome.code == 3 && outcome.error.contains("This hub's own clock was set back: it shows 20"), "\(outcome.error)")
+      #expect(outcome.error.contains("satchel-hub doctor --repair"))
+    }
+    #expect(camp.hub("status").out.contains("This hub's own clock was set back"))
+    #expect(try camp.hub("doctor", "--json").json["findings"]?.arrayValue?.first?["reason"] == "clock")
+    #expect(try words() == "first, by the phone", "nothing is half done")
+    try atHub(now + 3000) { #expect(camp.hub("import", file).code == 0) }
+    #expect(try words() == "later, by the tablet")
+  }
+
+  @Test("a clock that is right at last, after the hub worked by a wrong one, is accepted by a person, and order is kept")
+  func hubWasAhead() throws {
+    let ahead = now + 100 * Self.day
+    try answer("phone", at: now, hubAt: ahead)
+    try write("first, by the phone", in: "phone/data.sqlite", at: now)
+    try write("later, by the tablet", in: "tablet/data.sqlite", at: now + 1000)
+    #expect(try emission(for: "tablet", at: now).code == 3)
+    #expect(camp.hub("doctor").code == 1)
+    #expect(camp.hub("doctor", "--repair").out.contains("What it shows now is taken to be right. Mended."))
+    #expect(try emission(for: "tablet", at: now + 2000).code == 0)
+    #expect(camp.hub("doctor").code == 0)
+  }
+
+  @Test("a hub whose clock leaps ahead by half a year asks before anybody is sent its stamps")
+  func hubLeapt() throws {
+    try answer("phone", at: now, hubAt: now)
+    let outcome = try emission(for: "tablet", at: now + 366 * Self.day)
+    #expect(outcome.code == 3 && outcome.error.contains("This hub's own clock went far ahead"))
+    #expect(try emission(for: "tablet", at: now + 100 * Self.day).code == 0)
+  }
+
+  @Test("what the office wrote while its clock was ten years ahead is asked about before any device hears of it")
+  func officeAhead() throws {
+    try write("from the future", in: "office.sqlite", at: now + 3650 * Self.day)
+    let outcome = try emission(for: "phone", at: now)
+    #expect(outcome.code == 3)
+    #expect(outcome.error.contains("Rows were written at this hub while its own clock showed 203"), "\(outcome.error)")
+    #expect(camp.hub("status").out.contains("Rows were written at this hub while its own clock showed"))
+    #expect(camp.hub("doctor", "--repair").code == 0)
+    for name in ["phone", "tablet"] { try answer(name, at: now + 1000, hubAt: now + 1000) }
+    #expect(try words("phone/data.sqlite") == "from the future", "it is kept")
+    try write("later, by the tablet", in: "tablet/data.sqlite", at: now + 5000)
+    try write("later still, by the phone", in: "phone/data.sqlite", at: now + 6000)
+    try deliver("phone", at: now + 7000, hubAt: now + 7000)
+    try deliver("tablet", at: now + 7000, hubAt: now + 8000)
+    #expect(try words() == "later still, by the phone")
+  }
+
+  @Test("of two writes at the office by a clock that was ahead, the later one stays the later one")
+  func restamped() throws {
+    try write("m", in: "office.sqlite", at: now + 3650 * Self.day)
+    try camp.sql(
+      "office.sqlite",
+      """
+      UPDATE notes SET words = 'after' WHERE id = 'm';
+      UPDATE satchel_writes_notes SET satchel_written = 2440587.5 + \(now + 3651 * Self.day) / 86400000.0
+      WHERE rowid = (SELECT max(rowid) FROM satchel_writes_notes);
+      """)
+    try atHub(now) { #expect(camp.hub("doctor", "--repair").code == 0) }
+    #expect(try emission(for: "phone", at: now + 1).code == 0)
+    let stamps = try camp.rows("office.sqlite", "SELECT stamp >> 16 FROM satchel_log ORDER BY key DESC").split(separator: "\n")
+    #expect(stamps.count == 2 && stamps.allSatisfy { Int64($0) == now })
+    #expect(try camp.rows("office.sqlite", "SELECT key FROM satchel_log ORDER BY stamp") == "[\"n\"]\n[\"m\"]")
+  }
+
+  @Test("a hub whose clock fell back a little goes on by the times that it has sent")
+  func newestSeen() throws {
+    try write("office", in: "office.sqlite", at: now)
+    for name in ["phone", "tablet"] { try answer(name, at: now, hubAt: now) }
+    // Half an hour is nothing that anybody is asked about.
+    let hub = now - 1_800_000
+    try write("first, by the phone", in: "phone/data.sqlite", at: now + 1000)
+    try write("later, by the tablet", in: "tablet/data.sqlite", at: now + 2000)
+    try deliver("tablet", at: now + 3000, hubAt: hub)
+    try deliver("phone", at: now + 3000, hubAt: hub + 1000)
+    #expect(try words() == "later, by the tablet")
+  }
 }

@@ -12,7 +12,7 @@ extension SeasonEvent.Kind {
   var canFail: Bool {
     switch self {
     case .export, .emit, .carry, .damagedCarry, .resolve, .hubResolve, .rights, .version, .backup, .restoreHub, .compact: true
-    case .write, .hubWrite, .clone, .lostDevice, .lostDatabase, .oldCopy, .clockJump: false
+    case .write, .hubWrite, .clone, .lostDevice, .lostDatabase, .oldCopy, .clockJump, .hubClock: false
     }
   }
 }
@@ -46,6 +46,7 @@ extension Season {
     case .restoreHub: try restoreHub()
     case .compact: try compact(&random)
     case .clockJump: time.pass(days: Int64(1 + random.below(40)))
+    case .hubClock: setHubClock(&random)
     }
   }
 
@@ -195,7 +196,7 @@ extension Season {
     say("hub goes to version \(rules.version): \(script ?? "no migration")")
     try surely {
       if try hub.dataset().definition.version == rules.version { return }
-      _ = try hub.applyDataset(Array(rules.definition.utf8), migration: script.map { Array($0.utf8) })
+      _ = try operating { try hub.applyDataset(Array(rules.definition.utf8), migration: script.map { Array($0.utf8) }) }
     }
     if backup != nil { try makeBackup() }
   }
@@ -213,7 +214,8 @@ extension Season {
   private func resolveAtHub(_ random: inout SplitMix64) throws {
     guard let conflict = try hub.conflicts([.open]).randomElement(using: &random) else { return }
     do {
-      _ = try hub.resolve(conflict.record.id.text, random.once(in: 2) ? .hub : .device, note: nil)
+      let decision: ConflictDecision = random.once(in: 2) ? .hub : .device
+      _ = try operating { try hub.resolve(conflict.record.id.text, decision, note: nil) }
       say("hub decides \(conflict.record.table) \(conflict.record.id)")
     } catch let error as WorkspaceError { say("hub cannot decide: \(error.reason)") }
   }
@@ -318,9 +320,11 @@ extension Season {
   private func restoreHub() throws {
     guard let backup else { return }
     time.pass(days: 1)
+    // It comes back on another computer.
+    hubClock.set(ahead: 0)
     let fingerprint = try hub.fingerprint()
     let root = hub.folder.root
-    let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(seed ^ UInt64(everMade.count)))
+    let platform = Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(everMade.count)))
     closeAll()
     try surely {
       try files.removeTree(root)
@@ -336,7 +340,8 @@ extension Season {
   private func compact(_ random: inout SplitMix64) throws {
     time.pass(days: 2)
     remembered.formUnion(try admin().logged())
-    let report = try hub.compact(olderThan: random.once(in: 3) ? 5 : nil, shrinking: random.once(in: 2))
+    let (days, shrinking) = (random.once(in: 3) ? 5 as Int64 : nil, random.once(in: 2))
+    let report = try operating { try hub.compact(olderThan: days, shrinking: shrinking) }
     say("the hub forgets \(report.logEntries) changes, \(report.goneRows) rows, and \(report.forgotten)")
   }
 }

@@ -99,7 +99,7 @@ extension Season {
     while rounds < Self.mostRounds, try cleanRound() { rounds += 1 }
     // Not all devices came back: the operator waits no longer.
     if try hub.status().recovery != nil {
-      _ = try hub.finishRecovery()
+      _ = try operating { try hub.finishRecovery() }
       rounds = 0
       while rounds < Self.mostRounds, try cleanRound() { rounds += 1 }
     }

@@ -1,19 +1,49 @@
 import SatchelBundle
 import SatchelHub
 import SatchelWorkspace
+import TestSupport
 
 /// What the hub's operator does when the tools ask for it.
 extension Season {
   /// Does it. If that shows that the hub was set back, the operator begins a new epoch, and it is done again.
   func operating<T>(_ body: () throws -> T) throws -> T {
-    do { return try body() } catch let refusal as Refusal where refusal.reason == "set-back" {
+    do {
+      let result = try body()
+      try checkClock()
+      return result
+    } catch let refusal as Refusal where refusal.reason == "set-back" {
       try beginEpoch()
+      return try body()
+    } catch let refusal as Refusal where refusal.reason == "clock" {
+      try seeToClock()
       return try body()
     }
   }
 
+  /// A hub whose clock is wrong by years does nothing by which devices would go.
+  private func checkClock() throws {
+    if hubClock.isFarWrong { throw Wrong("the hub worked while its clock was wrong by years") }
+  }
+
+  /// Whoever is asked about the hub's clock sets it right, and then says that it is.
+  private func seeToClock() throws {
+    hubClock.set(ahead: 0)
+    say("the operator sets the hub's clock right")
+    if try hub.status().clockFault == nil { return }
+    let report = try hub.repair()
+    if !report.isWell { throw Wrong("the hub's clock is right, and the doctor says \(report)") }
+  }
+
+  /// The battery of the hub's clock dies, or somebody sets it.
+  func setHubClock(_ random: inout SplitMix64) {
+    let day: Int64 = 86_400_000
+    let ahead = hubClock.isRight ? random.one(of: [-3650 * day, -3 * day, -1_200_000, 1_200_000, 5 * day, 3650 * day]) : 0
+    hubClock.set(ahead: ahead)
+    say("the hub's clock is \(ahead / 1000) s ahead")
+  }
+
   private func beginEpoch() throws {
-    let report = try hub.restoreInPlace()
+    let report = try operating { try hub.restoreInPlace() }
     if !report.wasKnown { throw Wrong("the hub says that it was set back, and does not know it") }
     presence = .afterRestore
     say("the operator begins epoch \(report.epoch.text.prefix(8))")

@@ -26,6 +26,7 @@ final class Season {
   let world: SimulatedWorld
   let files: SimulatedFiles
   let time = PassingTime()
+  let hubClock: SettableClock
   let stick: String
   var rules: SeasonRules
   var hub: HubWorkspace
@@ -66,6 +67,7 @@ final class Season {
     self.seed = seed
     self.trace = trace
     var random = SplitMix64(seed: seed ^ 0x7365_6173_6f6e)
+    hubClock = SettableClock(time)
     rules = SeasonRules(&random)
     world = SimulatedWorld(seed: random.next())
     files = SimulatedFiles(world)
@@ -84,7 +86,7 @@ final class Season {
     opened = app
     hub = try HubWorkspace.create(
       world.root + "/hub", definition: Array(rules.definition.utf8), database: database,
-      platform: Platform(files: files, clock: PassingClock(time), random: SeededRandom(~seed)))
+      platform: Platform(files: files, clock: hubClock, random: SeededRandom(~seed)))
     for index in 0..<Self.devices {
       _ = try hub.addUser("user-\(index)", attributes: [("hidden", String(hidden[index]))])
       // Now and then a clock runs ahead or is far behind.

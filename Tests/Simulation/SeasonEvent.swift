@@ -20,6 +20,8 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     case oldCopy
     case backup, restoreHub, compact
     case clockJump
+    /// The clock of the hub's computer goes wrong, by minutes or by years, or is set right.
+    case hubClock
   }
 
   public let kind: Kind
@@ -39,7 +41,7 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     (.write, 36), (.hubWrite, 8), (.export, 15), (.emit, 12), (.carry, 24), (.damagedCarry, 2), (.rights, 3), (.version, 1),
     (.resolve, 2), (.hubResolve, 2), (.clone, 1), (.lostDevice, 1), (.lostDatabase, 1), (.oldCopy, 1), (.backup, 2),
     (.restoreHub, 1), (.compact, 2),
-    (.clockJump, 1),
+    (.clockJump, 1), (.hubClock, 1),
   ]
 
   /// A season's events.

@@ -7,7 +7,7 @@ extension Database {
     var dump: [String: [String]] = [:]
     for table in tables where !others.contains(table) {
       let columns = try all(
-        "SELECT name FROM pragma_table_info(:table) WHERE name NOT IN ('heard', 'skew')", ["table": .string(table)]
+        "SELECT name FROM pragma_table_info(:table) WHERE name NOT IN ('heard', 'skew', 'clock')", ["table": .string(table)]
       ) { "quote(\(quoted($0.text(0))))" }
       dump[table] = try all("SELECT \(columns.joined(separator: " || ' ' || ")) FROM \(quoted(table))") { $0.text(0) }
     }

@@ -27,3 +27,19 @@ public struct PassingClock: WallClock {
   public func milliseconds() -> Int64 { time.tick() + ahead }
   public func pause(milliseconds: Int64) {}
 }
+
+/// A computer's clock that somebody, or a dead battery, may set wrong and right again.
+public final class SettableClock: WallClock {
+  private let time: PassingTime
+  private let ahead = Atomic<Int64>(0)
+
+  public init(_ time: PassingTime) { self.time = time }
+
+  /// - Parameter ahead: in milliseconds; below zero it is behind.
+  public func set(ahead: Int64) { self.ahead.store(ahead, ordering: .relaxed) }
+  /// Whether it is wrong by years.
+  public var isFarWrong: Bool { ahead.load(ordering: .relaxed).magnitude > 1000 * 86_400_000 }
+  public var isRight: Bool { ahead.load(ordering: .relaxed) == 0 }
+  public func milliseconds() -> Int64 { time.tick() + ahead.load(ordering: .relaxed) }
+  public func pause(milliseconds: Int64) {}
+}

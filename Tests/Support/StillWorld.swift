@@ -10,6 +10,9 @@ public final class SetClock: WallClock {
   /// - Parameter start: milliseconds since 1970; 2026-01-31T08:05:09Z where nothing is said.
   public init(_ start: Int64 = 1_769_846_709_000) { now = Mutex(start) }
 
+  /// Triggers use SQLite's own clock: what a test writes at a hub must not be ahead of the hub's.
+  public static var laterThanToday: SetClock { SetClock(4_102_444_800_000) }
+
   public func milliseconds() -> Int64 { now.withLock { $0 } }
   public func pause(milliseconds: Int64) { advance(by: milliseconds) }
   public func advance(by milliseconds: Int64) { now.withLock { $0 += milliseconds } }

@@ -39,7 +39,7 @@ public struct World: GoldenStory {
     INSERT INTO "Dinge é" VALUES (1.5, 9223372036854775807, NULL);
     """
 
-  public init(random: any RandomSource = SeededRandom(1), clock: SetClock = SetClock()) throws {
+  public init(random: any RandomSource = SeededRandom(1), clock: SetClock = .laterThanToday) throws {
     ground = try Ground(random: random, clock: clock)
     hub = try ground.hub("hub", definition: Array(Self.definition.utf8), schema: Self.schema)
   }

@@ -114,7 +114,9 @@ extension DeviceTool {
         "nothing was heard of the hub for \(Words.span(now - current.state.heard)): others may have changed much since")
     }
     if let skew = Words.skew(now - current.newestStamp), now < current.newestStamp {
-      words.append("this device's clock is \(skew), by what it has seen: set it right")
+      words.append(
+        "this device's clock is \(skew), against what it has seen: set it right. If it is right, the hub's clock was ahead: tell the operator"
+      )
     }
     words += current.damage.map { "\($0.words): writes may have gone by unseen" }
     if let highest = current.unknownExport {

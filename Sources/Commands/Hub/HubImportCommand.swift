@@ -112,9 +112,16 @@ extension HubTool {
       text += "Left out, because the dataset has such columns no more: \(columns). Their values stay in bundles/archive.\n"
     }
     if report.clamped > 0 {
-      text += "Its clock runs ahead by \(report.clamped / 1000) s: its stamps were set back to the hub's time.\n"
+      text += "\(clockWords(report))\n"
     }
     return text + recovery
+  }
+
+  /// Which two clocks differ: the hub cannot know which of them is right.
+  private static func clockWords(_ report: HubImportReport) -> String {
+    let name = report.manifest.from.name
+    return
+      "The clock of \(name) is \(Words.span(report.clamped)) ahead of this hub's: its last changes count as made now. Set right the one that is wrong."
   }
 
   /// What came back of the time that the hub lost.

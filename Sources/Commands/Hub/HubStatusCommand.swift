@@ -21,6 +21,7 @@ extension HubTool {
   static func facts(_ status: HubStatus, _ now: Int64) -> [StatusSheet.Fact] {
     var facts = StatusSheet.Facts()
     if let found = status.setBack { facts.add("Set back", found.words) }
+    if let fault = status.clockFault { facts.add("Clock", fault.words) }
     facts.add("Hub", "\(status.configuration.name) of the dataset \(status.configuration.dataset), version \(status.version)")
     facts.add("Fingerprint", status.fingerprint)
     facts.add("Rows", status.tables.map { "\($0.table) \($0.rows)" }.joined(separator: ", "))
@@ -44,10 +45,7 @@ extension HubTool {
     }
     if let recovery = status.recovery { facts.add("Recovers", words(recovery)) }
     for damage in status.damage { facts.add("Warning", "\(damage.words): writes may have gone by unseen") }
-    for device in status.devices.map(\.device) where device.state != .revoked {
-      guard let skew = Words.skew(device.skew) else { continue }
-      facts.add("Warning", "the clock of \(device.name) was \(skew) when it reported last: set it right there")
-    }
+    for words in clockWarnings(status, now) { facts.add("Warning", words) }
     let silent = status.devices.map(\.device).filter {
       $0.state == .active && now - ($0.heard ?? $0.enrolled) > Words.usualSilence
     }
@@ -57,6 +55,25 @@ extension HubTool {
         "nothing was heard for \(Words.span(Words.usualSilence)) or more of \(silent.map(\.name).joined(separator: ", "))")
     }
     return facts.all
+  }
+
+  /// What is to be said of clocks, with whose clock it is. That devices differ from the hub's clock does not say which one is wrong.
+  private static func clockWarnings(_ status: HubStatus, _ now: Int64) -> [String] {
+    let skewed = status.devices.map(\.device).filter { $0.state != .revoked && Words.skew($0.skew) != nil }
+    var words = skewed.compactMap { device in
+      Words.skew(device.skew).map {
+        "the clock of \(device.name) was \($0), against this hub's, when it reported last: set it right there"
+      }
+    }
+    let shown = "this hub's clock shows \(UTCTime.text(milliseconds: now))"
+    if skewed.count(where: { $0.skew > 0 }) > 1 { words.append("\(shown), and several devices are ahead of it: is it behind?") }
+    if status.newestStamp > now + 60_000 {
+      let until = UTCTime.text(milliseconds: status.newestStamp)
+      words.append(
+        "\(shown), and devices were sent times up to \(until): until then, of changes that nobody had seen, \"newest\" may take the older one"
+      )
+    }
+    return words
   }
 
   private static func words(_ reason: WaitingBundle.Reason) -> String {
@@ -96,6 +113,7 @@ extension HubTool {
     if let hint = status.damage.compactMap(\.hint).first { return [hint] }
     if !status.damage.isEmpty { return ["satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"] }
     if status.setBack != nil { return [SetBack.wayOut] }
+    if status.clockFault != nil { return [ClockFault.wayOut] }
     if status.users == 0 { return ["satchel-hub user add NAME"] }
     if status.devices.isEmpty { return ["satchel-hub device provision NAME --user USER --into DIR"] }
     var steps: [String] = []
@@ -124,6 +142,7 @@ extension HubTool {
         }), "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
       "quarantined": .integer(Int64(status.quarantined.count)), "refused": StatusSheet.json(status.quarantined),
       "next": .strings(steps(status)),
+      "clock_fault": status.clockFault.map(json) ?? .null, "newest_stamp": .time(status.newestStamp),
       "waiting": .array(status.waiting.map(json)), "set_back": status.setBack.map(json) ?? .null,
       "recovery": status.recovery.map(json) ?? .null,
       "volumes": Volumes.json(status.volumes), "outbox": .strings(status.outbox),
@@ -157,6 +176,10 @@ extension HubTool {
       "reason": "set-back", "at": .time(found.at), "device": .string(found.device), "epoch": .string(found.epoch.text),
       "number": .integer(found.number.rawValue), "message": .string(found.words), "hint": .string(SetBack.wayOut),
     ]
+  }
+
+  private static func json(_ fault: ClockFault) -> JSONValue {
+    ["reason": "clock", "message": .string(fault.words), "hint": .string(ClockFault.wayOut)]
   }
 
   private static func json(_ recovery: HubStatus.Recovering) -> JSONValue {

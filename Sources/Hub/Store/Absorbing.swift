@@ -8,6 +8,8 @@ extension HubStore {
   private struct IsEnough: Error {}
 
   /// Takes writes into the log. The caller holds a transaction.
+  ///
+  /// Throws a `Refusal` if one was written while the hub's clock was far ahead: nobody is to be sent its stamp before a person is asked.
   /// - Parameter limit: how many rows at most; the others wait for the next time.
   /// - Returns: whether nothing is left.
   @discardableResult func absorb(user: String, at now: Int64, limit: Int = .max) throws -> Bool {
@@ -15,6 +17,7 @@ extension HubStore {
     var rest = limit
     // Of what is taken alone: the newest of all that waits would have to be looked for anew each time.
     var newest = Stamp.zero
+    let latest = try newestBelievedStamp(at: now, slack: ClockFault.tolerance)
     for (place, table) in tables.enumerated() {
       var done: [RowKey] = []
       do {
@@ -23,6 +26,9 @@ extension HubStore {
           rest -= 1
           if limit < .max { done.append(key) }
           newest = max(newest, images.last?.stamp ?? .zero)
+          if newest > latest {
+            throw try (clockFault(at: now) ?? .writes(now: now, newest: newest.milliseconds)).refusal()
+          }
           for (image, change) in SatchelValues.changes(from: images, to: current) {
             try log(
               change, of: key, in: place,

@@ -19,6 +19,7 @@ enum HubSchema {
       recovering INTEGER NOT NULL DEFAULT 0,     -- 1: what the lost time held is collected from the devices, and not merged yet
       log_from INTEGER NOT NULL DEFAULT 0,       -- changes up to this cursor are forgotten
       key_lost INTEGER NOT NULL DEFAULT 0,       -- 1: the hub's key replaced one that was lost
+      clock INTEGER NOT NULL DEFAULT 0,          -- what this hub's clock showed when it imported or made a bundle last; 0: never
       definition TEXT NOT NULL,  -- the dataset's definition
       revocations INTEGER NOT NULL DEFAULT 0 -- the number of the list of revoked keys
     )

@@ -22,6 +22,7 @@ extension HubSchema {
     try database.execute("ALTER TABLE satchel_hub ADD COLUMN former_known INTEGER NOT NULL DEFAULT 1")
     try database.execute("ALTER TABLE satchel_hub ADD COLUMN recovering INTEGER NOT NULL DEFAULT 0")
     try database.execute("ALTER TABLE satchel_hub ADD COLUMN key_lost INTEGER NOT NULL DEFAULT 0")
+    try database.execute("ALTER TABLE satchel_hub ADD COLUMN clock INTEGER NOT NULL DEFAULT 0")
     // Release 0.1 did not write down which epochs went before.
     try database.run("UPDATE satchel_hub SET former_known = emissions_from = 0")
     try database.execute("ALTER TABLE satchel_rekeyed ADD COLUMN bundle TEXT")
