@@ -127,6 +127,37 @@ public enum PreImageStore {
       """, ["stamp": .integer(stamp.rawValue)])
   }
 
+  /// Makes one pre-image of each row's: what the row was at first, with the stamp of its last write.
+  public static func joinGenerations(
+    of table: TrackedTable, into generation: Generation, in database: borrowing Database
+  ) throws {
+    let (before, number) = (quoted(table.names.before), quoted(table.names.generation))
+    let stamp = quoted(table.names.stamp)
+    let isSameRow = table.schema.key.map { table.schema.columns[$0] }.map { "other.\(quoted($0)) = \(before).\(quoted($0))" }
+      .joined(separator: " AND ")
+    try database.run("UPDATE \(before) SET \(stamp) = (SELECT max(other.\(stamp)) FROM \(before) AS other WHERE \(isSameRow))")
+    try database.run(
+      "DELETE FROM \(before) WHERE EXISTS (SELECT 1 FROM \(before) AS other WHERE \(isSameRow) AND other.\(number) < \(before).\(number))"
+    )
+    try database.run("UPDATE \(before) SET \(number) = :generation", ["generation": .integer(generation.rawValue)])
+  }
+
+  /// Gives each row that has no pre-image one of this generation by which it was not there before.
+  public static func saveOthersAsNew(
+    _ table: TrackedTable, generation: Generation, stamp: Stamp, in database: borrowing Database
+  ) throws {
+    let columns = table.schema.key.map { table.schema.columns[$0] }
+    let before = quoted(table.names.before)
+    let isSameRow = columns.map { "\(before).\(quoted($0)) = row.\(quoted($0)) COLLATE BINARY" }.joined(separator: " AND ")
+    try database.run(
+      """
+      INSERT INTO \(before) (\(quotedList(columns)), \(quotedList([table.names.generation, table.names.existed, table.names.stamp])))
+      SELECT \(quotedList(columns)), :generation, 0, :stamp
+      FROM \(quoted(table.name)) AS row
+      WHERE NOT (\(table.isNamelessSQL)) AND NOT EXISTS (SELECT 1 FROM \(before) WHERE \(isSameRow))
+      """, ["generation": .integer(generation.rawValue), "stamp": .integer(stamp.rawValue)])
+  }
+
   /// Deletes the pre-images of generations below `generation`, and no other.
   public static func forget(before generation: Generation, _ tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables {

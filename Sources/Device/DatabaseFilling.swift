@@ -22,8 +22,7 @@ extension DeviceWorkspace {
     if ending == .keep { try database.copy(to: databasePath) }
   }
 
-  /// Puts the rows into the database that is there. What its tables hold already must be just what the hub sends: anything else has no
-  /// history.
+  /// Puts the rows into the database that is there, whose tables are empty.
   func fillDatabase(
     from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
   ) throws -> ImportReport {
@@ -47,6 +46,7 @@ extension DeviceWorkspace {
       var count = 0
       for table in tables { count += try fill(table, of: database, from: snapshot) }
       try addSatchel(to: database, tables, bundle, scope, definition)
+      try takeBlocks(of: bundle, tables, in: database)
       try begin(arriving, tables, definition, in: database)
       return count
     }
@@ -55,26 +55,13 @@ extension DeviceWorkspace {
     return report
   }
 
-  /// Writes the rows of one table that are not there yet. Returns how many.
+  /// Writes the rows of one table. Returns how many.
   private func fill(_ table: TrackedTable, of database: borrowing Database, from snapshot: Snapshot) throws -> Int {
     let ours = try RowTable(table, in: database)
-    let theirs = try RowTable(table, in: snapshot.database)
-    func row(_ statement: borrowing Statement) -> Row { Row(statement.values(from: 0, count: table.schema.columns.count)) }
-    try database.each(table.allRowsSQL) {
-      let row = row($0)
-      guard try theirs.row(table.schema.key(of: row)) == row else {
-        throw Refusal(
-          "not-empty",
-          "The database \(databasePath) has rows in \(table.name) that are not the hub's, and Satchel does not know whose they are.",
-          hint: "Move the file away; or empty its tables, if the hub has those rows.")
-      }
-    }
     var count = 0
     try snapshot.database.each(table.allRowsSQL) {
-      let row = row($0)
-      let key = table.schema.key(of: row)
-      if try ours.row(key) != nil { return }
-      try ours.write(row, over: nil, key: key)
+      let row = Row($0.values(from: 0, count: table.schema.columns.count))
+      try ours.write(row, over: nil, key: table.schema.key(of: row))
       count += 1
     }
     return count

@@ -21,6 +21,14 @@ extension DeviceWorkspace {
   func begin(
     with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String, _ lost: LostExports = .deliveredAgain
   ) throws -> ImportReport {
+    let report = try bringFirst(bundle, scope, from: path, lost)
+    try noteJoined()
+    return report
+  }
+
+  private func bringFirst(
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String, _ lost: LostExports
+  ) throws -> ImportReport {
     if ending == .keep, case .lost = try databaseCondition() {
       try checkHistory(of: scope, bundle.digest)
       _ = try self.definition(in: bundle, scope, from: path)
@@ -30,6 +38,11 @@ extension DeviceWorkspace {
       report.replayed = try rebuild.run().replayed
       return report
     }
+    if let rows = try joiningRows(bundle) {
+      try noteJoining()
+      _ = try definition(in: bundle, scope, from: path)
+      return try join(with: bundle, scope, rows)
+    }
     let definition = try definition(in: bundle, scope, from: path)
     let isThere = try platform.files.kind(databasePath) != nil
     // A file that an app opened too early, and in which is nothing, is no file.
@@ -37,6 +50,13 @@ extension DeviceWorkspace {
       return try makeDatabase(from: bundle, scope, definition)
     }
     return try fillDatabase(from: bundle, scope, definition)
+  }
+
+  /// The dataset of a bundle, if the database here has rows of it; nil: it has none.
+  private func joiningRows(_ bundle: borrowing VerifiedBundle) throws -> DatasetDefinition? {
+    guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { return nil }
+    let definition = try DatasetDefinition(json: source)
+    return try hasOwnRows(definition) ? definition : nil
   }
 
   /// A device without a database was on the newest bundle that its archive holds. Only what follows that can be its beginning.
@@ -114,6 +134,7 @@ extension DeviceWorkspace {
     return try database.writeTransaction {
       try database.execute("DROP TABLE \(SnapshotBuilder.stampTable)")
       try addSatchel(to: database, tables, bundle, scope, definition)
+      try takeBlocks(of: bundle, tables, in: database)
       var count: Int64 = 0
       for table in tables { count += try table.count(in: database) }
       try begin(arriving, tables, definition, in: database)
@@ -137,13 +158,17 @@ extension DeviceWorkspace {
     state.take(scope, digest: bundle.digest, signature: bundle.signature)
     try install(tables, in: database)
     try noteFormer(scope.former ?? [], in: database)
-    try KeyChanges.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
     try RevokedKeys.take(manifest, into: &state, in: database)
     try state.save(in: database)
     try VersionTable.add(definition.version, definition.source, nil, at: now, in: database)
     try Capture.begin(Generation(state.sequence.rawValue), in: database)
     try Capture.witness(manifest.stamp, in: database)
     try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
+  }
+
+  /// Takes the ranges of keys that a first bundle gives. Called when all rows are there.
+  func takeBlocks(of bundle: borrowing VerifiedBundle, _ tables: [TrackedTable], in database: borrowing Database) throws {
+    try KeyChanges.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
   }
 
   /// Notes the hub's epochs before the present one: bundles of these are older than what came.

@@ -23,6 +23,8 @@ public struct ImportReport: Sendable {
   public var copy: String?
   /// The version of the dataset to which the bundle brought this device; nil: it had that already.
   public var version: Int64?
+  /// For each table, how many changes the hub is to get of rows that were here before the first bundle; nil: there were no such rows.
+  public var joined: [(table: Name, count: Int)]?
   /// What became of the rows.
   public var tally = RowTally()
   /// The new disagreements, the first of them.
@@ -88,7 +90,7 @@ extension DeviceWorkspace {
   /// Puts a database together that is lost, as far as the archive tells. Returns how many changes are pending in it; nil: nothing was to be
   /// done, or the archive is not complete, and a full bundle must come.
   private func revive(_ lost: LostExports) throws -> Int? {
-    if ending == .takeBack { return nil }
+    if ending == .takeBack || configuration.joins { return nil }
     if case .lost = try databaseCondition() { return try rebuild(lost) }
     guard try hasForeignFile(), try BundleArchive(folder, platform.files).hasAny(), let replaced = try ReplacedFile.find(self)
     else { return nil }

@@ -100,7 +100,7 @@ extension DeviceWorkspace {
   private func trouble() throws -> DeviceStatus.Trouble? {
     do {
       if case .lost(let words) = try databaseCondition() { return .lost(words) }
-      guard try hasForeignFile(), try BundleArchive(folder, platform.files).hasAny() else { return nil }
+      guard try hasForeignFile(), !configuration.joins, try BundleArchive(folder, platform.files).hasAny() else { return nil }
       return .replaced
     } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
       return .damaged(error.message)

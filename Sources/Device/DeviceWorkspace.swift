@@ -126,6 +126,7 @@ public struct DeviceWorkspace: Sendable {
 
   func databaseCondition() throws -> DatabaseCondition {
     let isThere = try platform.files.kind(databasePath) != nil
+    if try configuration.joins && isInitial() { return .initial }
     if try isThere && !isEmptyDatabase() { return .there }
     guard try BundleArchive(folder, platform.files).hasAny() else { return .initial }
     return .lost(isThere ? "The database \(databasePath) is empty." : "The database \(databasePath) is gone.")
@@ -137,6 +138,7 @@ public struct DeviceWorkspace: Sendable {
       if ending == .keep {
         try keys.completeRotation()
         try completeRenewal()
+        try completeChangeOfHub()
         try folder.finish(platform.files)
       }
       return try body()
@@ -198,7 +200,7 @@ final class DeviceSession {
         "The database \(workspace.databasePath) is not the one that Satchel set up: its satchel_ tables are missing.",
         hint: "Put the right file back; or, if this is the one to go on with, see what satchel doctor says of it.")
     }
-    if state.id == workspace.configuration.continues { throw WorkspaceError.renewing }
+    if [workspace.configuration.continues, workspace.configuration.leaves].contains(state.id) { throw WorkspaceError.renewing }
     guard state.id == workspace.configuration.id else {
       throw WorkspaceError(
         "other-device",

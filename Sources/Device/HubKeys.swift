@@ -9,7 +9,7 @@ extension DeviceWorkspace {
   /// The hub's name among this device's keys.
   static let hubKeyName = "hub"
   /// The key that the hub has announced, and may sign with by now.
-  private static let nextHubKeyName = "hub-next"
+  static let nextHubKeyName = "hub-next"
 
   func ownKey() throws -> PublicKey { try keys.ownKey() }
 

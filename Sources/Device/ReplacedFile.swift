@@ -35,7 +35,7 @@ struct ReplacedFile {
   ///
   /// Throws a `WorkspaceError` where the bundles are not there that tell what was known.
   static func find(_ workspace: DeviceWorkspace) throws -> ReplacedFile? {
-    guard try workspace.hasForeignFile() else { return nil }
+    guard try workspace.hasForeignFile(), !workspace.configuration.joins else { return nil }
     let hub = try workspace.hubKeys()
     if hub.isEmpty { return nil }
     let files = workspace.platform.files

@@ -235,7 +235,7 @@ extension DeviceSession {
   }
 
   /// Makes every row what the whole of the hub's rows says, those that are not among them included.
-  private func applyWhole(_ snapshot: Snapshot, with applier: ScopeApplier) throws {
+  func applyWhole(_ snapshot: Snapshot, with applier: ScopeApplier) throws {
     for rows in applier.all.reversed() {
       let theirs = try RowTable(rows.table, in: snapshot.database)
       // Rows that were deleted here, and that the hub has not either.

@@ -3,7 +3,7 @@ import SatchelValues
 
 /// Satchel's own tables in a database, as the SQL that made them.
 public struct OwnTables {
-  private let names: [String]
+  public let names: [String]
 
   public init(madeBy schemas: [String], and others: [String] = []) {
     // CREATE TABLE name ( ...

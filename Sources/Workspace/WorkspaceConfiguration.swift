@@ -14,10 +14,14 @@ public struct WorkspaceConfiguration: Sendable {
   public let incarnation: Incarnation?
   /// The device that this one was, until the hub answers it under its new name; nil: it was none, or has its answer.
   public let continues: ReplicaID?
+  /// Whether rows of this device's own wait for the first bundle of its hub, to join with the hub's.
+  public let joins: Bool
+  /// The device that this one was at a hub that it left, until the next hub's first bundle comes; nil: it left none.
+  public let leaves: ReplicaID?
 
   public init(
     role: Role, dataset: String, id: ReplicaID, name: String, database: String, incarnation: Incarnation?,
-    continues: ReplicaID? = nil
+    continues: ReplicaID? = nil, joins: Bool = false, leaves: ReplicaID? = nil
   ) {
     self.role = role
     self.dataset = dataset
@@ -26,6 +30,15 @@ public struct WorkspaceConfiguration: Sendable {
     self.database = database
     self.incarnation = incarnation
     self.continues = continues
+    self.joins = joins
+    self.leaves = leaves
+  }
+
+  /// The same with other words on how this device came to its hub.
+  public func with(joins: Bool, leaves: ReplicaID?) -> WorkspaceConfiguration {
+    WorkspaceConfiguration(
+      role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation, continues: continues,
+      joins: joins, leaves: leaves)
   }
 
   private static let maximumBytes = 64 << 10
@@ -42,6 +55,8 @@ public struct WorkspaceConfiguration: Sendable {
     ]
     if let incarnation { members.append(.init(name: "incarnation", value: .string(incarnation.text))) }
     if let continues { members.append(.init(name: "continues", value: .string(continues.text))) }
+    if joins { members.append(.init(name: "joins", value: true)) }
+    if let leaves { members.append(.init(name: "leaves", value: .string(leaves.text))) }
     return JSONValue.object(members).prettyBytes
   }
 
@@ -77,7 +92,8 @@ public struct WorkspaceConfiguration: Sendable {
     if role == .device && incarnation == nil { return nil }
     self.init(
       role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
-      continues: document["continues"]?.stringValue.flatMap { ReplicaID($0) })
+      continues: document["continues"]?.stringValue.flatMap { ReplicaID($0) }, joins: document["joins"] == true,
+      leaves: document["leaves"]?.stringValue.flatMap { ReplicaID($0) })
   }
 
   public func databasePath(_ folder: WorkspaceFolder) -> String { folder.path(database) }

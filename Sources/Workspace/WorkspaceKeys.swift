@@ -178,6 +178,20 @@ public struct WorkspaceKeys: Sendable {
       .map { try publicKey(at: Paths.join(folder.formerKeys, $0)) }
   }
 
+  /// Believes nothing any more that somebody signed, now or before. The keys are kept where nothing looks for them by itself.
+  public func renounce(_ name: String) throws {
+    for key in try [trusted(as: name)].compactMap(\.self) + former(of: name) {
+      try retire(key, of: Self.renounced(name))
+      try files.removeIfThere(Paths.join(folder.formerKeys, "\(name)-\(key.id).pub"))
+    }
+    try distrust(name)
+  }
+
+  /// The keys that somebody signed with of whom nothing is believed any more.
+  public func renounced(_ name: String) throws -> [PublicKey] { try former(of: Self.renounced(name)) }
+
+  private static func renounced(_ name: String) -> String { "left-\(name)" }
+
   /// Keeps a key among those that somebody signed with before: what it signed then is still to be checked.
   public func retire(_ key: PublicKey, of name: String = own) throws {
     try files.makeDirectory(folder.formerKeys, mode: 0o755)

@@ -126,7 +126,35 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
         print=$(satchel -C tablet keys show --json | jq -r .fingerprint)
         satchel-hub -C hub device enrol HERE/request --user ann --fingerprint "$print"
         """),
+    CrashCase(
+      testDescription: "a hub left", tool: "satchel", words: Array(leave.dropFirst()),
+      then: """
+        satchel -C tablet renew --hub --request HERE/request
+        \(nextHub)
+        satchel -C tablet import STICK/camp-hub-tablet-2.satchel --fingerprint "$(satchel-hub -C hub status --json | jq -r .fingerprint)"
+        """),
+    CrashCase(
+      testDescription: "rows that join", tool: "satchel",
+      words: ["-C", "tablet", "import", "STICK/camp-hub-tablet-2.satchel", "--fingerprint", "HUBPRINT"],
+      before: [leave, ["bash", "-c", nextHub]],
+      then: "satchel -C tablet import STICK/camp-hub-tablet-2.satchel --fingerprint HUBPRINT"),
   ]
+
+  private static let leave = ["satchel", "-C", "tablet", "renew", "--hub", "--request", "HERE/request"]
+  /// The hub is lost, and the next one has what the office still knows.
+  private static let nextHub = """
+    rm -r hub office.sqlite
+    sqlite3 office.sqlite "CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT);
+      CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), words TEXT, photo TEXT);
+      INSERT INTO sites VALUES ('lake', 'Lake'), ('hill', 'Hill'), ('cave', 'Cave');
+      INSERT INTO reviews VALUES ('r1', 'lake', 'theirs', 'lake.jpg'), ('r2', 'hill', 'steep', NULL)"
+    satchel-hub init hub --dataset camp.json --database office.sqlite
+    mkdir -p hub/files; printf 'a lake' > hub/files/lake.jpg
+    satchel-hub -C hub user add ann
+    print=$(satchel -C tablet keys show --json | jq -r .fingerprint)
+    satchel-hub -C hub device enrol HERE/request --user ann --fingerprint "$print"
+    satchel-hub -C hub emit --device tablet --to STICK
+    """
 
   /// Those that SATCHEL_CRASH names; without it all.
   static let chosen: [CrashCase] = {
@@ -153,6 +181,11 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
       let shown = try world.run("satchel", "-C", "second", "keys", "show", "--json").text
       let key = try JSONDecoder().decode(Shown.self, from: Data(shown.utf8))
       text = text.replacingOccurrences(of: "FINGERPRINT", with: key.fingerprint)
+    }
+    if text.contains("HUBPRINT") {
+      let shown = try world.run("satchel-hub", "-C", "hub", "status", "--json").text
+      let key = try JSONDecoder().decode(Shown.self, from: Data(shown.utf8))
+      text = text.replacingOccurrences(of: "HUBPRINT", with: key.fingerprint)
     }
     return text.replacingOccurrences(of: "STICK", with: world.folder("stick")).replacingOccurrences(
       of: "HERE", with: world.folder.path)

@@ -167,6 +167,12 @@ extension DeviceTool {
     if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
     if let saved = report.saved { text += self.text(saved) }
     if let replayed = report.replayed { text += self.text(replayed: replayed) }
+    if let joined = report.joined {
+      text +=
+        joined.isEmpty
+        ? "The hub has all rows that were here before.\n"
+        : "The hub lacks rows that were here before, or has others (\(Words.tables(joined))): the next export carries them.\n"
+    }
     if let version = report.version { text += "The dataset has version \(version) here from now on.\n" }
     if !report.rekeyed.isEmpty {
       text +=
@@ -230,6 +236,7 @@ extension DeviceTool {
       "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }), "copy": .optional(report.copy),
       "sealed": report.sealed?.json ?? .null, "damaged": report.saved.map(json) ?? .null,
       "replayed": report.replayed.map { .integer(Int64($0)) } ?? .null,
+      "joined": report.joined.map { .tables($0) } ?? .null,
       "files": .integer(Int64(report.attached)),
       "files_newer": .integer(Int64(report.attachedNewer)),
       "files_beside": AttachedWords.json(report.beside),

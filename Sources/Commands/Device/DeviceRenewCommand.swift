@@ -12,16 +12,26 @@ extension DeviceTool {
         has let the device in: where both copies wrote something else into one row, that is a conflict, and nothing is lost. Work may go on meanwhile.
 
         So does a device whose key was revoked and that was found again.
+
+        With --hub the device leaves its hub, which is lost and has no backup, and asks another hub to let it in. It keeps its rows, and capture \
+        goes on. The next hub's first bundle brings both together: what that hub lacks goes out with the next export, and where a row differs, that \
+        is a conflict. At that bundle a person compares the fingerprint of the next hub. Nothing from the lost hub is taken any more. Its bundles \
+        and a copy of the database lie in bundles/archive/former.
         """,
       options: [
         OptionSpec(
           "name", kind: .value("NAME"), help: "the new name: a-z, 0-9, - and _; left out to write the request once more"),
-        OptionSpec("request", kind: .value("FILE"), help: "where to write the request", required: true),
+        OptionSpec("hub", help: "leave the hub, which is lost for good, and ask another one; the name may stay"),
+        Confirmation.yes, OptionSpec("request", kind: .value("FILE"), help: "where to write the request", required: true),
       ],
-      examples: [Example("satchel renew --name tablet-2 --request tablet-2.satchel", "The copy goes on as tablet-2.")],
+      examples: [
+        Example("satchel renew --name tablet-2 --request tablet-2.satchel", "The copy goes on as tablet-2."),
+        Example("satchel renew --hub --request tablet-1.satchel", "The hub is lost, and a new one takes its place."),
+      ],
       changesData: true
     ) { command, context in
       let request = command.path(command.value("request") ?? "")
+      if command.flag("hub") { return try changeHub(command, context, request) }
       let renewed = try open(command, context).renew(name: command.value("name"))
       if command.dryRun {
         let name = command.value("name") ?? renewed.configuration.name
@@ -49,5 +59,42 @@ extension DeviceTool {
           "fingerprint": .string(key.fingerprint),
         ])
     }
+  }
+
+  private static func changeHub(_ command: ParsedCommand, _ context: CommandContext, _ request: String) throws -> Answer {
+    let workspace = try open(command, context)
+    if workspace.configuration.leaves == nil {
+      try Confirmation.ask(
+        "This device leaves its hub for good: nothing from it is taken any more. Is that hub lost, with no backup of it?",
+        command,
+        context)
+    }
+    let left = try workspace.leaveHub(name: command.value("name"))
+    let name = left.workspace.configuration.name
+    if command.dryRun {
+      return Answer(
+        "This device would leave its hub and ask for another one, and \(request) be written.\n",
+        ["device": .string(command.value("name") ?? name), "request": .string(request)])
+    }
+    let key = try left.workspace.writeRequest(to: request)
+    let kept = left.copy.map { "The database as it was is kept in \($0).\n" } ?? ""
+    let text = """
+      This device has left its hub. It keeps all its rows, and work goes on.
+      \(kept)The request is in \(request): carry it to the new hub.
+
+      The fingerprint of this device's new key is
+
+          \(key.fingerprint)
+
+      The new hub's operator types it there, as you read it out: satchel-hub device enrol FILE --user USER
+      Then import the new hub's first bundle, and export.
+
+      """ + (context.console.traits.showsOutput ? KeyCommands.picture(key, colour: context.console.traits.colour) : "")
+    return Answer(
+      text,
+      [
+        "device": .string(name), "id": .string(left.workspace.configuration.id.text), "request": .string(request),
+        "fingerprint": .string(key.fingerprint), "copy": .optional(left.copy),
+      ])
   }
 }

@@ -25,8 +25,11 @@ extension DeviceTool {
       return "Device \(configuration.name) of the dataset \(configuration.dataset).\n" + words(trouble) + outbox
     }
     guard let current = status.current else {
+      let state =
+        configuration.leaves == nil
+        ? "it has no data yet." : "it has left its hub, and keeps its rows for the next one. Work goes on."
       return """
-        Device \(configuration.name) of the dataset \(configuration.dataset): it has no data yet.
+        Device \(configuration.name) of the dataset \(configuration.dataset): \(state)
         Its key's fingerprint is \(status.fingerprint).
         Next: \(status.staged.isEmpty ? "import the hub's first bundle: satchel import FILE" : "satchel apply")
 

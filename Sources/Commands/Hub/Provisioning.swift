@@ -40,6 +40,7 @@ struct Provisioning {
       let hubKey = try hub.keys.ownKey()
       let emitted = try hub.emit(to: name)
       let report = try device.importBundle(emitted.file, fingerprint: hubKey.fingerprint)
+      try Self.refuseRows(of: template, report)
       try new.publish()
       do { return Made(device: try hub.markDelivered(emitted), rows: report.written) } catch {
         try? platform.files.removeTree(folder)
@@ -50,6 +51,16 @@ struct Provisioning {
       try? hub.withdraw(enrolled)
       throw error
     }
+  }
+
+  /// A template is made of rows of nobody's: whose they are, and whether the hub is to have them, nobody has said.
+  private static func refuseRows(of template: String?, _ report: ImportReport) throws {
+    guard let template, let joined = report.joined, !joined.isEmpty || report.conflicts > 0 else { return }
+    let tables = Set(joined.map(\.table.text) + report.found.map(\.table.text)).sorted().joined(separator: ", ")
+    throw Refusal(
+      "template-rows", "The template \(template) has rows in \(tables) that are not the hub's.",
+      hint:
+        "Empty its tables. If they are a site's own rows, and the hub is to have them, that site joins by itself: satchel init")
   }
 
   /// Refuses a folder in a workspace: a backup, a copy or the removal of one would take the other along. Links on the way are followed, because what

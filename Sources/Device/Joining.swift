@@ -1,0 +1,119 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The first bundle of a hub comes to a database that has rows of its own: a site that worked alone joins, or one whose hub was lost.
+extension DeviceWorkspace {
+  /// Whether the database has rows of the dataset, or capture that was kept when a hub was left.
+  func hasOwnRows(_ definition: DatasetDefinition) throws -> Bool {
+    guard try platform.files.kind(databasePath) == .file else { return false }
+    let database = try Database(path: databasePath, mode: .readWrite)
+    if try configuration.joins && database.hasTable("satchel_capture") { return true }
+    for rules in definition.tables {
+      guard try database.tableInfo(rules.name) != nil else { continue }
+      if try database.first("SELECT 1 FROM \(quoted(rules.name))", [:], { _ in true }) ?? false { return true }
+    }
+    return false
+  }
+
+  /// Notes that rows of this device's own are about to join. Without the note, a database without Satchel's tables beside a bundle of the
+  /// hub would look like a file that another program put there.
+  func noteJoining() throws {
+    if ending == .takeBack || configuration.joins { return }
+    try platform.files.replace(
+      folder.configuration, mode: 0o644, contents: configuration.with(joins: true, leaves: configuration.leaves).bytes)
+  }
+
+  /// Brings the rows of the bundle and those that are here together, in one transaction.
+  func join(
+    with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
+  ) throws -> ImportReport {
+    let database = try Database(path: databasePath, mode: .readWrite)
+    try database.prepareForCommand()
+    let tables = try fittingTables(of: definition, in: database)
+    guard let snapshot = try Snapshot.open(bundle, tables: tables) else {
+      throw BundleError.manifest("it is full and has no snapshot.sqlite")
+    }
+    let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, ending: ending)
+    let session = try DeviceSession(self, beginning: database, state(by: bundle.manifest, scope, definition), tables)
+    if ending == .keep { try trustSigner(of: bundle) }
+    // The hub's rows are taken as they are there, whatever got past a CHECK.
+    try session.database.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
+    return try session.database.applyTransaction(ending, to: tables.map(\.name)) {
+      try session.beginWithOwnRows(bundle, scope, definition, snapshot)
+      return try session.applyFirst(bundle, scope, arriving, snapshot)
+    }
+  }
+
+  /// The first bundle is in: this device is one as any other.
+  func noteJoined() throws {
+    // What a command that was killed had begun, `satchel.json` may say by now.
+    let isJoining = try ending == .keep && WorkspaceConfiguration.load(folder, role: .device, files: platform.files).joins
+    if !isJoining { return }
+    try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.with(joins: false, leaves: nil).bytes)
+  }
+
+  private func fittingTables(of definition: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable] {
+    let tables: [TrackedTable]
+    do { tables = try TrackedTable.find(definition, in: database) } catch let error as DatasetError {
+      throw Refusal(
+        "schema-differs", "The rows of \(databasePath) cannot join: at \(error.place) of the dataset, \(error.problem).",
+        hint: "Bring its tables to what the hub's are, then import the file again. Nothing was changed.")
+    }
+    for table in tables {
+      let count = try table.namelessRows(in: database)
+      if count == 0 { continue }
+      throw Refusal(
+        "schema-differs",
+        "\(count) of the rows of \(table.name) have NULL in their key: they have no name by which they could join.",
+        hint: "Give them keys, or delete them, then import the file again. Nothing was changed.")
+    }
+    return tables
+  }
+}
+
+extension DeviceSession {
+  /// Adds Satchel's tables to the database, and makes pending what the hub lacks of its rows.
+  fileprivate func beginWithOwnRows(
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition, _ snapshot: Snapshot
+  ) throws {
+    let isCaptured = try database.hasTable("satchel_capture")
+    var own = OwnRows(tables)
+    try own.takeCaptured(in: database)
+    try workspace.addSatchel(to: database, tables, bundle, scope, definition)
+    try Capture.witness(own.newest, in: database)
+    if !isCaptured {
+      try own.takeUncaptured(at: Capture.tick(now: platform.clock.milliseconds(), in: database), in: database)
+    }
+    guard let begun = try DeviceState.load(from: database) else { throw WorkspaceError.noHubKey(workspace) }
+    state = begun
+    try own.save(as: Generation(state.sequence.rawValue), against: snapshot, in: database)
+  }
+
+  /// Applies the rows of the first bundle below those that are pending.
+  fileprivate func applyFirst(
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ arriving: borrowing ArrivingAttachments, _ snapshot: Snapshot
+  ) throws -> ImportReport {
+    let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
+    let applier = try ScopeApplier(self)
+    for stranded in keys.stranded { try applier.giveUp(stranded) }
+    try applyWhole(snapshot, with: applier)
+    try applier.finish()
+    try workspace.takeBlocks(of: bundle, tables, in: database)
+    if applier.removed > 0 { state.isUnwiped = true }
+    try state.save(in: database)
+    try workspace.begin(arriving, tables, dataset, in: database)
+    var report = ImportReport(
+      manifest: bundle.manifest, verdict: .imported, written: applier.written, removed: applier.removed,
+      conflicts: applier.conflicts, told: 0, rekeyed: keys.rekeyed)
+    report.tally = applier.tally
+    report.found = applier.found
+    report.joined = try PreImageStore.countSteps(tables, since: .zero, unsent: .zero, in: database).tables
+    report.note(arriving)
+    return report
+  }
+}

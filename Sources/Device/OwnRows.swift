@@ -1,0 +1,94 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The rows that a database had before the first bundle of its hub came, as changes that the hub is to get.
+///
+/// A row that the hub lacks is an insert. A row that the hub has too is nothing. A row that the hub has with other values is an insert of
+/// the same key, which the import settles as any other. What was pending at a hub that was left stays what it was.
+struct OwnRows {
+  private struct Found {
+    let place: Int
+    let key: RowKey
+    let images: [PreImage]
+    let row: Row?
+  }
+
+  /// Writes before this generation are of rows as a hub that was left had them.
+  static let firstOwn = Generation(1)
+
+  private let tables: [TrackedTable]
+  private var found: [Found] = []
+  /// The newest stamp that this database had seen.
+  private(set) var newest = Stamp.zero
+
+  init(_ tables: [TrackedTable]) { self.tables = tables }
+
+  /// Reads what was captured since a hub was left, and removes that capture.
+  mutating func takeCaptured(in database: borrowing Database) throws {
+    guard try database.hasTable("satchel_capture") else { return }
+    try Capture.settle(tables, in: database)
+    newest = try max(Capture.newestStamp(in: database), PreImageStore.newestStamp(tables, in: database))
+    for (place, table) in tables.enumerated() {
+      try PreImageStore.each(table, since: .zero, in: database) { key, images, row in
+        found.append(Found(place: place, key: key, images: images, row: row))
+      }
+    }
+    try Self.removeSatchel(from: database)
+  }
+
+  /// Adds each row of a database that nobody has captured.
+  mutating func takeUncaptured(at stamp: Stamp, in database: borrowing Database) throws {
+    for (place, table) in tables.enumerated() {
+      try database.each(table.allRowsSQL) {
+        let row = Row($0.values(from: 0, count: table.schema.columns.count))
+        let image = PreImage(generation: Self.firstOwn, stamp: stamp, row: nil)
+        found.append(Found(place: place, key: table.schema.key(of: row), images: [image], row: row))
+      }
+    }
+  }
+
+  /// Makes all of it pending, as far as it is not in the snapshot of the hub already. Capture is there.
+  func save(as generation: Generation, against snapshot: Snapshot, in database: borrowing Database) throws {
+    let theirs = try tables.map { try RowTable($0, in: snapshot.database) }
+    for own in found {
+      let table = tables[own.place]
+      guard let image = Self.image(of: own, meeting: try theirs[own.place].row(own.key), in: table) else { continue }
+      let pending = PreImage(generation: generation, stamp: image.stamp, row: image.row)
+      try PreImageStore.replace([pending], of: own.key, in: table, database: database)
+    }
+  }
+
+  /// What the row was before this device's change of it; nil: there is no change.
+  private static func image(of own: Found, meeting hub: Row?, in table: TrackedTable) -> PreImage? {
+    guard own.row != hub, let last = own.images.last else { return nil }
+    func image(_ row: Row?) -> PreImage { PreImage(generation: last.generation, stamp: last.stamp, row: row) }
+    let mine = own.images.filter { $0.generation >= firstOwn }
+    guard let row = own.row else { return mine.first?.row.map { image($0) } }
+    guard let hub else { return image(nil) }
+    if let base = mine.first?.row, base != row { return image(base) }
+    // The row has its key from a hub. In tables whose new rows may get other keys an insert would make two rows of it.
+    let isOfHub = mine.first?.row != nil || own.images[0].generation < firstOwn
+    return image(isOfHub && table.renamesRows ? unlike(row, hub) : nil)
+  }
+
+  /// A row that differs from both in each value in which they differ: from what they came is not known.
+  private static func unlike(_ row: Row, _ hub: Row) -> Row {
+    Row(
+      zip(row.values, hub.values).map { own, other in
+        if own == other { return own }
+        return own.isNull || other.isNull ? .string("?") : .null
+      })
+  }
+
+  /// Removes every trigger and every table of Satchel's.
+  private static func removeSatchel(from database: borrowing Database) throws {
+    for type in ["trigger", "table"] {
+      let names = try database.all(
+        "SELECT name FROM sqlite_schema WHERE type = :type AND name LIKE 'satchel\\_%' ESCAPE '\\'", ["type": .string(type)]
+      ) { Name($0.text(0)) }
+      for name in names { try database.execute("DROP \(type) main.\(quoted(name))") }
+    }
+  }
+}

@@ -1,0 +1,249 @@
+import Foundation
+import SatchelJSON
+import Testing
+
+/// A database that has rows before the first bundle of its hub comes: a site that worked alone, or one whose hub was lost.
+@Suite("Joining a hub with rows of one's own")
+struct JoiningTests {
+  private let camp: Camp
+  private static let tables = """
+    CREATE TABLE wells (id TEXT PRIMARY KEY, depth INTEGER, code TEXT UNIQUE);
+    CREATE TABLE visits (id INTEGER PRIMARY KEY, well TEXT REFERENCES wells (id), words TEXT, photo TEXT);
+    """
+
+  init() throws {
+    camp = try Camp()
+    try camp.write(
+      "wells.json",
+      """
+      { "dataset": "wells", "version": 1, "tables": {
+        "wells": { "conflict": "newest" }, "visits": { "parents": ["wells"], "keys": "rekey", "attachments": ["photo"] } } }
+      """)
+    try openHub(
+      "hub",
+      rows: "INSERT INTO wells VALUES ('w1', 10, 'A'), ('w2', 20, 'B'); INSERT INTO visits VALUES (1, 'w1', 'office', NULL);")
+  }
+
+  /// A hub with these rows in its database, and its users.
+  private func openHub(_ name: String, rows: String) throws {
+    try camp.sql("\(name).sqlite", Self.tables + rows)
+    let made = camp.hubAnywhere(
+      "init", camp.path(name), "--dataset", camp.path("wells.json"), "--database", camp.path("\(name).sqlite"))
+    #expect(made.code == 0, "\(made.error)")
+    for user in ["ann", "ben"] { camp.hubAnywhere("-C", camp.path(name), "user", "add", user) }
+  }
+
+  private func hub(_ hub: String, _ words: String...) -> Camp.Outcome { camp.hubAnywhere(["-C", camp.path(hub)] + words) }
+
+  /// Asks for a workspace beside a database that is there, and is let in.
+  private func ask(_ name: String) throws {
+    let made = try camp.deviceAnywhere(
+      "init", camp.path(name), "--dataset", "wells", "--name", name, "--request", camp.path("\(name).request"), "--json"
+    ).json
+    try enrol(name, at: "hub", user: "ann", made)
+  }
+
+  private func enrol(_ name: String, at place: String, user: String, _ made: JSONValue) throws {
+    let fingerprint = try #require(made["fingerprint"]?.stringValue, "\(made)")
+    let enrolled = hub(place, "device", "enrol", camp.path("\(name).request"), "--user", user, "--fingerprint", fingerprint)
+    #expect(enrolled.code == 0, "\(enrolled.error)")
+  }
+
+  /// Imports the newest bundle for the device, with the hub's fingerprint as a person compared it.
+  @discardableResult private func answer(_ name: String, from place: String, isFirst: Bool = false) throws -> Camp.Outcome {
+    let made = try hub(place, "emit", "--device", name, "--json").json["emissions"]?.arrayValue?.first
+    let file = try #require(made?["file"]?.stringValue)
+    if !isFirst { return camp.device(name, "import", file) }
+    let fingerprint = try #require(try hub(place, "status", "--json").json["fingerprint"]?.stringValue)
+    return camp.device(name, "import", file, "--fingerprint", fingerprint)
+  }
+
+  private func deliver(_ name: String, to place: String) throws {
+    let exported = camp.device(name, "export", "--json")
+    let file = try #require(try exported.json["file"]?.stringValue, "\(exported.error)\(exported.out)")
+    let imported = hub(place, "import", file)
+    #expect(imported.code == 0, "\(imported.error)")
+  }
+
+  private func wells(_ database: String) throws -> String {
+    try camp.rows(database, "SELECT id, depth, code FROM wells ORDER BY id")
+  }
+
+  private func site(_ name: String, _ rows: String) throws {
+    try ask(name)
+    try camp.sql("\(name)/data.sqlite", Self.tables + rows)
+  }
+
+  @Test(
+    "rows that the hub lacks are delivered, equal ones are nothing, and different ones are conflicts in which nothing is lost")
+  func site() throws {
+    try site(
+      "site",
+      "INSERT INTO wells VALUES ('w1', 10, 'A'), ('w2', 99, 'B'), ('w3', 30, 'C'); INSERT INTO visits VALUES (7, 'w3', 'ours', NULL);"
+    )
+    let first = try answer("site", from: "hub", isFirst: true)
+    #expect(first.code == 0, "\(first.error)")
+    #expect(
+      first.out.contains(
+        "The hub lacks rows that were here before, or has others (wells 2, visits 1): the next export carries them."),
+      "\(first.out)")
+    #expect(camp.device("site", "doctor").code == 0)
+    try deliver("site", to: "hub")
+    #expect(try answer("site", from: "hub").code == 0)
+    #expect(try wells("hub.sqlite") == "w1|10|A\nw2|99|B\nw3|30|C", "the site's row is the newer one")
+    #expect(try wells("site/data.sqlite") == wells("hub.sqlite"))
+    #expect(try camp.rows("hub.sqlite", "SELECT well, words FROM visits ORDER BY words") == "w1|office\nw3|ours")
+    let records = try hub("hub", "conflicts", "--all", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(records.map { $0["kind"]?.stringValue } == ["insert/insert"])
+    #expect(records.first?["hub_values"]?["depth"] == 20, "what lost is kept")
+    #expect(try camp.rows("hub.sqlite", "SELECT count(*) FROM satchel_log") == "3")
+  }
+
+  @Test("a site's row whose key or UNIQUE value another row has at the hub is rekeyed or kept as a conflict")
+  func collisions() throws {
+    try site(
+      "site",
+      "INSERT INTO wells VALUES ('w1', 10, 'A'), ('mine', 5, 'B'); INSERT INTO visits VALUES (1, 'w1', 'another visit', NULL);")
+    #expect(try answer("site", from: "hub", isFirst: true).code == 0)
+    #expect(try camp.rows("site/data.sqlite", "SELECT words FROM visits ORDER BY words") == "another visit\noffice")
+    try deliver("site", to: "hub")
+    #expect(try answer("site", from: "hub").code == 0)
+    #expect(try camp.rows("hub.sqlite", "SELECT words FROM visits ORDER BY words") == "another visit\noffice")
+    #expect(try wells("site/data.sqlite") == wells("hub.sqlite"))
+    let lost = try camp.rows("site/data.sqlite", "SELECT kind FROM satchel_conflicts")
+    #expect(lost == "unique", "either of the two rows is kept in a record")
+  }
+
+  @Test("tables that do not fit are refused with what differs, nothing is changed, and the file is taken when they fit")
+  func misfit() throws {
+    try ask("site")
+    try camp.sql(
+      "site/data.sqlite",
+      """
+      CREATE TABLE wells (id TEXT PRIMARY KEY, code TEXT UNIQUE);
+      CREATE TABLE visits (id INTEGER PRIMARY KEY, well TEXT, words TEXT, photo TEXT);
+      INSERT INTO wells VALUES ('w9', 'Z');
+      """)
+    let refused = try answer("site", from: "hub", isFirst: true)
+    #expect(refused.code == 3 && refused.error.contains("wells") && refused.error.contains("depth"), "\(refused.error)")
+    #expect(try camp.rows("site/data.sqlite", "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'satchel%'") == "0")
+    try camp.sql(
+      "site/data.sqlite", "DROP TABLE wells; DROP TABLE visits;" + Self.tables + "INSERT INTO wells VALUES ('w9', 9, 'Z')")
+    let taken = try answer("site", from: "hub", isFirst: true)
+    #expect(taken.code == 0, "\(taken.error)")
+    try deliver("site", to: "hub")
+    #expect(try wells("hub.sqlite").hasSuffix("w9|9|Z"))
+  }
+
+  @Test("a dry run of the first import says what it would do, and changes nothing")
+  func rehearsal() throws {
+    try site("site", "INSERT INTO wells VALUES ('w3', 30, 'C');")
+    let file = camp.path("hub/bundles/outbox/wells-hub-site-1.satchel")
+    let fingerprint = try #require(try hub("hub", "status", "--json").json["fingerprint"]?.stringValue)
+    let outcome = camp.device("site", "import", file, "--fingerprint", fingerprint, "--dry-run")
+    #expect(
+      outcome.code == 0 && outcome.out.contains("The hub lacks rows that were here before"), "\(outcome.error)")
+    #expect(try wells("site/data.sqlite") == "w3|30|C")
+    #expect(try camp.rows("site/data.sqlite", "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'satchel%'") == "0")
+  }
+
+  @Test("photos of a site's rows travel with them")
+  func photos() throws {
+    try site("site", "INSERT INTO wells VALUES ('w3', 30, 'C'); INSERT INTO visits VALUES (7, 'w3', 'ours', 'a.jpg');")
+    try camp.makeFolder("site/files")
+    try camp.write("site/files/a.jpg", "a picture")
+    #expect(try answer("site", from: "hub", isFirst: true).code == 0)
+    try deliver("site", to: "hub")
+    #expect(try camp.read("hub/files/a.jpg") == Array("a picture".utf8))
+  }
+
+  // MARK: the hub is lost
+
+  /// Two devices with rows in common and pending work of each, and no hub any more.
+  private func loseHub() throws {
+    for (name, user) in [("x", "ann"), ("y", "ben")] {
+      #expect(hub("hub", "device", "provision", name, "--user", user, "--into", camp.path(name)).code == 0)
+    }
+    try camp.sql("x/data.sqlite", "UPDATE wells SET depth = 11 WHERE id = 'w1'")
+    try deliver("x", to: "hub")
+    try answer("x", from: "hub")
+    try camp.sql("x/data.sqlite", "UPDATE wells SET depth = 21 WHERE id = 'w2'; INSERT INTO wells VALUES ('of-x', 1, 'X')")
+    #expect(camp.device("x", "export").code == 0)
+    try camp.sql(
+      "y/data.sqlite", "INSERT INTO wells VALUES ('of-y', 2, 'Y'); UPDATE visits SET words = 'by y', photo = 'y.jpg' WHERE id = 1"
+    )
+    try camp.makeFolder("y/files")
+    try camp.write("y/files/y.jpg", "of y")
+    try openHub("next", rows: "")
+  }
+
+  private func leave(_ name: String, user: String) throws {
+    let left = camp.device(name, "renew", "--hub", "--request", camp.path("\(name).request"), "--json")
+    #expect(left.code == 0, "\(left.error)")
+    try enrol(name, at: "next", user: user, left.json)
+  }
+
+  @Test("a hub that is lost without a backup is replaced: all rows of all devices, and their pending work, are at the next one")
+  func nextHub() throws {
+    try loseHub()
+    for (name, user) in [("x", "ann"), ("y", "ben")] {
+      try leave(name, user: user)
+      #expect(camp.device(name, "status").out.contains("it has left its hub, and keeps its rows"))
+      try camp.sql("\(name)/data.sqlite", "INSERT INTO wells VALUES ('meanwhile-\(name)', 3, NULL)")
+      let first = try answer(name, from: "next", isFirst: true)
+      #expect(first.code == 0, "\(first.error)")
+      #expect(camp.device(name, "doctor").code == 0, "\(camp.device(name, "doctor").out)")
+      try deliver(name, to: "next")
+    }
+    for name in ["x", "y"] {
+      try answer(name, from: "next")
+      #expect(try wells("\(name)/data.sqlite") == wells("next.sqlite"))
+    }
+    #expect(
+      try wells("next.sqlite")
+        == "meanwhile-x|3|NULL\nmeanwhile-y|3|NULL\nof-x|1|X\nof-y|2|Y\nw1|11|A\nw2|21|B", "the newer of what both had")
+    #expect(
+      try camp.rows("next.sqlite", "SELECT id, words, photo FROM visits") == "1|by y|y.jpg", "a row with a hub's key is one row")
+    #expect(try camp.read("next/files/y.jpg") == Array("of y".utf8))
+    #expect(hub("next", "doctor").code == 0)
+  }
+
+  @Test("nothing of the lost hub is taken any more, nothing of it is deleted, and the next hub's fingerprint is compared")
+  func parted() throws {
+    try loseHub()
+    let old = try #require(
+      try hub("hub", "emit", "--device", "x", "--full", "--json").json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
+    try leave("x", user: "ann")
+    #expect(camp.device("x", "import", old).code == 3)
+    let unknown = try answer("x", from: "next")
+    #expect(unknown.code == 3 && unknown.error.contains("does not know its hub yet"))
+    #expect(try answer("x", from: "next", isFirst: true).code == 0)
+    #expect(camp.device("x", "import", old).code == 3)
+    let kept = try FileManager.default.contentsOfDirectory(atPath: camp.path("x/bundles/archive/former"))
+    #expect(kept.contains("wells-x-hub-2.satchel") && kept.contains { $0.hasPrefix("data-of-hub-") }, "\(kept)")
+    #expect(try wells("x/data.sqlite") == "of-x|1|X\nw1|11|A\nw2|21|B")
+  }
+
+  @Test("the request is written once more, under the same id; and a device without a hub makes no export")
+  func again() throws {
+    try loseHub()
+    func request() throws -> JSONValue {
+      try camp.device("x", "renew", "--hub", "--request", camp.path("x.request"), "--json").json
+    }
+    let (first, second) = try (request(), request())
+    #expect(first["id"] == second["id"] && first["fingerprint"] == second["fingerprint"])
+    #expect(second["copy"] == .null)
+    let exported = camp.device("x", "export")
+    #expect(exported.code != 0 && exported.error.contains("Import the hub's first bundle"), "\(exported.error)")
+    #expect(camp.device("x", "doctor").code == 0)
+  }
+
+  @Test("a dry run of leaving a hub changes nothing")
+  func leaveRehearsal() throws {
+    try loseHub()
+    let before = try camp.read("x/satchel.json")
+    #expect(camp.device("x", "renew", "--hub", "--request", camp.path("x.request"), "--dry-run").code == 0)
+    #expect(try camp.read("x/satchel.json") == before)
+    #expect(camp.device("x", "export").code == 0)
+  }
+}
