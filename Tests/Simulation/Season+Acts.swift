@@ -120,8 +120,12 @@ extension Season {
   private func deliverToHub(_ parcel: Parcel) throws {
     // As the command does.
     for path in try hub.dueByNow() {
-      try deliverToHub(Parcel(device: nil, from: parcel.from, path: path, name: Paths.name(of: path)))
+      try takeAtHub(Parcel(device: nil, from: parcel.from, path: path, name: Paths.name(of: path)))
     }
+    try takeAtHub(parcel)
+  }
+
+  private func takeAtHub(_ parcel: Parcel) throws {
     let before = try Set(admin().rows().keys)
     let captured = try admin().captured()
     do {
