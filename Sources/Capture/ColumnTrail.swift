@@ -6,6 +6,8 @@ import SatchelValues
 public final class ColumnTrail {
   private var columns: [Name: [Name]]
   public private(set) var mappings: [Name: ColumnMapping]
+  /// By table, what rows that were there got in columns that came. The table as it is in the end may declare another default, or none.
+  public private(set) var defaults: [Name: [Name: Value]] = [:]
 
   public init(_ tables: [TrackedTable]) {
     columns = Dictionary(uniqueKeysWithValues: tables.map { ($0.name, $0.schema.columns) })
@@ -17,7 +19,12 @@ public final class ColumnTrail {
     for (table, known) in columns {
       guard let now = try database.tableInfo(table)?.schema.columns, now != known else { continue }
       columns[table] = now
-      mappings[table] = mappings[table]?.then(ColumnMapping(from: known, to: now))
+      let step = ColumnMapping(from: known, to: now)
+      mappings[table] = mappings[table]?.then(step)
+      var values: [Name: Value] = [:]
+      for (name, value) in defaults[table] ?? [:] { if let name = step.current(name) { values[name] = value } }
+      for (name, value) in zip(step.new, try database.defaultValues(of: step.new, in: table)) { values[name] = value }
+      defaults[table] = values
     }
   }
 }

@@ -74,8 +74,8 @@ public final class VersionStep {
     for table in added { try Capture.add(table, to: database) }
     let carried = try before.map { before in
       try (
-        known: before.known.carried(to: kept, mappings, at: folder.file("known-new.sqlite"), in: database),
-        pending: before.pending.carried(to: kept, mappings, at: folder.file("pending-new.sqlite"), in: database)
+        known: before.known.carried(to: kept, mappings, trail.defaults, at: folder.file("known-new.sqlite"), in: database),
+        pending: before.pending.carried(to: kept, mappings, trail.defaults, at: folder.file("pending-new.sqlite"), in: database)
       )
     }
     self.tables = tables
@@ -129,14 +129,17 @@ public final class VersionStep {
 extension KnownRows {
   /// The same rows in the columns that their tables have by now.
   fileprivate func carried(
-    to tables: [TrackedTable], _ mappings: [Name: ColumnMapping], at path: String, in database: borrowing Database
+    to tables: [TrackedTable], _ mappings: [Name: ColumnMapping], _ defaults: [Name: [Name: Value]], at path: String,
+    in database: borrowing Database
   ) throws -> KnownRows {
     let carried = try KnownRows(at: path, like: database, tables: tables)
     for target in carried.tables {
       guard let source = table(target.name) else { continue }
       if let mapping = mappings[target.name] { target.expect(mapping) }
+      let came = (defaults[target.name] ?? [:]).compactMap { name, value in target.schema.position(of: name).map { ($0, value) } }
       try source.eachRow { row in
-        let moved = target.row(of: source.schema.fields(row))
+        var moved = target.row(of: source.schema.fields(row))
+        for (column, value) in came { moved[column] = value }
         try target.set(target.schema.key(of: moved), moved)
       }
       target.expect(columns: target.schema.columns)
