@@ -70,6 +70,13 @@ public struct BundleDraft: ~Copyable {
     entries.append(StagedEntry(.dataset, try entry.finish()))
   }
 
+  public mutating func addState(_ state: StateEntry) throws {
+    var entry = try EntryWriter(in: folder)
+    try entry.write(state.bytes)
+    entries.append(StagedEntry(.state, try entry.finish()))
+    critical.append(.state)
+  }
+
   /// - Parameter migrations: in the order of their versions.
   public mutating func addMigrations(_ migrations: [Migration]) throws {
     try addLines(.migrations) { line in for migration in migrations { try line(migration) } }
@@ -172,7 +179,7 @@ public struct BundleDraft: ~Copyable {
   }
 
   private mutating func add(_ name: EntryName, _ file: StagedFile, _ tally: LineTally) {
-    if let needed = tally.needed { critical.append(needed) }
+    critical += tally.needed.sorted { $0.rawValue < $1.rawValue }
     if tally.count == 0 { return }
     counts[name] = tally.count
     entries.append(StagedEntry(name, file))
@@ -192,7 +199,8 @@ public struct BundleDraft: ~Copyable {
   /// the bundle while it is locked, and the file be compressed when it is not.
   public mutating func seal(_ manifest: Manifest, with key: borrowing SigningKey) throws -> SealedBundle {
     var manifest = manifest
-    manifest.critical = critical + (manifest.body.continuation == nil ? [] : [.continues])
+    let named = critical.indices.filter { !critical[..<$0].contains(critical[$0]) }.map { critical[$0] }
+    manifest.critical = named + (manifest.body.continuation == nil ? [] : [.continues])
     manifest.attachments = count(of: .attachments)
     manifest.blobs = Int64(entries.count { $0.name.isBlob })
     entries.sort { $0.name < $1.name }

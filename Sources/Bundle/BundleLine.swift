@@ -31,12 +31,12 @@ struct LineWriter: Sendable {
 final class LineTally {
   private let progress: (any ProgressObserver)?
   private(set) var count: Int64 = 0
-  private(set) var needed: Manifest.Critical?
+  private(set) var needed: Set<Manifest.Critical> = []
 
   init(_ progress: (any ProgressObserver)?) { self.progress = progress }
 
-  func add(_ more: Int, _ critical: Manifest.Critical? = nil) {
-    needed = needed ?? critical
+  func add(_ more: Int, _ critical: [Manifest.Critical] = []) {
+    for feature in critical { needed.insert(feature) }
     let told = count / 1024
     count += Int64(more)
     if count / 1024 > told { progress?.observe(Progress(.collecting, count)) }
@@ -49,20 +49,22 @@ protocol BundleLine {
   /// What it is about, for people.
   var rowName: String { get }
   /// What a reader must understand to take it.
-  var critical: Manifest.Critical? { get }
+  var critical: [Manifest.Critical] { get }
 }
 
 extension BundleLine {
-  var critical: Manifest.Critical? { nil }
+  var critical: [Manifest.Critical] { [] }
 }
 
 extension ChangeLine: BundleLine {
-  var critical: Manifest.Critical? { content.isAboutKeys ? .keys : nil }
+  var critical: [Manifest.Critical] { content.isAboutKeys ? [.keys] : before.isEmpty ? [] : [.unseen] }
 
   var rowName: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
 }
 
 extension ConflictRecord: BundleLine {
+  var critical: [Manifest.Critical] { kind == .unseen ? [.unseen] : [] }
+
   var rowName: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
 }
 

@@ -37,14 +37,21 @@ public struct ChangeLine: Hashable, Sendable {
   /// From a device: the first write that its change is made of; nil: not known.
   public let first: FirstWrite?
   public let content: Content
+  /// From the hub: the first eight bytes of the digests that the row may have on the device, one for each emission on which the device may
+  /// be; nil stands for a row that is not there. Empty: the hub does not say.
+  public var before: [UInt64?] = []
 
-  public init(table: Name, key: RowKey, generation: Generation?, stamp: Stamp, first: FirstWrite? = nil, content: Content) {
+  public init(
+    table: Name, key: RowKey, generation: Generation?, stamp: Stamp, first: FirstWrite? = nil, content: Content,
+    before: [UInt64?] = []
+  ) {
     self.table = table
     self.key = key
     self.generation = generation
     self.stamp = stamp
     self.first = first
     self.content = content
+    self.before = before
   }
 }
 

@@ -65,6 +65,14 @@ extension ChangeLine {
       writer.key("number")
       writer.integer(number.rawValue)
     }
+    if !before.isEmpty {
+      writer.key("before")
+      writer.beginArray()
+      for digest in before {
+        if let digest { writer.string(utf8: Stamp(Int64(bitPattern: digest)).hexadecimalBytes) } else { writer.null() }
+      }
+      writer.endArray()
+    }
     writer.endObject()
   }
 

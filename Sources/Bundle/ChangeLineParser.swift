@@ -12,7 +12,7 @@ struct ChangeLineParser {
   init(_ limits: BundleLimits) { self.limits = limits }
 
   private enum Member: String, CaseIterable {
-    case table, op, key, generation, stamp, first, more, row, set, was, to, number
+    case table, op, key, generation, stamp, first, more, row, set, was, to, number, before
     /// Once: `allCases` makes an array for everyone who asks.
     static let all = allCases
   }
@@ -68,6 +68,7 @@ struct ChangeLineParser {
     case .was: draft.was = try scanner.readFields(named: &columns)
     case .to: draft.to = try scanner.readKey()
     case .number: draft.number = EmissionNumber(try scanner.readNatural())
+    case .before: draft.before = try scanner.readShortDigests()
     }
   }
 
@@ -87,6 +88,7 @@ struct ChangeLineParser {
     var was: [Field]?
     var to: RowKey?
     var number: EmissionNumber?
+    var before: [UInt64?] = []
 
     func finished() throws(LineProblem) -> ChangeLine {
       guard let table, let key, let stamp, operation != nil || unknownOperation != nil else {
@@ -106,8 +108,12 @@ struct ChangeLineParser {
       if generation == nil && first != nil || first == nil && more != nil {
         throw LineProblem("first or more does not belong to it")
       }
+      guard before.isEmpty || generation == nil && !content.isAboutKeys else {
+        throw LineProblem("op \(word) has not the members that belong to it")
+      }
       let first = first.map { FirstWrite(stamp: $0, isOnly: !(more ?? false)) }
-      return ChangeLine(table: table, key: key, generation: generation, stamp: stamp, first: first, content: content)
+      return ChangeLine(
+        table: table, key: key, generation: generation, stamp: stamp, first: first, content: content, before: before)
     }
 
     /// What a line has that tells of keys, and nothing besides.
@@ -119,5 +125,40 @@ struct ChangeLineParser {
     }
 
     private var word: String { operation?.rawValue ?? unknownOperation ?? "" }
+  }
+}
+
+extension JSONScanner {
+  /// The first eight bytes of digests, as sixteen digits each; null stands for a row that is not there.
+  fileprivate mutating func readShortDigests() throws -> [UInt64?] {
+    var digests: [UInt64?] = []
+    try beginArray()
+    while try nextElement() {
+      guard digests.count < Manifest.Scope.mostFollowed else { throw LineProblem("before names too many digests") }
+      if try peek() == .null {
+        try readNull()
+        digests.append(nil)
+      } else {
+        guard let digest = try UInt64(shortDigest: readString()) else { throw LineProblem("before names what is no digest") }
+        digests.append(digest)
+      }
+    }
+    return digests
+  }
+}
+
+extension UInt64 {
+  /// nil: these are not sixteen lower-case digits.
+  fileprivate init?(shortDigest digits: [UInt8]) {
+    guard digits.count == 16 else { return nil }
+    var value: UInt64 = 0
+    for digit in digits {
+      switch digit {
+      case 48...57: value = value << 4 | UInt64(digit - 48)
+      case 97...102: value = value << 4 | UInt64(digit - 87)
+      default: return nil
+      }
+    }
+    self = value
   }
 }

@@ -124,6 +124,9 @@ public final class ChangeLines {
   }
 
   private func check(_ line: ChangeLine) throws(LineProblem) {
+    guard line.before.isEmpty || manifest.critical.contains(.unseen) else {
+      throw LineProblem("it tells what the row was, and the manifest does not say so")
+    }
     if line.content.isAboutKeys {
       tellsOfKeys = true
       guard manifest.critical.contains(.keys) else { throw LineProblem("it tells of keys, and the manifest does not say so") }

@@ -3,7 +3,7 @@ import SatchelValues
 
 /// The entries that a bundle may have, in the order in which they stand.
 public enum EntryName: Hashable, Sendable, Comparable {
-  case signature, sums, manifest, changes, resolutions, conflicts, dataset, migrations, snapshot, part, files, attachments
+  case signature, sums, manifest, changes, resolutions, conflicts, dataset, migrations, snapshot, part, files, attachments, state
   /// An attached file's content, named by the beginning of its digest.
   case blob(BlobName)
 
@@ -12,7 +12,7 @@ public enum EntryName: Hashable, Sendable, Comparable {
     (.signature, "B2SUMS.minisig"), (.sums, "B2SUMS"), (.manifest, "manifest.json"), (.changes, "changes.jsonl"),
     (.resolutions, "resolutions.jsonl"), (.conflicts, "conflicts.jsonl"), (.dataset, "dataset.json"),
     (.migrations, "migrations.jsonl"), (.snapshot, "snapshot.sqlite"), (.part, "part"), (.files, "files.sqlite"),
-    (.attachments, "attachments.jsonl"),
+    (.attachments, "attachments.jsonl"), (.state, "state.json"),
   ]
   private static let blobs = "blobs/"
 

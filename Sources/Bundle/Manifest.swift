@@ -34,6 +34,10 @@ public struct Manifest: Hashable, Sendable {
     case continues
     /// What is said of attached files, and their contents.
     case attachments
+    /// Digests of the rows that a device holds.
+    case state
+    /// Lines that tell what a device must have before it takes them, and conflicts of the kind `unseen`.
+    case unseen
   }
 
   public enum Body: Hashable, Sendable {
@@ -168,6 +172,8 @@ public struct Manifest: Hashable, Sendable {
     public var former: [Epoch]?
     /// Emissions of earlier histories whose files have come to the hub.
     public var collected: [Digest] = []
+    /// The sums of which the hub wants the rows one by one, in the device's next bundle.
+    public var compare: [StateEntry.Question] = []
 
     public init(
       epoch: Epoch, number: EmissionNumber, after: EmissionNumber, extent: Extent, acknowledged: SequenceNumber,
@@ -229,6 +235,8 @@ public struct Manifest: Hashable, Sendable {
   public internal(set) var blobs: Int64 = 0
   /// The same.
   public internal(set) var critical: [Critical] = []
+  /// The critical features that the sender can read: only these may be in bundles for it. Empty: the sender does not say.
+  public var understands: Set<Critical> = []
   /// For whom what is for the sender may be encrypted; nil: it does not say.
   public var recipient: AgeRecipient?
   public var rotation: Rotation?

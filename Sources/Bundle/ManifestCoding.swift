@@ -42,6 +42,9 @@ extension Manifest {
 
   private var keyMembers: [JSONValue.Member] {
     var members: [JSONValue.Member] = []
+    if !understands.isEmpty {
+      members.append(.init(name: "understands", value: .array(understands.map(\.rawValue).sorted().map { .string($0) })))
+    }
     if let recipient { members.append(.init(name: "recipient", value: .string(recipient.text))) }
     if let rotation {
       let value: JSONValue = ["key": .string(rotation.key.line), "recipient": .string(rotation.recipient.text)]
@@ -128,6 +131,7 @@ extension Manifest {
       (manifest.attachments, manifest.blobs) = (try counts.natural("attachments", from: 1), try counts.natural("blobs"))
     }
     manifest.critical = understood
+    manifest.understands = try fields.understood()
     manifest.recipient = try fields.recipient("recipient")
     manifest.rotation = try fields.rotation()
     manifest.revoked = try fields.revocations()
@@ -183,6 +187,7 @@ extension Manifest.Scope {
     follows = try fields.follows()
     former = try fields.formerEpochs()
     collected = try fields.digests("collected")
+    compare = try fields.questions()
   }
 }
 

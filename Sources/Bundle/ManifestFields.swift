@@ -112,6 +112,27 @@ struct ManifestFields {
     return chain
   }
 
+  /// The critical features that the sender can read, as far as they are known here.
+  func understood() throws(BundleError) -> Set<Manifest.Critical> {
+    guard let value = object["understands"] else { return [] }
+    guard let list = value.arrayValue, list.count <= 100, list.allSatisfy({ $0.stringValue != nil }) else {
+      throw .manifest("understands is no list of names, or too long")
+    }
+    return Set(list.compactMap { $0.stringValue.flatMap { Manifest.Critical(rawValue: $0) } })
+  }
+
+  /// The sums of which the hub wants the rows one by one.
+  func questions() throws(BundleError) -> [StateEntry.Question] {
+    guard let value = object["compare"] else { return [] }
+    guard let list = value.arrayValue, list.count <= Manifest.Scope.mostCompared else {
+      throw .manifest("compare is no list, or too long")
+    }
+    return try list.map { item throws(BundleError) in
+      guard let question = StateEntry.Question(json: item) else { throw .manifest("compare asks for sums that cannot be") }
+      return question
+    }
+  }
+
   func lost() throws(BundleError) -> [AttachmentPath] {
     guard let value = object["lost"] else { return [] }
     guard let list = value.arrayValue else { throw .manifest("lost is no list") }

@@ -43,6 +43,8 @@ extension Manifest.Changes {
 extension Manifest.Scope {
   /// At most so many emissions are named on which a device may be: more than ten years of daily bundles without an answer.
   public static let mostFollowed = 4_096
+  /// At most so many tables are compared row by row at a time.
+  public static let mostCompared = 1_000
   /// At most so many earlier epochs are named.
   public static let mostEpochs = 1_024
   /// A number may be above the last one by so much, within one epoch. A larger step is a mistake, or a thief's who wants to be the last.
@@ -81,6 +83,7 @@ extension Manifest.Scope {
     }
     if let former { members.append(.init(name: "former", value: .array(former.map { .string($0.text) }))) }
     if !collected.isEmpty { members.append(.init(name: "collected", value: collected.json)) }
+    if !compare.isEmpty { members.append(.init(name: "compare", value: .array(compare.map(\.json)))) }
     return members
   }
 }

@@ -16,6 +16,9 @@ extension Manifest {
     guard critical.contains(.attachments) == (attachments > 0) else {
       throw .manifest("what it says of attached files and what critical says of them do not go together")
     }
+    guard critical.contains(.state) == present.contains(.state) else {
+      throw .manifest("what it says of the state of rows and what critical says of it do not go together")
+    }
     let (required, allowed) = body.entries(critical)
     if let missing = required.first(where: { !present.contains($0) }) { throw .manifest("it has no \(missing.rawValue)") }
     if let strange = present.first(where: { !required.contains($0) && !allowed.contains($0) && !$0.isBlob }) {
@@ -45,6 +48,9 @@ extension Manifest {
     }
     guard !critical.contains(.keys) || changes > 0 else {
       throw .manifest("critical names keys, and there are no lines that tell of them")
+    }
+    guard !critical.contains(.unseen) || changes + conflicts > 0 else {
+      throw .manifest("critical names unseen, and there are no lines that could tell of that")
     }
     guard critical.contains(.continues) == (body.continuation != nil) else {
       throw .manifest("what continues and what critical says of it do not go together")
@@ -78,7 +84,7 @@ extension Manifest.Body {
   /// What a bundle of this kind must carry behind its manifest, and what it may carry besides.
   fileprivate func entries(_ critical: [Manifest.Critical]) -> (required: [EntryName], allowed: [EntryName]) {
     switch self {
-    case .changes: ([], [.changes, .resolutions, .conflicts, .snapshot, .attachments])
+    case .changes: ([], [.changes, .resolutions, .conflicts, .snapshot, .attachments, .state])
     case .scope(let scope):
       switch scope.extent {
       case .full:

@@ -62,6 +62,15 @@ public struct VerifiedBundle: ~Copyable {
     return try platform.files.read(path, limit: limit)
   }
 
+  /// The digests of the rows that a device holds; nil where the bundle carries none.
+  public func state() throws -> StateEntry? {
+    guard let path = path(of: .state) else { return nil }
+    if entries.contains(where: { $0.name == .state && $0.bytes > StateEntry.mostBytes }) {
+      throw BundleError.tooLarge("The entry state.json", limit: Int64(StateEntry.mostBytes))
+    }
+    return try StateEntry(json: platform.files.read(path, limit: StateEntry.mostBytes))
+  }
+
   /// The migrations that it carries, in the order of their versions; none of a version above the bundle's own.
   public func migrations() throws -> [Migration] {
     var migrations: [Migration] = []

@@ -9,6 +9,8 @@ public enum ConflictKind: String, Sendable, CaseIterable {
   case constraint
   case forbidden
   case revoked
+  /// No change that was captured: the device's row is not what the hub had sent.
+  case unseen
 }
 
 /// Whose value stands in a column, or in the row.

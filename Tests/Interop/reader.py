@@ -32,7 +32,7 @@ import nacl.exceptions
 import zstandard
 
 NAMES = ["B2SUMS.minisig", "B2SUMS", "manifest.json", "changes.jsonl", "resolutions.jsonl", "conflicts.jsonl", "dataset.json",
-         "migrations.jsonl", "snapshot.sqlite", "part", "files.sqlite", "attachments.jsonl"]
+         "migrations.jsonl", "snapshot.sqlite", "part", "files.sqlite", "attachments.jsonl", "state.json"]
 BLOB = re.compile("blobs/[0-9a-f]{64}")
 LINES = ["changes.jsonl", "resolutions.jsonl", "conflicts.jsonl"]
 
@@ -604,7 +604,7 @@ def check_version(manifest):
     must(take(manifest, "format", count_from_1) == 1, f"format: {NEWER}")
     critical = take(manifest, "critical", lambda names: names if isinstance(names, list) else refuse("no array"))
     must(all(isinstance(name, str) for name in critical), "critical: no texts")
-    must(set(critical) <= {"keys", "continues", "attachments"}, f"critical: {NEWER}")
+    must(set(critical) <= {"keys", "continues", "attachments", "state", "unseen"}, f"critical: {NEWER}")
     must(len(critical) == len(set(critical)), "critical: a name twice")
     kind = take(manifest, "kind", lambda name: name if isinstance(name, str) else refuse("no text"))
     must(kind in MEMBERS, f"kind: {NEWER}")
@@ -740,7 +740,8 @@ def check_places(manifest, present):
     else:
         needed, allowed = [], ["changes.jsonl", "conflicts.jsonl", "dataset.json", "migrations.jsonl"]
     if manifest["kind"] in ("changes", "scope"):
-        allowed = [*allowed, "attachments.jsonl", *(name for name in present if name not in NAMES)]
+        allowed = [*allowed, "attachments.jsonl", *(["state.json"] if manifest["kind"] == "changes" else []), *(name for name in present if name not in NAMES)]
+    must(("state.json" in present) == ("state" in manifest["critical"]), "critical says otherwise than state.json")
     must(set(needed) <= set(present) <= set(allowed), f"entries of {manifest['kind']}")
     check_blobs(manifest, present)
     must("dataset.json" in present or "migrations.jsonl" not in present, "migrations without the definition to which they lead")
@@ -809,7 +810,7 @@ def show_conflict(line, manifest):
         take(line, "table", text_of), take(line, "op", word("insert", "update", "delete")), take(line, "key", key_of),
         f"generation {take(line, 'generation', count)}", take(line, "stamp", stamp),
         take(line, "kind", word("update/update", "delete/update", "update/delete", "insert/insert", "unique", "foreign key",
-                                "constraint", "forbidden", "revoked")),
+                                "constraint", "forbidden", "revoked", "unseen")),
         take(line, "state", word("open", "settled", "held", "resolved")), "base " + take(line, "base_values", row_or_null),
         "hub " + take(line, "hub_values", row_or_null), "device " + take(line, "device_values", row_or_null),
         "winners {" + take(line, "winners", winners) + "}", take(line, "winner", SIDE)]
@@ -1063,6 +1064,8 @@ def show(bundle):
             text += show_snapshot(path, bundle.manifest)
         elif name == "attachments.jsonl":
             text += show_attachments(bundle.folder, bundle.manifest, dict(list(bundle.digests.items())[1:]))
+        elif name == "state.json":
+            text.append("state | " + bundle.digests[name])
         elif name in NAMES:
             text.append("part | " + bundle.digests[name])
     return "\n".join(text) + "\n"

@@ -25,6 +25,7 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
   if let path = bundle.path(of: .part) {
     lines.append("part | \(Digest.of(try HostFileSystem().read(path, limit: 1 << 24)).hexadecimal)")
   }
+  let state = try bundle.path(of: .state).map { Digest.of(try HostFileSystem().read($0, limit: 1 << 24)).hexadecimal }
   for line in try bundle.attachments() {
     let op = line.isFile ? "file" : "has"
     let content = try bundle.path(of: line).map { try HostFileSystem().read($0, limit: 1 << 24) }
@@ -32,6 +33,7 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
     let was = line.was.map { " | was \($0.hexadecimal)" } ?? ""
     lines.append("attachment | \(op) | \(text(line.path.text)) | \(line.digest.hexadecimal)\(was)\(shown)")
   }
+  if let state { lines.append("state | \(state)") }
   return lines.map { $0 + "\n" }.joined()
 }
 

@@ -75,6 +75,7 @@ struct ConflictView {
     case .constraint: "the database does not allow a row like this"
     case .forbidden: "the user may not make this change"
     case .revoked: "the row is no longer to be seen by this user"
+    case .unseen: "the row on the device was not what the hub had sent, and no change of it was captured"
     }
   }
 
