@@ -7,7 +7,7 @@
 #   HISTORIES  how many random histories of hub and devices, and of scopes, `make histories` tries (1000)
 #   ROWS       how many rows each side brings in `make histories` while other processes write (100000)
 #   PROGRAMS   how many random programs of writers in captured databases `make histories` tries (20000)
-#   ONLY       parts of `make bench`: start, capture, cycle, peers, growth, scope, memory
+#   ONLY       parts of `make bench`: start, capture, cycle, peers, growth, scope, proof, memory
 #   QUICK      1: `make bench` measures less, in two minutes
 
 SWIFT     ?= swift

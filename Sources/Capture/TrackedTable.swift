@@ -170,6 +170,13 @@ extension TrackedTable {
 }
 
 extension TrackedTable {
+  /// All rows that have a name, with all columns, in no order.
+  public var namedRowsSQL: String {
+    "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) WHERE NOT (\(isNamelessSQL))"
+  }
+}
+
+extension TrackedTable {
   /// How many rows there are.
   public func count(in database: borrowing Database) throws -> Int64 {
     try database.first("SELECT count(*) FROM \(quoted(name))") { $0.integer(0) } ?? 0

@@ -36,7 +36,8 @@ public struct DatasetChange: Sendable {
       return changed.isEmpty ? nil : (table.name, changed)
     }
     members = [
-      ("snapshot", old.snapshot == new.snapshot), ("encrypt", old.encryption == new.encryption),
+      ("snapshot", old.snapshot == new.snapshot), ("prove", old.prove == new.prove),
+      ("encrypt", old.encryption == new.encryption),
       ("escrow", old.escrow.map(\.text) == new.escrow.map(\.text)), ("attributes", old.attributes == new.attributes),
     ].filter { !$0.1 }.map(\.0)
   }

@@ -6,6 +6,7 @@ public struct DatasetDefinition: Sendable {
   public let name: String
   public let version: Int64
   public let snapshot: SnapshotRule
+  public let prove: ProofRule
   /// Whether bundles are encrypted where nobody says otherwise.
   public let encryption: EncryptionRule
   /// Who can open encrypted bundles beside their sender and their recipient.
@@ -53,6 +54,24 @@ public enum SnapshotRule: Hashable, Sendable {
     case .always: true
     case .never: false
     case .every(let count): (sequence.rawValue - 1) % count == 0
+    }
+  }
+}
+
+/// When a device's bundle carries digests of its rows, by which the hub checks that both have the same.
+public enum ProofRule: Hashable, Sendable {
+  case always, never
+  case every(Int64)
+
+  public static let usual = ProofRule.every(8)
+
+  /// Whether an export carries them.
+  /// - Parameter last: the export that carried them last; nil: none has since the last full bundle.
+  public func applies(to sequence: SequenceNumber, after last: SequenceNumber?) -> Bool {
+    switch self {
+    case .always: true
+    case .never: false
+    case .every(let count): last.map { sequence.rawValue - $0.rawValue >= count } ?? true
     }
   }
 }

@@ -16,7 +16,8 @@ extension DatasetDefinition {
         hint: "It is the file that names tables and rules: docs/guides/developer.md shows one.")
     }
     let root = try Members(
-      document, at: "", known: ["dataset", "version", "snapshot", "encrypt", "escrow", "attributes", "attachments", "tables"])
+      document, at: "",
+      known: ["dataset", "version", "snapshot", "prove", "encrypt", "escrow", "attributes", "attachments", "tables"])
     name = try root.string("dataset")
     guard isSafeName(name) else {
       throw DatasetError("dataset", "\"\(name)\" cannot be part of a file name", hint: safeNameHint)
@@ -26,6 +27,7 @@ extension DatasetDefinition {
       throw DatasetError("version", "it must be a whole number from 1 on, below 2^53")
     }
     snapshot = try Self.snapshotRule(root)
+    prove = try Self.proofRule(root)
     encryption = try root.word("encrypt", of: EncryptionRule.self) ?? .never
     escrow = try Self.escrow(root)
     attachments = try Self.attachments(root)
@@ -59,6 +61,16 @@ extension DatasetDefinition {
     case .string("always"): return .always
     case .string("never"): return .never
     default: throw DatasetError("snapshot", "it is \"first\", \"always\", \"never\" or a whole number from 1 on")
+    }
+  }
+
+  private static func proofRule(_ root: Members) throws(DatasetError) -> ProofRule {
+    switch root["prove"] {
+    case nil: return .usual
+    case .integer(let count) where count > 0: return .every(count)
+    case .string("always"): return .always
+    case .string("never"): return .never
+    default: throw DatasetError("prove", "it is \"always\", \"never\" or a whole number from 1 on")
     }
   }
 

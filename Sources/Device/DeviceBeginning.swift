@@ -156,6 +156,7 @@ extension DeviceWorkspace {
     state.sequence = max(scope.acknowledged, SequenceNumber(exports))
     state.acknowledged = scope.acknowledged
     state.take(scope, digest: bundle.digest, signature: bundle.signature)
+    state.takeProofWishes(of: manifest, scope)
     try install(tables, in: database)
     try noteFormer(scope.former ?? [], in: database)
     try RevokedKeys.take(manifest, into: &state, in: database)

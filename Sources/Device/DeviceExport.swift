@@ -19,6 +19,8 @@ public struct ExportReport: Sendable {
   public var attachedLeft = 0
   /// Attached files that are gone here, and for which it asks the hub.
   public var attachedLost = 0
+  /// Whether it carries digests of all rows.
+  public var isProved = false
   /// False: nothing had changed since the last export, whose file is named here.
   public let isNew: Bool
 }
@@ -29,14 +31,16 @@ extension DeviceWorkspace {
   /// Where nothing is new since the last export nothing is written, and the report names that one.
   /// - Parameters:
   ///   - snapshot: carry the whole database too, whatever the dataset's rule says.
+  ///   - proof: carry digests of all rows, by which the hub checks them, whatever the dataset's rule says.
   ///   - encryption: an export that is there already is encrypted as it lies there.
   ///   - attachedBytes: how much of attached files it carries at most; nil: what the dataset says. The others go with the next exports.
   public func export(
-    snapshot: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
+    snapshot: Bool = false, proof: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
   ) throws -> ExportReport {
     try locked {
       try exportHere(
-        session(), snapshot: snapshot ? .always : .asTheDatasetSays, encryption: encryption, attachedBytes: attachedBytes)
+        session(), snapshot: snapshot ? .always : .asTheDatasetSays, proof: proof ? .now : .asTheDatasetSays,
+        encryption: encryption, attachedBytes: attachedBytes)
     }
   }
 
@@ -45,7 +49,8 @@ extension DeviceWorkspace {
 
   /// The same, for who holds the workspace's lock.
   func exportHere(
-    _ session: DeviceSession, snapshot: SnapshotWish, encryption: Encryption, attachedBytes: Int64? = nil
+    _ session: DeviceSession, snapshot: SnapshotWish, proof: ProofWish = .asTheDatasetSays, encryption: Encryption,
+    attachedBytes: Int64? = nil
   ) throws -> ExportReport {
     if try keys.areDiscarded() {
       throw WorkspaceError(
@@ -57,14 +62,16 @@ extension DeviceWorkspace {
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     try DeviceAttachments(session).sweep()
     func standing() throws -> ExportRecord? {
-      guard snapshot != .always, let last = try session.lastExport(), try session.isNothingNew(since: last) else { return nil }
+      guard snapshot != .always, !session.isProofWanted(proof), let last = try session.lastExport(),
+        try session.isNothingNew(since: last)
+      else { return nil }
       return last
     }
     let attached = try DeviceAttachments(session).stage(into: &draft, atMost: attachedBytes) { try standing() != nil }
     let (counts, record) = try session.database.writeTransaction(ending) {
       try Capture.settle(session.tables, in: session.database)
       if !attached.isDue, let last = try standing() { return (try session.countSteps(), last) }
-      return try session.seal(into: &draft, attached, snapshot: snapshot, key: key)
+      return try session.seal(into: &draft, attached, snapshot: snapshot, proof: proof, key: key)
     }
     // Writers wait for the rows to be read, and not for the file: if that fails, its number is like that of a stick that was lost.
     if let sealed = record.sealed {
@@ -99,6 +106,7 @@ struct ExportRecord {
   let file: String
   let isWritten: Bool
   var sealed: SealedBundle?
+  var isProved: Bool { sealed?.manifest.critical.contains(.state) ?? false }
 }
 
 extension DeviceSession {
@@ -171,6 +179,7 @@ extension DeviceSession {
   /// Puts the export together, signs it, and writes down that it exists. The caller holds the transaction.
   fileprivate func seal(
     into draft: inout BundleDraft, _ attached: DeviceAttachments.Outgoing, snapshot: DeviceWorkspace.SnapshotWish,
+    proof: ProofWish,
     key: borrowing SigningKey
   ) throws -> (counts: [(table: Name, count: Int)], record: ExportRecord) {
     let sequence = state.sequence.next
@@ -180,6 +189,10 @@ extension DeviceSession {
     try draft.addConflicts(conflicts)
     if snapshot == .always || snapshot == .asTheDatasetSays && dataset.snapshot.applies(to: sequence) {
       try SnapshotBuilder.addWhole(database, tables, to: &draft)
+    }
+    if isProofDue(in: sequence, proof) {
+      try draft.addState(stateEntry())
+      (state.lastProof, state.mustProve, state.compare) = (sequence, false, [])
     }
     try DeviceAttachments(self).seal(attached, into: &draft, sequence: sequence)
 
@@ -198,6 +211,7 @@ extension DeviceSession {
       resolutions: draft.count(of: .resolutions),
       body: .changes(changes))
     manifest.recipient = try workspace.keys.recipient()
+    manifest.understands = Set(Manifest.Critical.allCases)
     if let next = try workspace.keys.nextKey() {
       manifest.rotation = .init(key: next, recipient: try workspace.keys.recipient())
       state.toldKey = state.toldKey ?? sequence
@@ -295,6 +309,7 @@ extension DeviceSession {
       sequence: record.sequence, file: try folder.place(ofOutgoing: record.file, platform.files),
       changes: counts,
       conflicts: Int(record.sealed?.manifest.conflicts ?? 0), attached: isNew ? attached.staged.count : 0,
-      attachedLeft: attached.left, attachedLost: isNew ? attached.lost.count : 0, isNew: isNew)
+      attachedLeft: attached.left, attachedLost: isNew ? attached.lost.count : 0,
+      isProved: record.isProved, isNew: isNew)
   }
 }

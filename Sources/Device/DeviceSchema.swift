@@ -30,7 +30,11 @@ enum DeviceSchema {
       unwiped INTEGER NOT NULL,       -- 1: bytes of rows that are gone may be in the file still
       received_digest TEXT,           -- of the B2SUMS of the emission on which this database stands
       received_signature TEXT,        -- the hub's signature of it
-      sealed INTEGER                  -- the newest export that later ones do not contain; NULL: there is none
+      sealed INTEGER,                 -- the newest export that later ones do not contain; NULL: there is none
+      hub_understands TEXT NOT NULL DEFAULT '', -- the critical features that the hub can read, as its last bundle said
+      last_proof INTEGER,             -- the export that carried digests of the rows last; NULL: none since the last full bundle
+      must_prove INTEGER NOT NULL DEFAULT 0,    -- 1: somebody asked that the next export carries them
+      compare TEXT NOT NULL DEFAULT '[]'        -- JSON: the sums of which the hub wants the rows one by one
     )
     """
 

@@ -4,7 +4,16 @@ import SatchelWorkspace
 
 /// What changed in the device's own tables from release to release.
 extension DeviceSchema {
-  static let upgrade = SchemaUpgrade([toSchema2])
+  static let upgrade = SchemaUpgrade([toSchema2, toSchema3])
+
+  private static let toSchema3: SchemaUpgrade.Step = { database in
+    for column in [
+      "hub_understands TEXT NOT NULL DEFAULT ''", "last_proof INTEGER", "must_prove INTEGER NOT NULL DEFAULT 0",
+      "compare TEXT NOT NULL DEFAULT '[]'",
+    ] {
+      try database.execute("ALTER TABLE satchel_device ADD COLUMN \(column)")
+    }
+  }
 
   private static let toSchema2: SchemaUpgrade.Step = { database in
     for column in ["received_digest TEXT", "received_signature TEXT", "sealed INTEGER"] {

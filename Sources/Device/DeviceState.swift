@@ -32,13 +32,22 @@ public struct DeviceState: Sendable {
   var proof: Manifest.EmissionProof?
   /// The newest export that later ones do not contain: it must come to the hub before them. nil: there is none.
   var sealed: SequenceNumber?
+  /// The critical features that the hub can read, as its last bundle said.
+  var hubUnderstands: Set<Manifest.Critical> = []
+  /// The export that carried digests of the rows last; nil: none has since the last full bundle.
+  var lastProof: SequenceNumber?
+  /// Whether somebody asked that the next export carries digests of the rows.
+  var mustProve = false
+  /// The sums of which the hub wants the rows one by one.
+  var compare: [StateEntry.Question] = []
 
   static func load(from database: borrowing Database) throws -> DeviceState? {
     try DeviceSchema.upgrade.run(in: database)
     return try database.first(
       """
       SELECT id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
-        hub_recipient, told_key, revocations, unwiped, restored, received_digest, received_signature, sealed
+        hub_recipient, told_key, revocations, unwiped, restored, received_digest, received_signature, sealed,
+        hub_understands, last_proof, must_prove, compare
       FROM satchel_device
       """
     ) { row in
@@ -51,14 +60,27 @@ public struct DeviceState: Sendable {
         toldKey: row.optionalInteger(13).map { SequenceNumber($0) },
         revocations: row.integer(14), isUnwiped: row.integer(15) != 0,
         restored: row.optionalInteger(16).map { SequenceNumber($0) }, proof: proof(row),
-        sealed: row.optionalInteger(19).map { SequenceNumber($0) })
+        sealed: row.optionalInteger(19).map { SequenceNumber($0) }, hubUnderstands: features(row.text(20)),
+        lastProof: row.optionalInteger(21).map { SequenceNumber($0) }, mustProve: row.integer(22) != 0,
+        compare: StateEntry.Question.parse(list: row.text(23)))
     }
+  }
+
+  private static func features(_ text: String) -> Set<Manifest.Critical> {
+    Set(text.split(separator: " ").compactMap { Manifest.Critical(rawValue: String($0)) })
   }
 
   private static func proof(_ row: borrowing Statement) -> Manifest.EmissionProof? {
     guard let digest = row.optionalText(17).flatMap({ Digest(hexadecimal: $0) }) else { return nil }
     let signature = row.optionalText(18).flatMap { try? Signature(fileBytes: Array($0.utf8)) }
     return .init(digest: digest, signature: signature)
+  }
+
+  /// Notes what the hub's bundle says of the digests of rows.
+  mutating func takeProofWishes(of manifest: Manifest, _ scope: Manifest.Scope) {
+    hubUnderstands = manifest.understands
+    compare = scope.compare
+    if scope.extent == .full { lastProof = nil }
   }
 
   /// Notes on which emission this database is from now on.
@@ -75,10 +97,12 @@ public struct DeviceState: Sendable {
       """
       INSERT OR REPLACE INTO satchel_device
         (one, id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
-         hub_recipient, told_key, revocations, unwiped, restored, received_digest, received_signature, sealed)
+         hub_recipient, told_key, revocations, unwiped, restored, received_digest, received_signature, sealed, hub_understands, last_proof,
+         must_prove, compare)
       VALUES
         (1, :id, :name, :user, :hub_id, :hub_name, :epoch, :incarnation, :sequence, :acknowledged, :received, :heard, :definition,
-         :hub_recipient, :told_key, :revocations, :unwiped, :restored, :received_digest, :received_signature, :sealed)
+         :hub_recipient, :told_key, :revocations, :unwiped, :restored, :received_digest, :received_signature, :sealed,
+         :hub_understands, :last_proof, :must_prove, :compare)
       """,
       [
         "id": .string(id.text), "name": .string(name), "user": .string(user), "hub_id": .string(hubID.text),
@@ -92,6 +116,9 @@ public struct DeviceState: Sendable {
         "received_digest": proof.map { .string($0.digest.hexadecimal) } ?? .null,
         "received_signature": proof?.signature.map { .text($0.fileBytes) } ?? .null,
         "sealed": sealed.map { .integer($0.rawValue) } ?? .null,
+        "hub_understands": .string(hubUnderstands.map(\.rawValue).sorted().joined(separator: " ")),
+        "last_proof": lastProof.map { .integer($0.rawValue) } ?? .null, "must_prove": .integer(mustProve ? 1 : 0),
+        "compare": .string(StateEntry.Question.text(of: compare)),
       ])
   }
 }

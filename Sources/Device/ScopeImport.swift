@@ -204,6 +204,7 @@ extension DeviceSession {
     try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: state.base.rawValue, in: database)
     if let definition = try bundle.dataset(limit: DatasetDefinition.maximumBytes) { state.definition = definition }
     state.take(scope, digest: bundle.digest, signature: bundle.signature)
+    state.takeProofWishes(of: manifest, scope)
     if scope.epoch != state.epoch {
       try noteBrought(to: scope)
       try begin(scope)

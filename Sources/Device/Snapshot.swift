@@ -50,20 +50,8 @@ final class Snapshot {
   /// database.
   static func open(_ bundle: borrowing VerifiedBundle, holding tables: [Name]) throws -> Database? {
     guard case .scope(let scope) = bundle.manifest.body, scope.extent == .full else { return nil }
-    guard let path = bundle.path(of: .snapshot) else { throw BundleError.manifest("it is full and has no snapshot.sqlite") }
-    let database: Database
-    do { database = try Database.untrusted(path: path) } catch {
-      if error.isOfTheMachine { throw error }
-      throw BundleError.entry("snapshot.sqlite", "is no sound database (\(error.message))")
-    }
-    let known = tables + [Name(SnapshotBuilder.stampTable)]
-    try database.each("SELECT type, name, tbl_name, sql LIKE 'CREATE VIRTUAL%' FROM sqlite_schema") {
-      let (type, name, table) = ($0.text(0), $0.text(1), Name($0.text(2)))
-      // SQLite keeps its own counters and statistics in tables that nobody else can make.
-      if type == "table", name.hasPrefix("sqlite_") { return }
-      guard type == "table" || type == "index", known.contains(where: { $0.isSameInSQL(as: table) }), $0.integer(3) == 0 else {
-        throw BundleError.entry("snapshot.sqlite", "holds what is no part of the dataset: the \(type) \(name)")
-      }
+    guard let database = try BundleSnapshot.open(bundle, holding: tables) else {
+      throw BundleError.manifest("it is full and has no snapshot.sqlite")
     }
     return database
   }

@@ -40,7 +40,9 @@ struct BundleMerge {
       for receipt in arriving.receipts { try store.note(receipt, from: device) }
       let lost = verdict == .imported ? changes.lost : []
       for path in lost { try store.noteLost(path, by: device, standingOn: changes.received) }
+      let proof = verdict == .imported ? try check(bundle, device, now) : nil
       var result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
+      result.proof = proof
       (result.attached, result.attachedNewer) = (arriving.newCount, arriving.newerCount)
       (result.beside, result.attachedLost) = (arriving.beside, lost.count)
       device.merged = max(device.merged, changes.sequence)
@@ -49,6 +51,7 @@ struct BundleMerge {
       if device.state == .preparing { device.state = .active }
       if verdict == .imported {
         device.skew = try skew(at: now)
+        device.understands = manifest.understands
         try workspace.noteKeys(of: manifest, signer: bundle.signer, &device, store)
       }
       try store.save(device)
@@ -61,6 +64,15 @@ struct BundleMerge {
       if workspace.ending == .keep { try arriving.put() }
       return result
     }
+  }
+
+  /// Compares what the device says of its rows with what it must have. nil: it says nothing of them.
+  private func check(_ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ now: Int64) throws -> StateProof? {
+    guard let entry = try bundle.state() else { return nil }
+    let outcome = try StateCheck(store: store, device: device, manifest: manifest, changes: changes)
+      .run(entry, asked: store.questions(for: device.id))
+    try store.note(outcome, of: device.id, changes, at: now)
+    return try store.proof(of: device.id)
   }
 
   /// Notes on which emission the device is. Only a newer bundle changes what the hub believes of that.

@@ -94,7 +94,8 @@ struct EmissionPlan {
     let revocations = try store.revocations()?.number ?? 0
     let mustAcknowledge = try last.acknowledged != device.merged && saidAnything(last.acknowledged)
     isNothingNew =
-      try !store.mustTellCollected(device.id) && !isChanged && held.last == visible && !owed.isNew && !mustAcknowledge
+      try !store.mustTellCollected(device.id) && !store.mustAsk(device.id) && !isChanged && held.last == visible && !owed.isNew
+      && !mustAcknowledge
       && untold == 0
       && last.version == store.dataset.version && Name(last.user) == Name(user.name)
       && last.revocations == revocations && (!mustTellKey || device.toldKey != nil)

@@ -22,10 +22,22 @@ extension HubWorkspace {
         let changes = try store.writeTransaction(.takeBack) { try reinstallAndCompare(store) }
         report.add(changes, of: store.tables)
         for finding in try audit(store).findings { report.add(finding) }
+        for finding in try differences(store) { report.add(finding) }
       } catch let error as WorkspaceError { report.add(Finding(error)) } catch let error as SQLiteError
         where error.kind == .corrupt || error.kind == .notADatabase
       { report.add(DoctorReport.broken(databasePath, error.message)) }
       return report
+    }
+  }
+
+  /// Devices whose rows are other ones than the hub believes.
+  private func differences(_ store: HubStore) throws -> [Finding] {
+    try store.devices().filter { $0.state == .active }.compactMap { device in
+      guard let proof = try store.proof(of: device.id), proof.result == .differs else { return nil }
+      let tables = proof.differences.map(\.table.text).joined(separator: ", ")
+      return Finding(
+        "differs", "\(device.name) has other rows of \(tables) than the hub believes.",
+        hint: "See which: satchel-hub compare \(device.name)")
     }
   }
 

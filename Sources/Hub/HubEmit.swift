@@ -131,6 +131,7 @@ extension HubWorkspace {
     scope.follows = try store.follows(plan)
     scope.former = try store.identity.knowsFormerEpochs ? store.formerEpochs() : nil
     scope.collected = try store.collected(from: plan.device.id)
+    scope.compare = plan.device.understands.contains(.state) ? try store.questions(for: plan.device.id) : []
     var manifest = Manifest(
       bundle: platform.random.identifier(), dataset: store.dataset.name, version: store.dataset.version,
       from: .init(id: store.identity.id, name: store.identity.name), to: .init(id: plan.device.id, name: plan.device.name),
@@ -138,6 +139,7 @@ extension HubWorkspace {
       conflicts: draft.count(of: .conflicts),
       body: .scope(scope))
     manifest.recipient = try keys.recipient()
+    manifest.understands = Set(Manifest.Critical.allCases)
     manifest.rotation = rotation
     manifest.revoked = try store.revocations()
     if rotation != nil, plan.device.toldKey == nil {
@@ -154,6 +156,7 @@ extension HubWorkspace {
     try store.save(emission, holding: plan.visible, after: previous, of: plan.device.id)
     try store.markTold(writer.keysToTell(), by: plan.number)
     try store.markCollectedTold(to: plan.device.id, by: plan.number)
+    try store.markAsked(plan.device.id, by: plan.number)
     try store.markOwedSent(to: plan.device.id, by: plan.number)
     try ConflictTable.markTold(conflicts.map(\.id), by: plan.number.rawValue, in: store.database)
     try Ledger.add(manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: store.database)

@@ -38,6 +38,8 @@ public struct HubImportReport: Sendable {
   public var attachedLost = 0
   /// Of a volume: which others must come before anything can be taken.
   public var waiting: BundleParts.Waiting?
+  /// What the device said of its rows, compared with what it must have; nil: it said nothing of them.
+  public var proof: StateProof?
   /// What came back of the time that the hub lost; nil: it was not merged with this bundle.
   public var recovery: RecoveryReport?
 }
@@ -88,6 +90,7 @@ extension HubWorkspace {
     // Not before all of it is proved: what follows from it may be that this hub stops, or that the file waits here.
     if let device = try store.device(manifest.from.id) { try HistoryCheck(self, store, device, changes).run() }
     try check(attachmentsOf: bundle, store)
+    try check(snapshotOf: bundle, store)
     let archive = HubArchive(folder, platform.files)
     let brought = try ending == .keep ? archive.bring(path, manifest) : nil
     defer { if let brought { try? platform.files.removeIfThere(brought) } }

@@ -65,6 +65,8 @@ public struct HubStatus: Sendable {
     public let emitted: EmissionNumber
     /// Numbers of its bundles that never came, the newest twenty ranges. What they held came with a later one.
     public let missing: [ClosedRange<Int64>]
+    /// What its rows were when they were compared last; nil: they never were.
+    public let proof: StateProof?
   }
 }
 
@@ -79,7 +81,8 @@ extension HubWorkspace {
       users: try store.users().count,
       devices: try store.devices().map {
         HubStatus.Device(
-          device: $0, emitted: try store.emissions(of: $0.id).last?.number ?? .zero, missing: try store.missing(of: $0.name))
+          device: $0, emitted: try store.emissions(of: $0.id).last?.number ?? .zero, missing: try store.missing(of: $0.name),
+          proof: try store.proof(of: $0.id))
       },
       openConflicts: try ConflictTable.count(.open, in: store.database),
       heldConflicts: try ConflictTable.count(.held, in: store.database),

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Runs every measurement and prints its table. `QUICK` set to 1 measures less, in two minutes; `ONLY` names parts, with spaces
-/// between them: start, capture, cycle, peers, growth, scope, memory.
+/// between them: start, capture, cycle, peers, growth, scope, proof, memory.
 func runBench() throws {
   let environment = ProcessInfo.processInfo.environment
   let isQuick = environment["QUICK"] == "1"
@@ -18,6 +18,7 @@ func runBench() throws {
     ("peers", { try measurePeerCost(hubs, peers, isQuick: isQuick) }),
     ("growth", { try measureGrowthCost(hubs, isQuick: isQuick) }),
     ("scope", { try measureScopeCost(hubs, isQuick: isQuick) }),
+    ("proof", { try measureProofCost(hubs, isQuick: isQuick) }),
     ("memory", { try measureMemoryCost(hubs, isQuick: isQuick) }),
   ]
   for (name, measure) in parts where only.isEmpty || only.contains(name) {

@@ -157,6 +157,7 @@ struct JSONDocumentTests {
   }
 
   private func look(_ season: Season) throws {
+    try season.hub("compare", "tablet")
     let camp = season.camp
     for tool in ["satchel", "satchel-hub"] {
       for words in [["completion", "bash", "--json"], ["man", "--json"]] {

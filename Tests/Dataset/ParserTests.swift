@@ -98,7 +98,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (#"{ "dataset": "d", "version": 1, "tables": [] }"#, "tables", "it must be an object", nil),
   (
     #"{ "dataset": "d", "version": 1, "table": {}, "tables": { "t": {} } }"#, "table", "knows no such member",
-    "Here may stand: dataset, version, snapshot, encrypt, escrow, attributes, attachments, tables."
+    "Here may stand: dataset, version, snapshot, prove, encrypt, escrow, attributes, attachments, tables."
   ),
   (
     #"{ "dataset": "d", "version": 1, "snapshot": "often", "tables": { "t": {} } }"#, "snapshot",

@@ -16,6 +16,7 @@ extension DeviceTool {
           "to", kind: .value("PATH"),
           help: "copy the bundle there too: a folder, such as a stick's, or a file; - for standard output"),
         OptionSpec("snapshot", help: "carry the whole database along"),
+        OptionSpec("prove", help: "carry digests of all rows, by which the hub checks that both have the same"),
         Encrypting.option, Volumes.option, AttachedWords.option,
       ],
       examples: [
@@ -26,7 +27,8 @@ extension DeviceTool {
       try command.checkDelivery(to: .folderOrFile, context)
       let workspace = try open(command, context)
       let report = try workspace.export(
-        snapshot: command.flag("snapshot"), encryption: command.encryption, attachedBytes: command.attachedBytes())
+        snapshot: command.flag("snapshot"), proof: command.flag("prove"), encryption: command.encryption,
+        attachedBytes: command.attachedBytes())
       let file = Paths.name(of: report.file)
       let delivered = try command.deliver(report.file, context) { try workspace.cut(report, size: $0, into: $1) }
       let total = report.changes.reduce(0) { $0 + $1.count }
@@ -44,7 +46,7 @@ extension DeviceTool {
           "new": .bool(report.isNew), "sequence": .integer(report.sequence.rawValue), "file": .string(report.file),
           "name": .string(file), "changes": .tables(report.changes), "conflicts": .integer(Int64(report.conflicts)),
           "files": .integer(Int64(report.attached)), "files_left": .integer(Int64(report.attachedLeft)),
-          "files_lost": .integer(Int64(report.attachedLost)), "before": .strings(before),
+          "files_lost": .integer(Int64(report.attachedLost)), "before": .strings(before), "proof": .bool(report.isProved),
         ])
       answer.members += delivered.members
       if delivered.isStreamed { answer.output = report.file }

@@ -18,8 +18,11 @@ enum DeviceTool {
             [OptionSpec("deleted", help: "rows that lack in a file which was made anew were deleted, and are not put back")]
           ) { command, context in
             let workspace = try open(command, context)
-            guard command.flag("repair") else { return try workspace.examine() }
-            return try workspace.repair(missing: command.flag("deleted") ? .deleted : .putBack)
+            let report =
+              try command.flag("repair")
+              ? workspace.repair(missing: command.flag("deleted") ? .deleted : .putBack) : workspace.examine()
+            if report.isWell { try workspace.requestProof() }
+            return report
           },
           BundleCommands.verify(tool: name, verify),
           BundleCommands.inspect(tool: name, verify),

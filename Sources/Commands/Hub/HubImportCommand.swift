@@ -93,6 +93,9 @@ extension HubTool {
     if report.resolved > 0 { text += ", \(Words.count(report.resolved, "conflict")) decided by its user" }
     if report.released > 0 { text += ", \(Words.count(report.released, "row")) that had waited let in" }
     text += ".\n" + came
+    if let proof = report.proof, proof.result == .differs {
+      text += "\(differenceWords(proof, of: report.manifest.from.name)): satchel-hub compare \(report.manifest.from.name)\n"
+    }
     if report.attachedLost > 0 {
       text +=
         "It asks for \(Words.count(report.attachedLost, "file")) that \(report.attachedLost == 1 ? "is" : "are") gone there.\n"
@@ -164,7 +167,7 @@ extension HubTool {
       "released": .integer(Int64(report.released)), "clock_ahead_ms": .integer(report.clamped),
       "files": .integer(Int64(report.attached)), "files_newer": .integer(Int64(report.attachedNewer)),
       "files_beside": AttachedWords.json(report.beside),
-      "files_lost": .integer(Int64(report.attachedLost)),
+      "files_lost": .integer(Int64(report.attachedLost)), "proof": json(report.proof),
       "departed": .integer(Int64(report.departed)), "left_out": .strings(report.leftOut.map(\.text)),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),

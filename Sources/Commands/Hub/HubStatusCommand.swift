@@ -45,6 +45,10 @@ extension HubTool {
     }
     if let recovery = status.recovery { facts.add("Recovers", words(recovery)) }
     for damage in status.damage { facts.add("Warning", "\(damage.words): writes may have gone by unseen") }
+    for entry in status.devices {
+      guard let proof = entry.proof, proof.result == .differs else { continue }
+      facts.add("Differs", differenceWords(proof, of: entry.device.name))
+    }
     for words in clockWarnings(status, now) { facts.add("Warning", words) }
     let silent = status.devices.map(\.device).filter {
       $0.state == .active && now - ($0.heard ?? $0.enrolled) > Words.usualSilence
@@ -96,13 +100,13 @@ extension HubTool {
   /// Who has reported, and what is on its way.
   static func devices(_ status: HubStatus, _ now: Int64) -> StatusSheet.Table {
     StatusSheet.Table(
-      titles: ["Device", "User", "State", "Heard", "Merged", "Made for it", "It has", "Never came"],
+      titles: ["Device", "User", "State", "Heard", "Merged", "Made for it", "It has", "Verified", "Never came"],
       numbers: [4, 5, 6],
       rows: status.devices.map { entry in
         let device = entry.device
         return [
           device.name, device.user, device.state.rawValue, Words.age(of: device.heard, now: now), "\(device.merged)",
-          "\(entry.emitted)", "\(device.proved)", Words.ranges(entry.missing),
+          "\(entry.emitted)", "\(device.proved)", words(entry.proof, now), Words.ranges(entry.missing),
         ]
       })
   }
@@ -120,6 +124,9 @@ extension HubTool {
     if let flagged = status.devices.first(where: { $0.device.state == .flagged }) {
       steps.append("settle which copy of \(flagged.device.name) keeps the name: satchel-hub device fork \(flagged.device.name)")
     }
+    for entry in status.devices where entry.proof?.result == .differs {
+      steps.append("satchel-hub compare \(entry.device.name), which says which of its rows differ")
+    }
     if status.openConflicts > 0 { steps.append("satchel-hub conflicts") }
     if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine) }
     return steps + ["satchel-hub import what the devices bring, satchel-hub emit --all for the way back."]
@@ -135,7 +142,7 @@ extension HubTool {
         status.devices.map { entry in
           .object(
             (json(entry.device).objectValue ?? []) + [
-              .init(name: "emitted", value: .integer(entry.emitted.rawValue)),
+              .init(name: "emitted", value: .integer(entry.emitted.rawValue)), .init(name: "proof", value: json(entry.proof)),
               .init(
                 name: "missing", value: .array(entry.missing.map { [.integer($0.lowerBound), .integer($0.upperBound)] })),
             ])

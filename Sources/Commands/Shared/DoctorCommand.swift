@@ -12,7 +12,8 @@ enum DoctorCommand {
       ["doctor"], summary: "find what is wrong here, and changes that went by unseen",
       discussion: """
         Compares every row with what was known last, as the signed bundles tell it, and looks at capture, the database's file, \
-        folders and keys. Changes nothing, and ends with 1 where something needs doing.
+        folders and keys. Changes no row, and ends with 1 where something needs doing. After a device's doctor, the next export \
+        carries digests of all rows, by which the hub checks them.
 
         With --repair, capture is made anew where an app dropped or outgrew it, and every change that went by unseen is found \
         and travels as any other. A file that another program put in the place of a device's is made the device's in the same way.

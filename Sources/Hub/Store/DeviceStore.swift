@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
@@ -42,6 +43,8 @@ public struct EnrolledDevice: Sendable {
   public var heard: Int64?
   /// Milliseconds by which its clock ran ahead when it was heard of last; below zero, by which it was at least behind.
   public var skew: Int64
+  /// The critical features that it can read, as its last bundle said.
+  var understands: Set<Manifest.Critical> = []
 
   /// An emission that told it of the hub's next key is known to have come there.
   var knowsNextKey: Bool { toldKey.map { proved >= $0 } ?? false }
@@ -49,7 +52,7 @@ public struct EnrolledDevice: Sendable {
 
 extension HubStore {
   private static let deviceColumns =
-    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only, emitted, continues"
+    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only, emitted, continues, understands"
 
   func devices() throws -> [EnrolledDevice] {
     try database.all("SELECT \(Self.deviceColumns) FROM satchel_devices ORDER BY name") { try device($0) }
@@ -72,7 +75,7 @@ extension HubStore {
       """
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
-        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues)
+        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -87,6 +90,7 @@ extension HubStore {
         "expires": device.expires.map { .integer($0) } ?? .null, "read_only": .integer(device.isReadOnly ? 1 : 0),
         "emitted": .integer(device.emitted.rawValue),
         "continues": device.continues.map { .string($0.text) } ?? .null,
+        "understands": .string(device.understands.map(\.rawValue).sorted().joined(separator: " ")),
       ])
   }
 
@@ -104,7 +108,8 @@ extension HubStore {
       expires: row.optionalInteger(15), isReadOnly: row.integer(16) != 0,
       incarnation: Incarnation(unchecked: row.text(4)), state: state, merged: SequenceNumber(row.integer(6)),
       proved: EmissionNumber(row.integer(7)), emitted: EmissionNumber(row.integer(17)), enrolled: row.integer(8),
-      heard: row.optionalInteger(9), skew: row.integer(10))
+      heard: row.optionalInteger(9), skew: row.integer(10),
+      understands: Set(row.text(19).split(separator: " ").compactMap { Manifest.Critical(rawValue: String($0)) }))
   }
 }
 
@@ -116,6 +121,7 @@ extension HubStore {
     for table in [
       "satchel_emissions", "satchel_emission_sets", "satchel_owed", "satchel_chain", "satchel_rekeyed", "satchel_former_keys",
       "satchel_attachments", "satchel_received", "satchel_former_users", "satchel_declared", "satchel_awaited_emissions",
+      "satchel_proofs", "satchel_different_rows",
     ] {
       try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", device)
     }

@@ -4,7 +4,7 @@ enum HubSchema {
     hub, epochs, setBack, users, devices, formerKeys, revoked, log, emissions, emissionSets, owed, chain, branches, rekeyed,
     HubStore.attachments, HubStore.received, HubStore.files, HubStore.removedElements, HubStore.lostEmissions,
     HubStore.formerUsers,
-    HubStore.awaitedEmissions, declared,
+    HubStore.awaitedEmissions, declared, HubStore.proofs, HubStore.differentRows,
   ]
 
   private static let hub = """
@@ -89,7 +89,8 @@ enum HubSchema {
       emitted INTEGER NOT NULL DEFAULT 0, -- the last emission that was made for it
       enrolled INTEGER NOT NULL,     -- milliseconds since 1970
       heard INTEGER,                 -- when a bundle of its was imported last
-      skew INTEGER NOT NULL          -- milliseconds by which its clock ran ahead at that time; below zero: was at least behind
+      skew INTEGER NOT NULL,         -- milliseconds by which its clock ran ahead at that time; below zero: was at least behind
+      understands TEXT NOT NULL DEFAULT '' -- the critical features that it can read, as its last bundle said
     ) WITHOUT ROWID
     """
 

@@ -4,7 +4,12 @@ import SatchelWorkspace
 
 /// What changed in the hub's own tables from release to release.
 extension HubSchema {
-  static let upgrade = SchemaUpgrade([toSchema2])
+  static let upgrade = SchemaUpgrade([toSchema2, toSchema3])
+
+  private static let toSchema3: SchemaUpgrade.Step = { database in
+    try database.execute("ALTER TABLE satchel_devices ADD COLUMN understands TEXT NOT NULL DEFAULT ''")
+    for table in [HubStore.proofs, HubStore.differentRows] { try database.execute(table) }
+  }
 
   private static let toSchema2: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_emissions ADD COLUMN digest TEXT")

@@ -1,0 +1,73 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The digests of this device's rows as the hub must believe them to be: as of the emission on which the database is, with the device's own
+/// acknowledged changes.
+///
+/// A row with pending changes counts as its oldest pre-image has it, which is what the hub said last. So each row is read once, and the
+/// pending ones are then exchanged in the sums.
+extension DeviceSession {
+  /// Whether an export carries the digests.
+  func isProofDue(in sequence: SequenceNumber, _ wish: ProofWish) -> Bool {
+    canProve && (wish == .now || isProofAwaited || dataset.prove.applies(to: sequence, after: state.lastProof))
+  }
+
+  /// Whether somebody waits for the digests, so that an export is made for them alone.
+  func isProofWanted(_ wish: ProofWish) -> Bool { (wish == .now || isProofAwaited) && canProve }
+
+  private var isProofAwaited: Bool { state.mustProve || !state.compare.isEmpty }
+
+  /// Whether the hub reads the digests, and can say what they must be. What it merged beyond its newest emission, no emission tells.
+  private var canProve: Bool {
+    state.hubUnderstands.contains(.state) && state.base == state.acknowledged && state.restored == nil
+  }
+
+  /// Reads all rows of the dataset's tables. The caller holds the transaction, and what was written is sorted in.
+  func stateEntry() throws -> StateEntry {
+    var tables: [StateEntry.Table] = []
+    var answers: [StateEntry.Answer] = []
+    var room = StateEntry.mostRows
+    for table in self.tables {
+      let question = state.compare.first { $0.table == table.name }
+      let tally = try tally(of: table, asked: question?.sums ?? [])
+      tables.append(tally.table)
+      guard let question, let found = tally.answer, found.count <= room else { continue }
+      room -= found.count
+      let rows = found.sorted { $0.key.isBeforeInSQL($1.key) }.map { StateEntry.KeyedDigest($0.key, $0.value) }
+      answers.append(StateEntry.Answer(question, rows: rows))
+    }
+    return StateEntry(tables: tables, answers: answers)
+  }
+
+  private func tally(of table: TrackedTable, asked: [Int]) throws -> StateTally {
+    var tally = StateTally(table.schema, asked: asked)
+    let schema = table.schema
+    try database.each(table.namedRowsSQL) { row in
+      tally.add(rowOf: row) { row in RowKey(schema.key.map { row.value($0) }) }
+    }
+    try PreImageStore.each(table, since: acknowledgedGeneration, in: database) { key, images, current in
+      if let current { tally.remove(current, key: key) }
+      if let known = images.first?.hubRow { tally.add(known, key: key) }
+    }
+    return tally
+  }
+}
+
+/// When an export carries the digests of the rows.
+enum ProofWish { case asTheDatasetSays, now }
+
+extension DeviceWorkspace {
+  /// Makes the next export carry digests of all rows, if the hub can read them. Does nothing where there is no database yet.
+  public func requestProof() throws {
+    try locked {
+      guard ending == .keep, case .there = try databaseCondition() else { return }
+      let session = try examined()
+      guard session.state.hubUnderstands.contains(.state), !session.state.mustProve else { return }
+      session.state.mustProve = true
+      try session.state.save(in: session.database)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import SatchelBundle
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The whole database that a device's bundle may carry, and from which a person can bring the device back.
+extension HubWorkspace {
+  /// Checks that the database is what it is kept for: it can be read, it holds the dataset's tables with their keys, and nothing else.
+  ///
+  /// Throws a `BundleError` where it is not: then the bundle is refused.
+  func check(snapshotOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {
+    let version = bundle.manifest.version
+    let known = try VersionTable.definitions(in: store.database).first { $0.version == version }
+    let definition = try known.map { try DatasetDefinition(json: $0.source) } ?? store.dataset
+    guard let database = try BundleSnapshot.open(bundle, holding: definition.tables.map(\.name)) else { return }
+    for rules in definition.tables {
+      guard let theirs = try database.tableInfo(rules.name)?.schema else {
+        throw BundleError.entry("snapshot.sqlite", "has no table \(rules.name)")
+      }
+      guard version == store.dataset.version, let ours = store.place(of: rules.name).map({ store.tables[$0].schema }) else {
+        continue
+      }
+      guard theirs.key.map({ theirs.columns[$0] }) == ours.key.map({ ours.columns[$0] }) else {
+        throw BundleError.entry("snapshot.sqlite", "has another PRIMARY KEY in \(rules.name)")
+      }
+    }
+  }
+}

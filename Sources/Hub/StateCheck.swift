@@ -1,0 +1,155 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Compares what a device says of its rows with what it must have: the rows that it held at the emission on which it stands, as they were
+/// then.
+///
+/// These are the present rows, turned back by what the log tells of them since that emission. By the rules of emission and echo they are
+/// also what the device made of its own acknowledged changes: what was not taken as it was sent, is sent back with the acknowledgement.
+struct StateCheck {
+  let store: HubStore
+  let device: EnrolledDevice
+  let manifest: Manifest
+  let changes: Manifest.Changes
+
+  enum Result {
+    /// Both have the same rows.
+    case verified
+    case differs([StateDifference])
+    /// The hub cannot say any more what the device must have. In words why.
+    case unknown(String)
+  }
+
+  struct Outcome {
+    let result: Result
+    /// The rows that differ, of the tables that were compared row by row.
+    var rows: [DifferentRow] = []
+    var compared: [StateEntry.Question] = []
+  }
+
+  /// - Parameter asked: the sums of which the hub has asked for the rows.
+  func run(_ entry: StateEntry, asked: [StateEntry.Question]) throws -> Outcome {
+    guard let emission = try store.emission(changes, of: device.id), changes.epoch == store.identity.epoch else {
+      return Outcome(result: .unknown("the hub does not know any more what the device has"))
+    }
+    guard changes.base == emission.acknowledged else {
+      return Outcome(result: .unknown("the device has changes acknowledged that its last bundle from here did not tell of"))
+    }
+    guard emission.cursor >= store.identity.logFrom else {
+      return Outcome(result: .unknown("the changes since then are forgotten"))
+    }
+    guard emission.version == store.dataset.version, manifest.version == store.dataset.version else {
+      return Outcome(result: .unknown("the dataset has another version by now"))
+    }
+    guard entry.tables.map(\.name) == store.tables.map(\.name).sorted() else {
+      return Outcome(result: .unknown("the device has other tables"))
+    }
+    let emissions = try store.emissions(of: device.id)
+    guard let number = emissions.firstIndex(where: { $0.number == emission.number }) else {
+      return Outcome(result: .unknown("the hub does not know any more what the device has"))
+    }
+    let held = try store.heldSets(of: device.id, after: emissions)[number]
+    let changed = try store.changed(after: emission.cursor, device: device.id)
+    return try compare(entry, held: held, changed: changed.map { $0.all }, at: emission.cursor, asked)
+  }
+
+  private func compare(
+    _ entry: StateEntry, held: [RowSet], changed: [RowSet], at cursor: Cursor, _ asked: [StateEntry.Question]
+  ) throws -> Outcome {
+    var differences: [StateDifference] = []
+    var outcome = Outcome(result: .verified)
+    for theirs in entry.tables {
+      guard let place = store.place(of: theirs.name) else { continue }
+      let schema = store.tables[place].schema
+      guard theirs.columns.allSatisfy({ schema.position(of: $0) != nil }) else {
+        return Outcome(result: .unknown("\(theirs.name) has other columns on the device"))
+      }
+      let answer = entry.answers.first { answer in asked.contains(answer.question) && answer.question.table == theirs.name }
+      var ours = StateTally(schema, columns: Set(theirs.columns), asked: answer?.question.sums ?? [])
+      try store.numbers[place].each(of: held[place], in: store.database) { member in
+        let isChanged = changed[place].contains(member.number)
+        let row = try isChanged ? store.row(member.key, in: place, at: cursor) : store.rows[place].row(member.key)
+        if let row { ours.add(row, key: member.key) }
+      }
+      let sums = ours.table.differences(from: theirs)
+      if !sums.isEmpty || ours.table.rows != theirs.rows {
+        differences.append(
+          StateDifference(table: theirs.name, sums: sums, rowsHere: ours.table.rows, rowsThere: theirs.rows))
+      }
+      guard let answer, let known = ours.answer else { continue }
+      outcome.compared.append(answer.question)
+      outcome.rows += Self.differences(known, answer, in: theirs.name)
+    }
+    return differences.isEmpty ? outcome : Outcome(result: .differs(differences), rows: outcome.rows, compared: outcome.compared)
+  }
+
+  private static func differences(
+    _ known: [RowKey: Digest256], _ answer: StateEntry.Answer, in table: Name
+  ) -> [DifferentRow] {
+    var rest = known
+    var rows: [DifferentRow] = []
+    for row in answer.rows {
+      switch rest.removeValue(forKey: row.key) {
+      case nil: rows.append(DifferentRow(table: table, key: row.key, kind: .onlyOnDevice))
+      case row.digest: break
+      default: rows.append(DifferentRow(table: table, key: row.key, kind: .different))
+      }
+    }
+    rows += rest.keys.map { DifferentRow(table: table, key: $0, kind: .onlyAtHub) }
+    return rows.sorted { $0.key.isBeforeInSQL($1.key) }
+  }
+}
+
+/// A table of which a device has other rows than the hub believes.
+public struct StateDifference: Hashable, Sendable {
+  public let table: Name
+  /// The sums that differ.
+  public let sums: [Int]
+  /// How many rows the device must have, and how many it has.
+  public let rowsHere: Int64
+  public let rowsThere: Int64
+}
+
+/// A row that a device has otherwise than the hub believes.
+public struct DifferentRow: Hashable, Sendable {
+  public enum Kind: String, Sendable, CaseIterable {
+    case onlyAtHub = "only-at-hub"
+    case onlyOnDevice = "only-on-device"
+    case different
+  }
+
+  public let table: Name
+  public let key: RowKey
+  public let kind: Kind
+}
+
+extension HubStore {
+  /// A row as it was when the hub's cursor stood there; nil: it was not there. The log must reach back as far.
+  func row(_ key: RowKey, in place: Int, at cursor: Cursor) throws -> Row? {
+    var row = try rows[place].row(key)
+    try eachChange(of: past(of: key, in: place), after: cursor) { entry in
+      row = try self.row(before: entry, row, in: place)
+      return .more
+    }
+    return row
+  }
+
+  /// A row as it was before one change of it.
+  /// - Parameter after: the row as the change left it.
+  func row(before entry: LogEntry, _ after: Row?, in place: Int) throws -> Row? {
+    let schema = rows[place].schema
+    switch entry.operation {
+    case .insert: return nil
+    case .delete: return try schema.row(kept: entry.was ?? [], in: database)
+    case .update:
+      var row = after
+      for field in entry.was ?? [] {
+        if let column = schema.position(of: field.name) { row?[column] = field.value }
+      }
+      return row
+    }
+  }
+}

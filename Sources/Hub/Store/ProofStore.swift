@@ -1,0 +1,200 @@
+import SatchelBundle
+import SatchelJSON
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What the hub found when it compared a device's rows with its own.
+public struct StateProof: Sendable {
+  public enum Result: String, Sendable, CaseIterable {
+    /// Both had the same rows.
+    case verified
+    case differs
+    /// The hub could not say any more what the device had to have.
+    case unknown
+  }
+
+  public let result: Result
+  /// Milliseconds since 1970 when it was compared last.
+  public let at: Int64
+  /// The export that told of the rows, and the emission on which it stood.
+  public let sequence: SequenceNumber
+  public let emission: EmissionNumber
+  /// Milliseconds since 1970 when both last had the same; nil: they never had.
+  public let verified: Int64?
+  /// Why the result is unknown.
+  public let words: String?
+  public let differences: [StateDifference]
+  /// Whether the hub asks for the rows that differ, one by one.
+  public let isAsking: Bool
+}
+
+extension HubStore {
+  /// A row for each device that told of its rows.
+  static let proofs = """
+    CREATE TABLE satchel_proofs (
+      device TEXT PRIMARY KEY,
+      result TEXT NOT NULL,       -- verified, differs, unknown
+      at INTEGER NOT NULL,        -- milliseconds since 1970 when it was compared last
+      sequence INTEGER NOT NULL,  -- the export that told of the rows
+      emission INTEGER NOT NULL,  -- on which it stood
+      verified INTEGER,           -- milliseconds since 1970 when both last had the same rows; NULL: never
+      words TEXT,                 -- why the result is unknown
+      differences TEXT NOT NULL DEFAULT '[]', -- JSON: the tables that differ, with their sums and numbers of rows
+      questions TEXT NOT NULL DEFAULT '[]',   -- JSON: the sums of which the device is asked for the rows
+      asked INTEGER               -- the emission that asked first; NULL: none has yet
+    ) WITHOUT ROWID
+    """
+
+  /// A row for each row that a device has otherwise than the hub believes.
+  static let differentRows = """
+    CREATE TABLE satchel_different_rows (
+      device TEXT NOT NULL,
+      table_name TEXT NOT NULL,
+      key TEXT NOT NULL,   -- JSON array
+      kind TEXT NOT NULL,  -- only-at-hub, only-on-device, different
+      PRIMARY KEY (device, table_name, key)
+    ) WITHOUT ROWID
+    """
+
+  /// nil: the device never told of its rows.
+  func proof(of device: ReplicaID) throws -> StateProof? {
+    try database.first(
+      """
+      SELECT result, at, sequence, emission, verified, words, differences, questions
+      FROM satchel_proofs
+      WHERE device = :device
+      """, ["device": .string(device.text)]
+    ) { row in
+      StateProof(
+        result: StateProof.Result(rawValue: row.text(0)) ?? .unknown, at: row.integer(1),
+        sequence: SequenceNumber(row.integer(2)), emission: EmissionNumber(row.integer(3)), verified: row.optionalInteger(4),
+        words: row.optionalText(5), differences: StateDifference.parse(list: row.text(6)),
+        isAsking: !StateEntry.Question.parse(list: row.text(7)).isEmpty)
+    }
+  }
+
+  /// The sums of which a device is asked for the rows.
+  func questions(for device: ReplicaID) throws -> [StateEntry.Question] {
+    try database.first("SELECT questions FROM satchel_proofs WHERE device = :device", ["device": .string(device.text)]) {
+      StateEntry.Question.parse(list: $0.text(0))
+    } ?? []
+  }
+
+  /// Whether a device is to be asked something that no emission has asked yet.
+  func mustAsk(_ device: ReplicaID) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_proofs WHERE device = :device AND questions <> '[]' AND asked IS NULL",
+      ["device": .string(device.text)]
+    ) { _ in true } ?? false
+  }
+
+  /// The emission that asked a device first; nil: none has.
+  private func askedBy(_ device: ReplicaID) throws -> EmissionNumber? {
+    try database.first("SELECT asked FROM satchel_proofs WHERE device = :device", ["device": .string(device.text)]) {
+      $0.optionalInteger(0).map { EmissionNumber($0) }
+    } ?? nil
+  }
+
+  func markAsked(_ device: ReplicaID, by number: EmissionNumber) throws {
+    try database.run(
+      "UPDATE satchel_proofs SET asked = :number WHERE device = :device AND questions <> '[]' AND asked IS NULL",
+      ["device": .string(device.text), "number": .integer(number.rawValue)])
+  }
+
+  /// Asks a device for the rows of these sums.
+  func ask(_ device: ReplicaID, _ questions: [StateEntry.Question]) throws {
+    try database.run(
+      "UPDATE satchel_proofs SET questions = :questions, asked = NULL WHERE device = :device",
+      ["device": .string(device.text), "questions": .string(StateEntry.Question.text(of: questions))])
+  }
+
+  /// Writes down what came of a comparison.
+  func note(_ outcome: StateCheck.Outcome, of device: ReplicaID, _ changes: Manifest.Changes, at time: Int64) throws {
+    let before = try proof(of: device)
+    var (result, words, differences) = (StateProof.Result.verified, String?.none, [StateDifference]())
+    switch outcome.result {
+    case .verified: break
+    case .differs(let found): (result, differences) = (.differs, found)
+    // What differed before still does.
+    case .unknown(let why):
+      (result, words) = (before?.result == .differs ? .differs : .unknown, why)
+      differences = before?.differences ?? []
+    }
+    let asked = try questions(for: device)
+    let hasHeard = try askedBy(device).map { $0 <= changes.received } ?? false
+    // A device that was asked answers, or has too many rows to name.
+    let left = result == .verified || hasHeard ? [] : asked
+    if result == .differs, hasHeard, outcome.compared.isEmpty, !asked.isEmpty {
+      words = "the rows of the sums that differ are too many to be named one by one"
+    }
+    try database.run(
+      """
+      INSERT INTO satchel_proofs (device, result, at, sequence, emission, verified, words, differences, questions)
+      VALUES (:device, :result, :at, :sequence, :emission, :verified, :words, :differences, :questions)
+      ON CONFLICT (device) DO UPDATE SET result = excluded.result, at = excluded.at, sequence = excluded.sequence,
+        emission = excluded.emission, verified = excluded.verified, words = excluded.words,
+        differences = excluded.differences, questions = excluded.questions
+      """,
+      [
+        "device": .string(device.text), "result": .string(result.rawValue), "at": .integer(time),
+        "sequence": .integer(changes.sequence.rawValue), "emission": .integer(changes.received.rawValue),
+        "verified": (result == .verified ? time : before?.verified).map { .integer($0) } ?? .null,
+        "words": words.map { .string($0) } ?? .null, "differences": .string(StateDifference.text(of: differences)),
+        "questions": .string(StateEntry.Question.text(of: left)),
+      ])
+    if result == .verified {
+      try database.run("DELETE FROM satchel_different_rows WHERE device = :device", ["device": .string(device.text)])
+    } else if !outcome.compared.isEmpty {
+      try replaceDifferentRows(of: device, by: outcome.rows)
+    }
+  }
+
+  private func replaceDifferentRows(of device: ReplicaID, by rows: [DifferentRow]) throws {
+    try database.run("DELETE FROM satchel_different_rows WHERE device = :device", ["device": .string(device.text)])
+    for row in rows {
+      try database.run(
+        "INSERT INTO satchel_different_rows (device, table_name, key, kind) VALUES (:device, :table, :key, :kind)",
+        [
+          "device": .string(device.text), "table": .string(row.table.text), "key": .text(canonicalKey(row.key)),
+          "kind": .string(row.kind.rawValue),
+        ])
+    }
+  }
+
+  /// The rows that a device has otherwise than the hub believes, as they were compared last.
+  func differentRows(of device: ReplicaID) throws -> [DifferentRow] {
+    try database.all(
+      "SELECT table_name, key, kind FROM satchel_different_rows WHERE device = :device ORDER BY table_name, key",
+      ["device": .string(device.text)]
+    ) { row -> DifferentRow? in
+      guard case .text(let key) = row.value(1), let kind = DifferentRow.Kind(rawValue: row.text(2)) else { return nil }
+      return DifferentRow(table: Name(row.text(0)), key: try RowKey(canonical: key), kind: kind)
+    }.compactMap(\.self)
+  }
+
+  func forgetDifferentRows(of device: ReplicaID) throws { try replaceDifferentRows(of: device, by: []) }
+}
+
+extension StateDifference {
+  fileprivate static func text(of differences: [StateDifference]) -> String {
+    let list = differences.map { difference -> JSONValue in
+      [
+        "table": .string(difference.table.text), "sums": .array(difference.sums.map { .integer(Int64($0)) }),
+        "here": .integer(difference.rowsHere), "there": .integer(difference.rowsThere),
+      ]
+    }
+    return String(decoding: JSONValue.array(list).compactBytes, as: UTF8.self)
+  }
+
+  fileprivate static func parse(list text: String) -> [StateDifference] {
+    let list = try? JSONValue.parse(Array(text.utf8), limits: JSONLimits()).arrayValue
+    return (list ?? []).compactMap { value in
+      guard let table = value["table"]?.stringValue, let sums = value["sums"]?.arrayValue, let here = value["here"]?.integerValue,
+        let there = value["there"]?.integerValue
+      else { return nil }
+      return StateDifference(
+        table: Name(table), sums: sums.compactMap { $0.integerValue.map { Int($0) } }, rowsHere: here, rowsThere: there)
+    }
+  }
+}

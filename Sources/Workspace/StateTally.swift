@@ -1,0 +1,49 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+
+/// Adds up the digests of one table's rows, and keeps those of the rows that are asked for.
+public struct StateTally {
+  private var digester: RowDigester
+  public private(set) var table: StateEntry.Table
+  private let asked: Set<Int>
+  /// The rows in the sums that are asked for. nil: they are more than a bundle may name.
+  public private(set) var answer: [RowKey: Digest256]? = [:]
+
+  /// - Parameters:
+  ///   - columns: only these columns count; nil: all columns of the table.
+  ///   - asked: the sums of which the rows are wanted one by one.
+  public init(_ schema: TableSchema, columns: Set<Name>? = nil, asked: [Int] = []) {
+    digester = RowDigester(schema, columns: columns)
+    table = StateEntry.Table(schema.name, columns: digester.columnNames)
+    self.asked = Set(asked)
+  }
+
+  public mutating func add(_ row: Row, key: RowKey) {
+    let digests = digester.digests(of: row)
+    table.add(digests)
+    if isAsked(digests.key) { keep(key, digests.row) }
+  }
+
+  public mutating func remove(_ row: Row, key: RowKey) {
+    let digests = digester.digests(of: row)
+    table.remove(digests)
+    if isAsked(digests.key) { answer?[key] = nil }
+  }
+
+  /// Adds the row at which a query stands that has the table's columns in their order.
+  public mutating func add(rowOf query: borrowing Statement, key: (borrowing Statement) -> RowKey) {
+    let digests = digester.digests(of: query)
+    table.add(digests)
+    if isAsked(digests.key) { keep(key(query), digests.row) }
+  }
+
+  private func isAsked(_ key: Digest256) -> Bool { !asked.isEmpty && asked.contains(StateEntry.Table.sum(of: key)) }
+
+  private mutating func keep(_ key: RowKey, _ digest: Digest256) {
+    answer?[key] = digest
+    // Pending rows are taken out again, so a few more than the limit are kept meanwhile.
+    if let count = answer?.count, count > 2 * StateEntry.mostRows { answer = nil }
+  }
+}

@@ -1,0 +1,54 @@
+/// What it costs to prove that both sides have the same rows, and to say with each line what the row must be.
+func measureProofCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
+  let visits = isQuick ? 100_000 : 1_000_000
+  let hub = try hubs.hub(visits: visits)
+  print("\nProof of equality: \(visits) visits, medians of 3; seconds")
+  var lines = [Comparison.heads]
+  lines += try hub.proof(atMost: Double(visits) * 3e-6)
+  printTable(lines)
+  let small = try hubs.hub(visits: isQuick ? 20_000 : 100_000)
+  print("\nWhat a row must be: \(small.visits) visits, 10 % changed at the office, medians of 5; seconds with it and without it")
+  lines = [["what", "with", "without", "ratio", "limit", ""]]
+  lines += try small.witness()
+  printTable(lines)
+}
+
+extension SurveyHub {
+  /// An export that carries digests of all rows, and its import, which compares them.
+  fileprivate func proof(atMost limit: Double) throws -> [[String]] {
+    var export = Comparison("export with digests of all rows", atMost: limit)
+    var check = Comparison("  its import, which compares them", atMost: 2 * limit)
+    // The hub must have said that it reads them.
+    try changeAtOffice(1)
+    _ = try emit()
+    _ = try deviceImport()
+    for _ in 0..<3 {
+      try changeOnTablet(1)
+      export.add(try tool("satchel -C tablet export --prove").seconds)
+      try bash("cp $(ls -t tablet/bundles/outbox/*.satchel | head -1) carried.satchel")
+      check.add(try hubImport().seconds)
+    }
+    return export.lines() + check.lines()
+  }
+
+  /// Emission and device import of changed rows, with and without what each row must be.
+  fileprivate func witness() throws -> [[String]] {
+    // By command, and with or without.
+    var times: [[[Double]]] = [[[], []], [[], []]]
+    for round in 0..<10 {
+      let place = round % 2
+      try changeOnTablet(1)
+      _ = try export()
+      _ = try hubImport()
+      if place == 1 { try bash("sqlite3 office.sqlite \"UPDATE satchel_devices SET understands = ''\"") }
+      try changeAtOffice(visits / 10)
+      times[0][place].append(try emit().seconds)
+      times[1][place].append(try deviceImport().seconds)
+    }
+    return zip(["emit", "device import"], times).map { name, times in
+      let (with, without) = (median(times[0]), median(times[1]))
+      let ratio = with / without
+      return [name, decimal(with, 3), decimal(without, 3), decimal(ratio, 2), "1.1", Comparison.verdict(ratio <= 1.1)]
+    }
+  }
+}
