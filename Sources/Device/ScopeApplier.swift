@@ -24,6 +24,9 @@ final class ScopeApplier {
     let isHubs: Bool
   }
 
+  private let witness: RowWitness
+  /// Rows that no trigger saw become what they are, where all rows were compared before; by table.
+  private let unseen: [Name: Set<RowKey>]
   private let orphans: Orphans
   private let deletedParents: DeletedParents
 
@@ -36,8 +39,13 @@ final class ScopeApplier {
   private(set) var removed = 0
   private(set) var conflicts = 0
 
-  init(_ session: DeviceSession) throws {
+  /// - Parameters:
+  ///   - witness: says which rows are none that the hub may believe them to be.
+  ///   - unseen: rows that no trigger saw become what they are.
+  init(_ session: DeviceSession, witness: RowWitness = RowWitness(), unseen: [UnseenChange] = []) throws {
     self.session = session
+    self.witness = witness
+    self.unseen = Dictionary(grouping: unseen, by: \.table).mapValues { Set($0.map(\.key)) }
     tables = try session.tables.map { try RowTable($0, in: session.database) }
     var pending: [Name: PreImageLookup] = [:]
     for table in session.tables where try !PreImageStore.isEmpty(table, in: session.database) {
@@ -53,9 +61,15 @@ final class ScopeApplier {
   var all: [RowTable] { tables }
 
   /// Makes one row what the hub says it is; nil: it is gone. Pending changes of it are replayed on that.
-  func apply(_ incoming: Row?, key: RowKey, at stamp: Stamp, in rows: RowTable) throws {
+  /// - Parameter expected: what the row may be here, as the hub says; empty: it does not say.
+  func apply(_ incoming: Row?, key: RowKey, at stamp: Stamp, in rows: RowTable, expected: [UInt64?] = []) throws {
     let current = try rows.row(key)
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
+    if current != incoming,
+      unseen[rows.schema.name]?.contains(key) ?? witness.isUnseen(current, images, key: key, in: rows.schema, expected: expected)
+    {
+      try keepUnseen(current, key: key, met: incoming, in: rows)
+    }
     var target = incoming
     if !images.isEmpty {
       let rebased = rebase(images, to: current, onto: incoming, at: stamp, by: rows.rules)
@@ -76,6 +90,12 @@ final class ScopeApplier {
     }
   }
 
+  /// Keeps a row that nobody saw becoming what it is, before the hub's row takes its place.
+  private func keepUnseen(_ local: Row?, key: RowKey, met hub: Row?, in rows: RowTable) throws {
+    guard let record = try session.record(ofUnseen: local, key: key, met: hub, in: rows.schema) else { return }
+    try keep(record)
+  }
+
   private func noteFiles(from row: Row?, to target: Row?, in rows: RowTable) {
     guard let row, !rows.table.rules.attachments.isEmpty else { return }
     unnamed.formUnion(rows.table.attachments(of: row).subtracting(target.map { rows.table.attachments(of: $0) } ?? []))
@@ -91,6 +111,10 @@ final class ScopeApplier {
     let record = ConflictRecord(
       disagreement, of: change, at: image.stamp, generation: image.generation, key: key, in: rows.schema, met: met,
       device: session.state.id, user: session.state.user)
+    try keep(record)
+  }
+
+  private func keep(_ record: ConflictRecord) throws {
     let isNew = try ConflictTable.add(
       record, bundle: nil, noted: session.platform.clock.milliseconds(), in: session.database)
     if !isNew { return }

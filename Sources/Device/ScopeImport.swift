@@ -35,7 +35,7 @@ extension DeviceSession {
     if !isNewHistory { try RevokedKeys.check(manifest, state) }
     let copy = lacks && lost == .givenUp ? try keepCopy(before: scope.number) : nil
     var report = try handingOver(by: manifest) { try take(bundle, scope, isNewHistory, $0, from: path) }
-    report.copy = copy
+    report.copy = copy ?? report.copy
     return report
   }
 
@@ -71,9 +71,16 @@ extension DeviceSession {
     // The hub has an export that tells of the next key: from the next one on that signs.
     let hasToldKey = state.toldKey.map { $0 <= scope.acknowledged } ?? false
     if hasToldKey { state.toldKey = nil }
+    // What a full bundle writes over, no line of it tells.
+    let isCompared = snapshot != nil && upgrade == nil && handover == nil && !isRebuilt && manifest.understands.contains(.unseen)
+    let unseen = try isCompared ? findUnseen() : []
+    let copy = try unseen == nil && snapshot.map { try differs(from: $0) } ?? false ? keepCopy(before: scope.number) : nil
+    let witness = RowWitness()
+    // What is put together anew was looked at when it came first.
+    if isRebuilt { witness.close() }
     var (sealed, unnamed): (SealedChanges?, Set<AttachmentPath>) = (nil, [])
     func prepare() throws {
-      try acknowledge(scope)
+      try acknowledge(scope, witness, of: manifest)
       if let handover { (sealed, unnamed) = try handover.seal() }
     }
     if upgrade != nil, handover != nil {
@@ -87,20 +94,21 @@ extension DeviceSession {
       guard let upgrade else {
         return try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
           try prepare()
-          return try apply(bundle, lines, arriving, scope, snapshot, nil, unnamed)
+          return try apply(bundle, lines, arriving, scope, snapshot, nil, unnamed, witness, unseen ?? [])
         }
       }
       return try upgrade.orPark(path) {
         try database.applyTransaction(workspace.ending) {
-          try acknowledge(scope)
+          try acknowledge(scope, witness, of: manifest)
           return try upgrade.changeTables()
         } _: {
           try snapshot?.check(tables)
-          return try apply(bundle, lines, arriving, scope, snapshot, upgrade, unnamed)
+          return try apply(bundle, lines, arriving, scope, snapshot, upgrade, unnamed, witness, [])
         }
       }
     }
     report.sealed = sealed
+    report.copy = copy
     if workspace.ending == .keep {
       try wipe()
       try DeviceAttachments(self).sweep()
@@ -160,25 +168,29 @@ extension DeviceSession {
   }
 
   /// Sorts in what was written here, and forgets the pre-images of what the hub has.
-  private func acknowledge(_ scope: Manifest.Scope) throws {
+  private func acknowledge(_ scope: Manifest.Scope, _ witness: RowWitness, of manifest: Manifest) throws {
     try Capture.settle(tables, in: database)
     // Rows may leave with their changes before any export was made.
     try DeviceAttachments(self).noteChanges()
     if scope.acknowledged > state.acknowledged {
       state.acknowledged = scope.acknowledged
+      if manifest.critical.contains(.unseen) { try witness.remember(before: acknowledgedGeneration, tables, in: database) }
       try PreImageStore.forget(before: acknowledgedGeneration, tables, in: database)
     }
   }
 
   private func apply(
     _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ arriving: borrowing ArrivingAttachments, _ scope: Manifest.Scope,
-    _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?, _ unnamed: Set<AttachmentPath>
+    _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?, _ unnamed: Set<AttachmentPath>, _ witness: RowWitness,
+    _ unseen: [UnseenChange]
   ) throws -> ImportReport {
     let manifest = bundle.manifest
     let now = platform.clock.milliseconds()
     try upgrade?.bringOwnRows()
     let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
-    let applier = try ScopeApplier(self)
+    // A row under another key is none of those of which the hub speaks.
+    if !keys.rekeyed.isEmpty || upgrade != nil { witness.close() }
+    let applier = try ScopeApplier(self, witness: witness, unseen: unseen)
     for stranded in keys.stranded { try applier.giveUp(stranded) }
     if let snapshot { try applyWhole(snapshot, with: applier) }
     try lines.each { line in
@@ -188,10 +200,10 @@ extension DeviceSession {
         let row = try rows.schema.rowOfHub(fields)
         guard rows.schema.key(of: row) == line.key else { throw LineProblem("its key is not its row's") }
         try upgrade?.note(row, of: line)
-        try applier.apply(row, key: line.key, at: line.stamp, in: rows)
+        try applier.apply(row, key: line.key, at: line.stamp, in: rows, expected: line.before)
       case .gone:
         try upgrade?.note(nil, of: line)
-        try applier.apply(nil, key: line.key, at: line.stamp, in: rows)
+        try applier.apply(nil, key: line.key, at: line.stamp, in: rows, expected: line.before)
       case .rekey(_, let number): if number == scope.number { try upgrade?.note(nil, of: line) }
       case .block: break
       default: throw LineProblem("it is a line of a device")

@@ -69,12 +69,17 @@ struct EmissionWriter {
   /// First what is gone, children before their parents; then what is there, parents before their children.
   private func addLines(to draft: inout BundleDraft) throws -> Stamp {
     var newest = Stamp.zero
+    let beliefs = RowBeliefs(store, plan)
     try draft.addChanges { line in
       try addKeys(to: line)
       for place in store.tables.indices.reversed() {
         try store.numbers[place].each(of: plan.gone[place], in: store.database) { member in
           // When it went is not told: it may have gone from this user's sight alone.
-          try line(ChangeLine(table: store.rows[place].name, key: member.key, generation: nil, stamp: .zero, content: .gone))
+          let current = try beliefs == nil ? nil : store.rows[place].row(member.key)
+          try line(
+            ChangeLine(
+              table: store.rows[place].name, key: member.key, generation: nil, stamp: .zero, content: .gone,
+              before: beliefs?.digests(of: member, now: current, in: place) ?? []))
         }
       }
       for (place, table) in store.tables.enumerated() {
@@ -82,7 +87,10 @@ struct EmissionWriter {
           guard let row = try store.rows[place].row(member.key) else { return }
           newest = max(newest, member.stamp)
           let content = ChangeLine.Content.row(table.schema.fields(row))
-          try line(ChangeLine(table: table.name, key: member.key, generation: nil, stamp: member.stamp, content: content))
+          try line(
+            ChangeLine(
+              table: table.name, key: member.key, generation: nil, stamp: member.stamp, content: content,
+              before: beliefs?.digests(of: member, now: row, in: place) ?? []))
         }
       }
     }

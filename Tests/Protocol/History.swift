@@ -19,12 +19,15 @@ final class History {
   /// The worst that happens to a hub, and the time that passes.
   enum Fate {
     case none, vandals, losses, versions
+    /// Now and then somebody writes on a device behind the back of capture.
+    case sneaks
 
     /// Of how many histories one is played with it, because that takes longer.
     var share: Int {
       switch self {
       case .none: 1
       case .vandals, .losses: 4
+      case .sneaks: 2
       case .versions: 12
       }
     }
@@ -54,6 +57,8 @@ final class History {
   private var everMade: [Parcel] = []
   private var lastValue: Int64 = 99
   private var born = 0
+  /// How often the rows of a device were found to be as they must be.
+  private(set) var verified = 0
   private let trace: ((String) -> Void)?
   private let fate: Fate
   /// Whether now and then somebody drops what captures their writes.
@@ -66,6 +71,9 @@ final class History {
   private let hubPlatform: Platform
   /// The hub's last backup.
   private var backup: String?
+  /// Values that came into rows of devices unseen, and how many of them were kept as conflicts.
+  private var sneaked: Set<Int64> = []
+  private(set) var keptSneaks = 0
   /// What the hub's log told before it was forgotten.
   private var remembered: [(id: String, fields: [UInt8])] = []
 
@@ -141,6 +149,11 @@ final class History {
     let rounds = Self.cleanRounds + (fate == .losses ? 2 : 0)
     say("-- \(rounds) clean rounds")
     for _ in 0..<rounds { try cleanRound() }
+    // What nobody saw, a full bundle takes away.
+    if fate == .sneaks {
+      for device in devices { try deliver(try emit(to: device, full: true)) }
+      for _ in 0..<Self.cleanRounds { try cleanRound() }
+    }
     // Not all devices came back: the operator waits no longer.
     if fate == .losses, try hub.status().recovery != nil {
       _ = try hub.finishRecovery()
@@ -176,7 +189,39 @@ final class History {
   }
 
   /// A doctor reads everything that ever came, which takes longer than all the rest: every fourth history will do.
-  private var seesDoctor: Bool { !hasVandals && seed % 4 == 0 }
+  private var seesDoctor: Bool { !hasVandals && fate != .sneaks && seed % 4 == 0 }
+
+  /// Writes a row of a device that no trigger sees. One with pending changes is left alone: what is in it when it is exported travels.
+  private func sneak(on device: TestDevice, _ app: App) throws {
+    let id = doctor.once(in: 3) ? "n\(doctor.below(4))" : try app.items().map(\.id).randomElement(using: &doctor)
+    guard let id, try !app.isPending(id) else { return }
+    let value = value()
+    if try app.items().contains(where: { $0.id == id }) {
+      if doctor.once(in: 5) {
+        say("\(device.name) loses \(id) unseen")
+        return try app.executeUnseen("DELETE FROM items WHERE id = '\(id)'")
+      }
+      say("\(device.name) gets \(id).a = \(value) unseen")
+      try app.executeUnseen("UPDATE items SET a = \(value) WHERE id = '\(id)'")
+    } else {
+      say("\(device.name) gets \(id) = \(value) unseen")
+      try app.executeUnseen("INSERT INTO items (id, a, b, c) VALUES ('\(id)', \(value), \(value), \(value))")
+    }
+    sneaked.insert(value)
+  }
+
+  /// Every value that came into a row unseen, and that an import takes away, is kept as a conflict.
+  private func checkSneaks(_ device: TestDevice, before: [Item]) throws {
+    guard fate == .sneaks, let app = try device.app() else { return }
+    let after = Set(try app.items().flatMap(\.values))
+    let lost = Set(before.flatMap(\.values)).intersection(sneaked).subtracting(after)
+    if lost.isEmpty { return }
+    let kept = try device.workspace.conflicts(ConflictState.allCases).flatMap { ($0.record.deviceValues ?? []).map(\.value) }
+    for value in lost where !kept.contains(.integer(value)) {
+      throw Wrong("\(device.name) wrote over \(value), which nobody saw coming, without a conflict")
+    }
+    keptSneaks += lost.count
+  }
 
   /// Nobody did any harm, so nobody finds any.
   private func examine() throws {
@@ -275,6 +320,7 @@ final class History {
   private func write(on device: TestDevice) throws {
     guard let app = try device.app() else { return }
     if hasVandals, doctor.once(in: 8) { try vandalise(app) }
+    if fate == .sneaks, doctor.once(in: 4) { try sneak(on: device, app) }
     let items = try app.items()
     let dice = random.fraction()
     if dice < temper.birth || items.isEmpty {
@@ -342,9 +388,9 @@ final class History {
     fate == .losses ? try device.workspace.carriedBefore() : []
   }
 
-  private func emit(to device: TestDevice) throws -> Parcel {
+  private func emit(to device: TestDevice, full: Bool = false) throws -> Parcel {
     try repairHub()
-    let report = try hub.emit(to: device.name)
+    let report = try hub.emit(to: device.name, full: full)
     say(
       "hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) gone\(report.isNew ? "" : ", nothing new")"
     )
@@ -378,9 +424,11 @@ final class History {
       for path in try hub.dueByNow() + [parcel.path] { try importAtHub(path, called: Paths.name(of: path)) }
       return
     }
+    let before = try fate == .sneaks ? devices[index].app()?.items() ?? [] : []
     do {
       try repair(devices[index])
       let report = try devices[index].workspace.importBundle(parcel.path)
+      try checkSneaks(devices[index], before: before)
       say(
         "device imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed, \(report.conflicts) conflicts"
       )
@@ -395,6 +443,7 @@ final class History {
   private func importAtHub(_ path: String, called name: String) throws {
     do {
       let report = try hub.importBundle(path)
+      try checkProof(report, name)
       say("hub imports \(name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
     } catch let refusal as Refusal where ["gap", "wrong-kind"].contains(refusal.reason) && fate == .losses {
       // A device proves with the hub's own bundle that the hub was set back, also where the hub knows the bundle.
@@ -405,6 +454,14 @@ final class History {
       for waiting in try hub.dueByNow() { try importAtHub(waiting, called: Paths.name(of: waiting)) }
       if try files.kind(path) != nil { try importAtHub(path, called: name) }
     }
+  }
+
+  /// By the rules of emission and echo a device has exactly what the hub believes it to have.
+  private func checkProof(_ report: HubImportReport, _ name: String) throws {
+    guard let proof = report.proof else { return }
+    say("its rows are \(proof.result): \(proof.words ?? "")")
+    if proof.result == .verified { verified += 1 }
+    if proof.result == .differs, fate != .sneaks { throw Wrong("\(name) has other rows than it must have: \(proof.differences)") }
   }
 
   private func cleanRound() throws {
@@ -432,9 +489,18 @@ final class History {
       if !pending.isEmpty { throw Wrong("\(device.name) still has pending steps: \(pending)") }
     }
     try checkNothingLost(atHub)
+    if fate != .sneaks { try checkNothingUnseen() }
     try checkIntegrity()
     // It costs as much as all that came before, so not every history is asked.
     if seed % 4 == 0 { try checkRepetition() }
+  }
+
+  /// Where every write is captured, no row is other than the hub believes it to be.
+  private func checkNothingUnseen() throws {
+    for device in devices {
+      let found = try device.workspace.conflicts(ConflictState.allCases).first { $0.record.kind == .unseen }
+      if let found { throw Wrong("\(device.name) took a change for unseen: \(found.record)") }
+    }
   }
 
   private func checkNothingLost(_ atHub: [Item]) throws {

@@ -76,7 +76,7 @@ final class KeyHistory {
       }
     let eggKeys = rule == "fold" ? #""keys": "as-is""# : keys
     return """
-      { "dataset": "rows", "version": 1, "attributes": { "height": "integer" },
+      { "dataset": "rows", "version": 1, "prove": "always", "attributes": { "height": "integer" },
         "tables": {
           "trees": { "visible": "height <= :height", "write": "1", "conflict": "newest", \(keys) },
           "nests": { "conflict": "newest", \(keys) },
@@ -233,6 +233,10 @@ final class KeyHistory {
   private func deliver(_ parcel: (device: Int?, path: String)) throws {
     guard let index = parcel.device else {
       let report = try hub.importBundle(parcel.path)
+      if let proof = report.proof {
+        say("its rows are \(proof.result): \(proof.words ?? "")")
+        if proof.result == .differs { throw Wrong("\(Paths.name(of: parcel.path)) has other rows than it must have: \(proof)") }
+      }
       return say(
         "hub imports \(Paths.name(of: parcel.path)): \(report.verdict), \(report.conflicts) conflicts, new keys \((report.rekeyed + report.folded).map { "\($0.table) \($0.old)->\($0.new)" })"
       )
@@ -248,6 +252,10 @@ final class KeyHistory {
   // MARK: what must hold then
 
   func check() throws {
+    for device in devices {
+      let found = try device.conflicts(ConflictState.allCases).first { $0.record.kind == .unseen }
+      if let found { throw Wrong("a change was taken for unseen: \(found.record)") }
+    }
     let names = try ["trees", "nests", "eggs"].flatMap { try hubApp.rows($0).map(\.name) }
     if Set(names).count < names.count { throw Wrong("a row is there twice: \(names.sorted())") }
     let conflicts = try hub.conflicts(ConflictState.allCases) + devices.flatMap { try $0.conflicts(ConflictState.allCases) }

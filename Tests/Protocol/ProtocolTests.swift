@@ -23,6 +23,9 @@ import Testing
   @Test("what nobody saw being written is found and lost nowhere, after any history with vandals in it", arguments: 0..<lanes)
   func vandals(lane: Int) throws { try play(lane, .vandals) }
 
+  @Test("what was written behind capture's back is kept as a conflict before a bundle writes over it", arguments: 0..<lanes)
+  func sneaks(lane: Int) throws { try play(lane, .sneaks) }
+
   @Test("a hub that comes back from backups and forgets its past costs time, and no value of a device's", arguments: 0..<lanes)
   func losses(lane: Int) throws { try play(lane, .losses) }
 

@@ -24,6 +24,27 @@ final class App {
 
   func execute(_ sql: String) throws { try database.execute(sql) }
 
+  /// Runs SQL that no trigger sees, and leaves capture as it was.
+  func executeUnseen(_ sql: String) throws {
+    let triggers = try database.all(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel%'"
+    ) { (name: $0.text(0), sql: $0.text(1)) }
+    try database.writeTransaction {
+      for trigger in triggers { try database.execute("DROP TRIGGER \(quoted(trigger.name))") }
+      try database.execute(sql)
+      for trigger in triggers { try database.execute(trigger.sql) }
+    }
+  }
+
+  /// Whether a row has changes of which the hub is not known to know.
+  func isPending(_ id: String) throws -> Bool {
+    for table in ["satchel_before_items", "satchel_writes_items"] {
+      let found = try database.first("SELECT 1 FROM \(table) WHERE id = :id", ["id": .string(id)]) { _ in true }
+      if found ?? false { return true }
+    }
+    return false
+  }
+
   /// Drops all of Satchel's triggers, or one of them.
   func dropTriggers(all: Bool) throws -> [String] {
     let names = try database.all(

@@ -18,7 +18,7 @@ struct Versions {
 
   var definition: String {
     """
-    { "dataset": "items", "version": \(number), "attributes": { "hidden": "integer" },
+    { "dataset": "items", "version": \(number), "prove": "always", "attributes": { "hidden": "integer" },
       "tables": { "items": { "visible": "c % \(modulus) <> :hidden", "write": "1", \(rules) } } }
     """
   }

@@ -130,6 +130,9 @@ extension Season {
     let captured = try admin().captured()
     do {
       let report = try operating { try hub.importBundle(parcel.path) }
+      if let proof = report.proof, proof.result == .differs {
+        throw Wrong("\(parcel.name) has other rows than it must have: \(proof.differences)")
+      }
       if report.verdict == .collected || report.recovery != nil { news += 1 }
       try checkCaptured(admin(), before: captured, by: parcel)
       say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")

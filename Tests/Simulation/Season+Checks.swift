@@ -107,6 +107,7 @@ extension Season {
     try checkConvergence()
     try checkNothingLost()
     try checkTakenOnce()
+    try checkNothingUnseen()
     try checkNothingLeft()
     if let problem = try admin().unsoundness() { throw Wrong("the hub's database is not sound: \(problem)") }
     // Where something was stopped, what it left half done may be what no bundle shows.
@@ -192,6 +193,14 @@ extension Season {
       return "\(row(of: record)).\(winner.name) is in disagreement, and both wrote \(own.value)"
     }
     return nil
+  }
+
+  /// Where every write is captured, no row is other than the hub believes it to be.
+  private func checkNothingUnseen() throws {
+    for device in devices {
+      let found = try device.workspace.conflicts(ConflictState.allCases).first { $0.record.kind == .unseen }
+      if let found { throw Wrong("\(device.name) took a change for unseen: \(found.record)") }
+    }
   }
 
   /// Nothing that a command wrote aside is left lying where commands have run since.

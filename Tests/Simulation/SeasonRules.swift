@@ -24,7 +24,7 @@ struct SeasonRules {
 
   var definition: String {
     """
-    { "dataset": "field", "version": \(version), "attributes": { "hidden": "integer" },
+    { "dataset": "field", "version": \(version), "prove": "always", "attributes": { "hidden": "integer" },
       "tables": {
         "sites": { "visible": "zone % \(modulus) <> :hidden", "write": "1", \(sites) },
         "visits": { "parents": ["sites"], \(visits) } } }

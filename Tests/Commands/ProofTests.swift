@@ -1,0 +1,101 @@
+import Foundation
+import SatchelJSON
+import SatchelPlatform
+import SatchelSQLite
+import Testing
+
+/// Equality is proved: a device tells of its rows, the hub compares, and what differs is named and kept.
+@Suite("State digests and unseen writes")
+struct ProofTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+  }
+
+  /// Runs SQL on the tablet that no trigger sees, and leaves capture as it was.
+  private func unseen(_ sql: String) throws {
+    let database = try Database(path: camp.path("tablet/data.sqlite"), mode: .readWrite)
+    let triggers = try database.all(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel%'"
+    ) { ($0.text(0), $0.text(1)) }
+    for trigger in triggers { try database.execute("DROP TRIGGER \(quoted(trigger.0))") }
+    try database.execute(sql)
+    for trigger in triggers { try database.execute(trigger.1) }
+  }
+
+  private func proof() throws -> JSONValue? {
+    try camp.hub("status", "--json").json["devices"]?.arrayValue?.first { $0["name"]?.stringValue == "tablet" }?["proof"]
+  }
+
+  @Test("the first export after a full bundle proves that both have the same rows, and status says when")
+  func verified() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    #expect(try proof()?["result"]?.stringValue == "verified")
+    #expect(camp.hub("status").out.contains("Verified") || camp.hub("status").out.contains("VERIFIED"))
+    #expect(camp.hub("doctor").code == 0)
+    #expect(camp.hub("compare", "tablet").out.contains("No rows of tablet are known to differ."))
+    camp.answer("tablet", 2)
+    // By the dataset's rule the next one comes later, unless somebody asks.
+    #expect(try camp.device("tablet", "export", "--json").json["proof"]?.boolValue != true)
+    #expect(try camp.device("tablet", "export", "--prove", "--json").json["proof"]?.boolValue == true)
+  }
+
+  @Test("a row that was written unseen is found, named, and kept as a conflict when the hub's comes")
+  func compared() throws {
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('mine', 'lake', 'ann', 1, 'x')")
+    camp.deliver("tablet", 1)
+    camp.answer("tablet", 2)
+    try unseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'")
+    #expect(camp.device("tablet", "export", "--prove").code == 0)
+    try importNewest()
+    #expect(try proof()?["result"]?.stringValue == "differs")
+    #expect(camp.hub("doctor").code == 1 && camp.hub("doctor").out.contains("compare tablet"))
+    #expect(camp.hub("status").out.contains("Differs"))
+    #expect(camp.hub("compare", "tablet", "--repair").error.contains("It is not known which rows"))
+    #expect(camp.hub("compare", "tablet").out.contains("asks which rows differ"))
+    try fetchNewest()
+    #expect(try camp.device("tablet", "export", "--json").json["proof"]?.boolValue == true)
+    try importNewest()
+    let found = try camp.hub("compare", "tablet", "--json").json["rows"]?.arrayValue ?? []
+    #expect(found.count == 1 && found[0]["kind"]?.stringValue == "different" && found[0]["table"]?.stringValue == "sites")
+    #expect(try camp.hub("compare", "tablet", "--repair", "--json").json["repaired"]?.integerValue == 1)
+    try fetchNewest()
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") != "Swamp")
+    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(conflicts.count == 1 && conflicts[0]["kind"]?.stringValue == "unseen")
+    #expect(conflicts[0]["device_values"]?["name"]?.stringValue == "Swamp")
+    #expect(camp.device("tablet", "export", "--prove").code == 0)
+    try importNewest()
+    #expect(try proof()?["result"]?.stringValue == "verified")
+    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(atHub.contains { $0["kind"]?.stringValue == "unseen" })
+    let id = try #require(atHub.first?["id"]?.stringValue)
+    #expect(camp.hub("conflicts", "resolve", id, "--keep", "device").code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Swamp")
+  }
+
+  @Test("a full bundle keeps what was written, made or deleted unseen before it writes over that")
+  func full() throws {
+    camp.deliver("tablet", 1)
+    try unseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'; INSERT INTO reviews VALUES ('ghost', 'lake', 'ann', 1, 'boo')")
+    #expect(camp.hub("emit", "--device", "tablet", "--full").code == 0)
+    try fetchNewest(emit: false)
+    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(conflicts.count == 2 && conflicts.allSatisfy { $0["kind"]?.stringValue == "unseen" })
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM reviews WHERE id = 'ghost'") == "0")
+  }
+
+  private func importNewest() throws {
+    let file = try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-")
+    #expect(camp.hub("import", file).code == 0)
+  }
+
+  private func fetchNewest(emit: Bool = true) throws {
+    if emit { #expect(camp.hub("emit", "--device", "tablet").code == 0) }
+    let file = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
+    #expect(camp.device("tablet", "import", file).code == 0)
+  }
+}
