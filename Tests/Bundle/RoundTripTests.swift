@@ -100,7 +100,7 @@ struct RoundTripTests {
     let bundle = try BundleReader(platform: platform).read(draft.write(sealed), trust: .keys([key]), staging: staging)
     let (manifest, digest, signer, entries) = (bundle.manifest, bundle.digest, bundle.signer, bundle.entryList)
     #expect(manifest == sealed.manifest)
-    #expect(manifest.critical == [.keys])
+    #expect(manifest.critical == [.keys, .unseen])
     #expect(manifest.bundle == written.bundle && manifest.body == written.body)
     #expect(digest == sealed.digest)
     #expect(signer == key)

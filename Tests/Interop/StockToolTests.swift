@@ -70,7 +70,7 @@ struct StockToolTests {
   func entries() throws {
     let expected = [
       "enrolment": [], "changes": ["changes.jsonl", "snapshot.sqlite"],
-      "changes-conflicts": ["changes.jsonl", "resolutions.jsonl", "conflicts.jsonl"],
+      "changes-conflicts": ["changes.jsonl", "resolutions.jsonl", "conflicts.jsonl", "state.json"],
       "scope-full": ["dataset.json", "snapshot.sqlite"], "scope-delta": ["changes.jsonl", "conflicts.jsonl"],
     ]
     for bundle in bundles { #expect(Array(bundle.names.dropFirst(3)) == expected[bundle.name], "\(bundle.name)") }

@@ -22,14 +22,15 @@ SCHEMAS = {f"{name}s.jsonl": name for name in ("change", "resolution", "conflict
 
 # The self-test has the format from here and not from the schemas, because they are what it tests.
 OPTIONAL = {"recipient", "rotation", "revoked", "note", "snapshot", "encrypt", "escrow", "attributes", "attachments", "acknowledged_digest", "blobs",
-            "file", "bundle", "lost", "understands", "compare", "before", "prove"}
+            "file", "bundle", "lost", "understands", "compare", "before", "prove", "base",
+            "received_digest", "received_signature", "brings", "follows", "former", "collected"}
 ROWS = {"key", "to", "row", "set", "was", "base_values", "hub_values", "device_values"}
 OPS = {"insert": ["generation", "row"], "update": ["generation", "set", "was"], "delete": ["generation", "was"], "row": ["row"],
        "gone": [], "rekey": ["to", "number"], "block": ["to", "number"]}
 OF_OPS = {"generation": 1, "row": {"id": 1}, "set": {"id": 1}, "was": {"id": 1}, "to": [1], "number": 1}
 CHAIN = [{"sequence": number, "digest": "0" * 128} for number in range(1, 258)]
 ROTATION, REVOKED = {"key": "RW" + "Q" * 54, "recipient": "age1" + "q" * 58}, {"number": 1, "keys": []}
-WRONG_TEXTS = {**dict.fromkeys(["table", "note", "visible", "write", "parents", "sql", "attachments"], []),
+WRONG_TEXTS = {**dict.fromkeys(["table", "note", "visible", "write", "parents", "sql", "attachments", "understands", "received_signature"], []),
                **dict.fromkeys(["user", "decided_by"], ["a\n", "\x7f", "a" * 101]),
                **dict.fromkeys(["path", "lost"], ["", "/a", "a/", "a//b", "../a", "a/.b", "a.", "a ", " a", "a:b", "a\\b", "a\n", "\x7f", "nul", "a/COM1.x"]),
                **dict.fromkeys(["dataset", "from", "to"], ["", "Hub", "con", "lpt1", "-a", "a.b", "ä", "a\n", "a" * 41])}
@@ -88,10 +89,10 @@ def wrongs(kind, path, item):
     if isinstance(item, list):
         return wrong + ["x", {}, None] + [[]] * (path[0] in ("key", "to"))
     if not isinstance(item, str):
-        return wrong + ["x", []] + [None] * (item is not None and name != "hub_values")
+        return wrong + ["x", []] + [None] * (item is not None and name not in ("hub_values", "before"))
     other = [item + "x", item + "\n", ""] + [item.upper()] * (name not in ("key", "keys") and item.upper() != item)
     rule = "note" if name == "user" and kind != "manifest" else path[0] if name == "name" else name
-    return wrong + [1.5, [], {}, None] + WRONG_TEXTS.get(rule, other)
+    return wrong + [1.5, [], {}] + [None] * (name != "before") + WRONG_TEXTS.get(rule, other)
 
 
 def contradictions(kind, document):

@@ -47,6 +47,10 @@ public func makeGolden() throws {
     let world = try RewrittenWorld(random: GoldenRandom(20_261_127), clock: clock)
     try write(world, into: target)
   }
+  if try !isThere("changes-state", in: target) {
+    let world = try ProvedWorld(random: GoldenRandom(20_261_129), clock: clock)
+    try write(world, into: target)
+  }
   if try !isThere("backup", in: target) {
     let world = try BackedUpWorld(random: GoldenRandom(20_261_124), clock: clock)
     try write(world, into: target)
