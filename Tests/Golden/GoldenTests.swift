@@ -44,7 +44,8 @@ func present() {
     "changes", "changes-conflicts", "changes-keys", "enrolment", "scope-delta", "scope-delta-keys", "scope-full",
     "scope-full-keys", "scope-delta-migrations", "scope-full-migrations", "changes-encrypted", "scope-full-encrypted",
     "changes-new-keys", "scope-full-new-keys", "volume-1", "volume-2", "backup", "changes-attachments",
-    "scope-full-attachments", "scope-delta-attachments", "changes-versions", "scope-delta-versions", "changes-state", "scope-delta-unseen",
+    "scope-full-attachments", "scope-delta-attachments", "changes-versions", "scope-delta-versions", "changes-state",
+    "scope-delta-unseen",
   ] {
     #expect(golden.contains("format-1-\(kind)"))
   }
