@@ -92,9 +92,10 @@ else
 	.build/tested/release/simulate $(if $(SEASONS),seasons $(SEASONS),seconds $(SECONDS)) $(SEED)
 endif
 
-# Random histories of a hub and its devices on real files, pairs of hubs, and random programs of writers, for as long as you like; then
+# Random histories of the protocol's model, then of a hub and its devices on real files, pairs of hubs, and random programs of writers, for as long as you like; then
 # large bundles, while other processes write and read.
 histories: deps
+	Tests/Model/histories.py '$(HISTORIES)' $(SEED)
 	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
 	  $(SWIFT) test $(OPTIMISED) --filter 'ProtocolTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test $(OPTIMISED) --skip-build --filter ConcurrencyTests
