@@ -34,6 +34,7 @@ struct HistoryCheck {
   /// was set back, that is written down first.
   @discardableResult
   func run() throws -> Base {
+    try noteNextKey()
     if changes.epoch == store.identity.epoch {
       try checkEmission()
       try checkReach()
@@ -67,6 +68,20 @@ struct HistoryCheck {
     // A device that got a new name is on an emission that was made for its old one.
     guard let former = try device.continues.flatMap({ try store.device($0) }) else { return false }
     return try store.knowledge(of: emission, for: former) == .made
+  }
+
+  /// A device that has an emission signed with the hub's next key knows that key. The hub may not know that it told the device: its files
+  /// were put back from a copy. Signed with the former key, its bundles would be refused there.
+  private func noteNextKey() throws {
+    guard !device.knowsNextKey, let next = try hub.keys.nextKey(), let proof = changes.proof, let signature = proof.signature
+    else {
+      return
+    }
+    let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
+    guard signature.isOf(emission, from: store.identity.id, to: [device.id], store.dataset.name, signedBy: [next]) else { return }
+    var device = device
+    device.toldKey = .zero
+    try store.writeTransaction(hub.ending) { try store.save(device) }
   }
 
   private func isSignedByUs(_ emission: Manifest.EmissionLink, _ signature: Signature) throws -> Bool {

@@ -244,4 +244,32 @@ import Testing
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM satchel_revoked") == "1")
     #expect(try camp.device("tablet", "status", "--json").json["not_exported"] == 0)
   }
+
+  @Test("a hub that was put back to before a device took up its next key signs for that device with this key")
+  func setBackBehindRotation() throws {
+    try carry("tablet")
+    #expect(camp.hub("keys", "rotate").code == 0)
+    try camp.copy("hub", to: "copy")
+    try camp.copy(office, to: "copy.sqlite")
+    try carry("tablet", rounds: 2)
+    try camp.sql(office, "UPDATE reviews SET words = 'signed with the next key' WHERE id = 'r1'")
+    try carry("tablet", rounds: 2)
+    #expect(try reviews("tablet/data.sqlite") == "r1|4|signed with the next key")
+    for (copy, target) in [("copy", "hub"), ("copy.sqlite", office)] {
+      try camp.remove(target)
+      try camp.copy(copy, to: target)
+    }
+    try write("tablet", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try carry("tablet")
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    try carry("tablet", rounds: 3)
+    #expect(camp.hub("restore", "--finish").code == 0)
+    try carry("tablet")
+    for database in [office, "tablet/data.sqlite"] {
+      #expect(try camp.rows(database, "SELECT stars, words FROM reviews WHERE id = 'r1'") == "1|signed with the next key")
+    }
+    for outcome in [camp.hub("doctor"), camp.hub("audit"), camp.device("tablet", "doctor")] {
+      #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
+    }
+  }
 }
