@@ -56,6 +56,7 @@ final class FieldApp {
     CREATE TABLE sites (id TEXT PRIMARY KEY, zone INTEGER NOT NULL, name TEXT, note TEXT);
     CREATE TABLE visits (id TEXT PRIMARY KEY, site TEXT NOT NULL REFERENCES sites (id), a TEXT, b TEXT);
     """
+  static let counters = "CREATE TABLE counters (id TEXT PRIMARY KEY, n INTEGER NOT NULL)"
   static let columns = ["sites": ["name", "note"], "visits": ["a", "b"]]
 
   let database: Database
@@ -68,6 +69,11 @@ final class FieldApp {
 
   func execute(_ sql: String) throws { try database.execute(sql) }
 
+  /// The tables that are kept in step.
+  private func tables() throws -> [String] {
+    try database.all("SELECT name FROM sqlite_schema WHERE name IN ('sites', 'visits', 'counters') ORDER BY name") { $0.text(0) }
+  }
+
   func sites() throws -> [Site] {
     try database.all("SELECT id, zone FROM sites ORDER BY id") { Site(id: ExactText($0.text(0)), zone: $0.integer(1)) }
   }
@@ -79,7 +85,7 @@ final class FieldApp {
   /// Every row as text, with its table and its id; the columns are named, so that their order does not matter.
   func rows() throws -> [RowName: ExactText] {
     var rows: [RowName: ExactText] = [:]
-    for table in ["sites", "visits"] {
+    for table in try tables() {
       let columns = try database.all("SELECT name FROM pragma_table_info(:table) ORDER BY name", ["table": .string(table)]) {
         $0.text(0)
       }
@@ -94,7 +100,7 @@ final class FieldApp {
   /// The rows of which something is captured that no export, or no log, has yet.
   func captured() throws -> Set<RowName> {
     var found: Set<RowName> = []
-    for table in ["sites", "visits"] {
+    for table in try tables() {
       let sql = """
         SELECT id FROM \(quoted("satchel_before_\(table)"))
         UNION SELECT id FROM \(quoted("satchel_writes_\(table)")) WHERE satchel_number > 0
@@ -120,6 +126,14 @@ final class FieldApp {
     try database.run(
       "UPDATE \(quoted(cell.row.table)) SET \(quoted(cell.column)) = :value WHERE id = :id",
       ["value": Self.value(value), "id": .string(cell.row.id.text)])
+  }
+
+  func count(_ more: Int64, in row: String) throws {
+    try database.run("UPDATE counters SET n = n + :more WHERE id = :id", ["more": .integer(more), "id": .string(row)])
+  }
+
+  func counts() throws -> [(row: String, n: Int64)] {
+    try database.all("SELECT id, n FROM counters ORDER BY id") { ($0.text(0), $0.integer(1)) }
   }
 
   func move(site id: ExactText, to zone: Int64) throws {

@@ -13,6 +13,7 @@ extension SeasonEvent.Kind {
     switch self {
     case .export, .emit, .carry, .damagedCarry, .resolve, .hubResolve, .rights, .version, .backup, .restoreHub, .compact: true
     case .write, .hubWrite, .clone, .lostDevice, .lostDatabase, .oldCopy, .clockJump, .hubClock: false
+    case .count, .copyHub, .putBackHub, .secondHub, .stolenKey, .brokenDatabase: false
     }
   }
 }
@@ -47,11 +48,17 @@ extension Season {
     case .compact: try compact(&random)
     case .clockJump: time.pass(days: Int64(1 + random.below(40)))
     case .hubClock: setHubClock(&random)
+    case .count: try count(on: device, &random)
+    case .copyHub: try copyHub()
+    case .putBackHub: try putBackHub()
+    case .secondHub: try runSecondHub(with: device, &random)
+    case .stolenKey: try stealKey(from: device, &random)
+    case .brokenDatabase: try breakDatabase(of: device, &random)
     }
   }
 
   /// Does it; where a fault stops it, does it again when all is well.
-  private func surely(_ body: () throws -> Void) throws {
+  func surely(_ body: () throws -> Void) throws {
     do {
       try body()
     } catch {
@@ -73,8 +80,11 @@ extension Season {
     return try pack(report.file, from: device.name, to: nil)
   }
 
-  /// What a restored hub lacks of a device. Where none was, nobody need look.
-  func redelivery(of device: FieldDevice) throws -> [String] { presence.isRestored ? try device.workspace.carriedBefore() : [] }
+  /// What a restored hub lacks of a device, and what a device without a database has. If neither can be, nobody need look.
+  func redelivery(of device: FieldDevice) throws -> [String] {
+    if parts, try device.app() == nil { return try device.workspace.stranded()?.files ?? [] }
+    return presence.isRestored ? try device.workspace.carriedBefore() : []
+  }
 
   func emit(to device: FieldDevice, full: Bool = false) throws -> Parcel {
     let report = try operating { try hub.emit(to: device.name, full: full) }
@@ -89,7 +99,7 @@ extension Season {
     let name = Paths.name(of: file)
     let parcel = Parcel(device: device, from: from, path: stick + "/\(everMade.count)-\(name)", name: name)
     try files.copy(file, to: parcel.path, mode: 0o644)
-    try checkName(of: parcel)
+    if from != Self.secondHub { try checkName(of: parcel) }
     everMade.append(parcel)
     return parcel
   }
@@ -108,10 +118,16 @@ extension Season {
     guard let device = devices.first(where: { $0.name == name }) else { return }
     let captured = try device.app()?.captured()
     do {
-      let report = try device.workspace.importBundle(parcel.path)
+      let report = try take(parcel, on: device)
       try checkCaptured(device.app(), before: captured, by: parcel)
       say("\(name) imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed")
     } catch let refusal as Refusal where refusal.reason == "gap" || presence.isRestored && refusal.isAboutHistory {
+      say("\(name) refuses \(parcel.name): \(refusal.reason)")
+      // The next round carries what proves it.
+      if refusal.isAboutHistory { news += 1 }
+    } catch let refusal as any ExplainedError
+      where hasNewKey && ["revoked-key", "replaced-key", "unknown-key"].contains(refusal.reason)
+    {
       say("\(name) refuses \(parcel.name): \(refusal.reason)")
     }
     if let problem = try device.app()?.unsoundness() { throw Wrong("\(name) is not sound after \(parcel.name): \(problem)") }
@@ -119,7 +135,7 @@ extension Season {
 
   private func deliverToHub(_ parcel: Parcel) throws {
     // As the command does.
-    for path in try hub.dueByNow() {
+    for path in try hub.dueByNow() where try files.kind(path) != nil {
       try takeAtHub(Parcel(device: nil, from: parcel.from, path: path, name: Paths.name(of: path)))
     }
     try takeAtHub(parcel)
@@ -138,8 +154,10 @@ extension Season {
       say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
     } catch let refusal as Refusal where refusal.reason == "gap" && presence.isRestored {
       say("hub refuses \(parcel.name): gap")
-    } catch let refusal as Refusal where refusal.reason == "wrong-kind" && presence.isRestored {
+    } catch let refusal as Refusal where refusal.reason == "wrong-kind" && (presence.isRestored || parts) {
       say("hub refuses \(parcel.name): it knows it")
+    } catch let refusal as Refusal where hasNewKey && refusal.reason == "revoked-key" {
+      say("hub refuses \(parcel.name): \(refusal.reason)")
     } catch let refusal as Refusal where !devices.contains(where: { $0.name == parcel.from }) {
       say("hub refuses \(parcel.name) of a lost device: \(refusal.reason)")
     }
@@ -205,7 +223,7 @@ extension Season {
       if try hub.dataset().definition.version == rules.version { return }
       _ = try operating { try hub.applyDataset(Array(rules.definition.utf8), migration: script.map { Array($0.utf8) }) }
     }
-    if backup != nil { try makeBackup() }
+    try renewCopies()
   }
 
   private func resolve(on device: FieldDevice, _ random: inout SplitMix64) throws {
@@ -267,7 +285,8 @@ extension Season {
     _ = try hub.revoke(device.name)
     devices[device.index] = try newDevice(device.index, ahead: 0, usesWAL: random.once(in: 3))
     say("\(device.name) is lost; its user gets \(devices[device.index].name)")
-    if backup != nil { try makeBackup() }
+    tally.lose(device.name)
+    try renewCopies()
   }
 
   /// All that the newer file held is in exports.
@@ -292,7 +311,7 @@ extension Season {
     if !report.isWell { throw Wrong("\(device.name) with an old copy cannot be repaired: \(report)") }
   }
 
-  private func removeDatabase(of device: FieldDevice) throws {
+  func removeDatabase(of device: FieldDevice) throws {
     device.closeApp()
     for suffix in ["", "-wal", "-shm", "-journal"] { try files.removeIfThere(device.databasePath + suffix) }
   }
@@ -313,13 +332,14 @@ extension Season {
     throw Wrong("\(device.name) exported from an old copy of its database")
   }
 
-  private func makeBackup() throws {
+  func makeBackup() throws {
     backups += 1
     let file = world.root + "/backup-\(backups).satchel"
     try surely {
       if try files.kind(file) == nil { _ = try hub.backup(to: file, keys: .included) }
     }
     backup = file
+    backedUp = tally.atHub
     say("the hub is backed up")
   }
 
@@ -339,8 +359,13 @@ extension Season {
     }
     hub = try HubWorkspace.open(root, platform: platform)
     presence = .afterRestore
+    tally.atHub = backedUp
     say("the hub is restored")
-    // What was done at the hub itself since the backup is done again.
+    try restoreRights()
+  }
+
+  /// What was done at the hub itself in the time that it lost is done again.
+  func restoreRights() throws {
     for device in devices { _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(hidden[device.index]))]) }
   }
 

@@ -9,12 +9,13 @@ import TestSupport
 /// Files that nobody made by accident. Each is refused for one reason, and changes nothing.
 extension Season {
   func attack(_ device: FieldDevice, _ random: inout SplitMix64) throws {
-    guard let state = try device.workspace.status().current?.state else { return }
+    guard let state = try device.workspace.status().current?.state, try !parts || areOfOneHistory(state) else { return }
     let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(random.next()))
     if state.revocations > 0, random.once(in: 2) {
       return try offer(
         signedByHub(for: device, state, after: state.received, platform), to: device, expecting: "older-revocations")
     }
+    if parts, random.once(in: 2) { return try attackHistory(device, state, platform, &random) }
     switch random.below(4) {
     case 0: try offer(oversized(), to: random.once(in: 2) ? device : nil, expecting: "too-large")
     case 1:
@@ -36,7 +37,7 @@ extension Season {
   }
 
   /// - Parameter device: nil: it comes to the hub.
-  private func offer(_ path: String, to device: FieldDevice?, expecting reason: String) throws {
+  func offer(_ path: String, to device: FieldDevice?, expecting reason: String) throws {
     let before = try results()
     say("somebody offers \(device?.name ?? "the hub") what is to be refused as \(reason)")
     do {
@@ -52,7 +53,7 @@ extension Season {
     throw Wrong("a forged bundle was taken, which is to be refused as \(reason)")
   }
 
-  private func put(_ bytes: [UInt8]) throws -> String {
+  func put(_ bytes: [UInt8]) throws -> String {
     let path = stick + "/forged.satchel"
     try files.replace(path, mode: 0o644, contents: bytes)
     return path
@@ -66,8 +67,8 @@ extension Season {
   }
 
   /// What the device signed, with something changed after that.
-  private func rewritten(
-    _ device: FieldDevice, after state: DeviceState, _ change: (inout [HandMadeEntry]) -> Void
+  func rewritten(
+    _ device: FieldDevice, after state: DeviceState, sequence: Int64 = 2, _ change: (inout [HandMadeEntry]) -> Void
   ) throws -> String {
     let (from, to) = (device.workspace.configuration, hub.configuration)
     var made = HandMade()
@@ -78,9 +79,10 @@ extension Season {
     made.set("epoch", "\"\(state.epoch.text)\"")
     made.set("incarnation", "\"\(state.incarnation.text)\"")
     made.set("received", "\(state.received.rawValue)")
+    made.set("sequence", "\(sequence)")
     let key = try device.workspace.keys.signing()
     made.comment =
-      "satchel changes \(HandMade.bundle) dataset=field from=\(from.id.text) to=\(to.id.text) number=2 key=\(key.publicKey.line)"
+      "satchel changes \(HandMade.bundle) dataset=field from=\(from.id.text) to=\(to.id.text) number=\(sequence) key=\(key.publicKey.line)"
     var entries = try made.signed(with: key)
     change(&entries)
     return try put(zstd(tar(entries)))
@@ -91,15 +93,24 @@ extension Season {
   private func signedByHub(
     for device: FieldDevice, _ state: DeviceState, after emission: EmissionNumber, _ platform: Platform
   ) throws -> String {
+    try sign(
+      Manifest.Scope(
+        epoch: state.epoch, number: EmissionNumber(state.received.rawValue + 1000), after: emission, extent: .delta,
+        acknowledged: state.acknowledged), for: device, platform)
+  }
+
+  /// A bundle with the hub's own signature that holds what `fill` puts into it.
+  func sign(
+    _ scope: Manifest.Scope, for device: FieldDevice, _ platform: Platform,
+    _ fill: (inout BundleDraft) throws -> Void = { _ in }
+  ) throws -> String {
     let (from, to) = (hub.configuration, device.workspace.configuration)
     var draft = try BundleDraft(in: stick, platform: platform)
-    let number = EmissionNumber(state.received.rawValue + 1000)
+    try fill(&draft)
     let manifest = Manifest(
       bundle: BundleID(random: platform.random.bytes(16)), dataset: "field", version: Int64(rules.version),
       from: .init(id: from.id, name: from.name), to: .init(id: to.id, name: to.name), user: "user-\(device.index)",
-      created: "2100-01-01T00:00:00Z", stamp: .zero,
-      body: .scope(
-        .init(epoch: state.epoch, number: number, after: emission, extent: .delta, acknowledged: state.acknowledged)))
+      created: "2100-01-01T00:00:00Z", stamp: .zero, changes: draft.count(of: .changes), body: .scope(scope))
     let sealed = try draft.seal(manifest, with: hub.keys.signing())
     return try put(files.read(draft.write(sealed), limit: 1 << 20))
   }

@@ -26,7 +26,7 @@ extension Season {
   }
 
   /// Whoever is asked about the hub's clock sets it right, and then says that it is.
-  private func seeToClock() throws {
+  func seeToClock() throws {
     hubClock.set(ahead: 0)
     say("the operator sets the hub's clock right")
     if try hub.status().clockFault == nil { return }
@@ -46,11 +46,25 @@ extension Season {
     let report = try operating { try hub.restoreInPlace() }
     if !report.wasKnown { throw Wrong("the hub says that it was set back, and does not know it") }
     presence = .afterRestore
+    isHubInDoubt = false
+    news += 1
     say("the operator begins epoch \(report.epoch.text.prefix(8))")
     for path in try hub.dueByNow() {
       do { _ = try hub.importBundle(path) } catch let refusal as Refusal {
         say("a bundle that waited is refused: \(refusal.reason)")
       }
+    }
+  }
+}
+
+extension Season {
+  /// A device that met a bundle of another history says so until the hub's next one comes. Its user tells the operator, who makes a whole
+  /// one.
+  func answerEstranged() throws {
+    for device in devices where try device.workspace.status().current?.estrangement != nil {
+      say("\(device.name) has met another history, and gets everything")
+      try deliver(emit(to: device, full: true))
+      if let parcel = try export(device) { try deliver(parcel) }
     }
   }
 }

@@ -20,7 +20,7 @@ public struct Wrong: Error, CustomStringConvertible {
 final class Season {
   static let devices = 3
   /// How often everybody may have to deliver and to fetch until all is told.
-  static let mostRounds = 5
+  var mostRounds: Int { parts ? 9 : 5 }
 
   let seed: UInt64
   let world: SimulatedWorld
@@ -43,6 +43,17 @@ final class Season {
   /// What the hub's log told before it was forgotten.
   var remembered: Set<String> = []
   var presence = Presence()
+  /// Whether hubs are put back and copied, keys are stolen and databases are broken.
+  let parts: Bool
+  var tally = Tally()
+  /// A copy of the hub's folder that somebody may put back.
+  var hubCopy: HubCopy?
+  /// What was counted at the hub when the last backup was made.
+  var backedUp: [String: Int64] = [:]
+  /// Whether the hub may lack what devices know, and no device has shown that yet.
+  var isHubInDoubt = false
+  /// Whether the hub signs with another key than in the beginning.
+  var hasNewKey = false
   /// How many bundles held anything new.
   var news = 0
   private var written = 0
@@ -66,9 +77,10 @@ final class Season {
   init(seed: UInt64, trace: ((String) -> Void)? = nil) throws {
     self.seed = seed
     self.trace = trace
+    parts = SeasonEvent.parts(seed)
     var random = SplitMix64(seed: seed ^ 0x7365_6173_6f6e)
     hubClock = SettableClock(time)
-    rules = SeasonRules(&random)
+    rules = SeasonRules(&random, counts: parts)
     world = SimulatedWorld(seed: random.next())
     files = SimulatedFiles(world)
     stick = world.root + "/stick"
@@ -79,6 +91,7 @@ final class Season {
     let app = try FieldApp(path: database, mode: .create)
     if random.once(in: 3) { try app.execute("PRAGMA journal_mode = WAL") }
     try app.execute(FieldApp.schema)
+    if parts { try Tally.stock(app) }
     // With it what hangs on a row is looked up, and without it the whole table is looked through.
     if random.once(in: 2) { try app.execute("CREATE INDEX visits_by_site ON visits (site)") }
     // In every other season there are rows before anybody goes out.

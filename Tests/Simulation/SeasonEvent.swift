@@ -22,6 +22,16 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     case clockJump
     /// The clock of the hub's computer goes wrong, by minutes or by years, or is set right.
     case hubClock
+    /// Somebody counts: a number that several people add to.
+    case count
+    /// The hub's folder is copied, and put back later without a word.
+    case copyHub, putBackHub
+    /// A copy of the hub works beside it for a while.
+    case secondHub
+    /// A thief signs with the hub's key, until that is found out.
+    case stolenKey
+    /// A device's database is deleted, emptied or made anew by its app, while exports are on their way.
+    case brokenDatabase
   }
 
   public let kind: Kind
@@ -44,14 +54,26 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     (.clockJump, 1), (.hubClock, 1),
   ]
 
+  /// What happens besides, in a season in which histories part.
+  private static let partings: [(Kind, Int)] = [
+    (.count, 6), (.copyHub, 2), (.putBackHub, 3), (.secondHub, 4), (.stolenKey, 2), (.brokenDatabase, 4),
+  ]
+
+  /// Whether hubs are put back and copied, keys are stolen and databases are broken in a season: in every third one.
+  static func parts(_ seed: UInt64) -> Bool { seed % 3 == 0 }
+
+  private static func all(_ shares: [(Kind, Int)]) -> [Kind] { shares.flatMap { Array(repeating: $0.0, count: $0.1) } }
+
   /// A season's events.
   static func season(_ seed: UInt64, devices: Int, length: Int) -> [SeasonEvent] {
     var random = SplitMix64(seed: seed)
     // In every other season nothing breaks.
     let breaks = random.once(in: 2)
-    let all = shares.flatMap { Array(repeating: $0.0, count: $0.1) }
+    let (all, partings) = (all(shares), all(partings))
+    var parting = SplitMix64(seed: seed ^ 0x7061_7274)
     return (0..<length).map { _ in
-      let kind = random.one(of: all)
+      let usual = random.one(of: all)
+      let kind = parts(seed) && parting.once(in: 4) ? parting.one(of: partings) : usual
       let device = random.below(devices)
       let fails = random.once(in: 3)
       let fault = random.one(of: Fault.Kind.allCases)

@@ -8,6 +8,8 @@ struct SeasonRules {
   private let sites: String
   private let visits: String
   private var columns = 0
+  /// Whether the dataset has the table of counters.
+  private let counts: Bool
 
   /// What a change of the hub's and one of a device's make of each other.
   private static let policies = [
@@ -15,10 +17,13 @@ struct SeasonRules {
     #""conflict": "manual", "merge": "row""#, #""conflict": "newest", "merge": "row""#,
   ]
 
-  init(_ random: inout SplitMix64) {
+  init(_ random: inout SplitMix64, counts: Bool) {
+    self.counts = counts
     sites = random.one(of: Self.policies)
     visits = random.one(of: Self.policies)
   }
+
+  private static let counters = #", "counters": { "columns": { "n": "sum" }, "delete": "never" }"#
 
   var words: String { "sites \(sites), visits \(visits)" }
 
@@ -27,7 +32,7 @@ struct SeasonRules {
     { "dataset": "field", "version": \(version), "prove": "always", "attributes": { "hidden": "integer" },
       "tables": {
         "sites": { "visible": "zone % \(modulus) <> :hidden", "write": "1", \(sites) },
-        "visits": { "parents": ["sites"], \(visits) } } }
+        "visits": { "parents": ["sites"], \(visits) }\(counts ? Self.counters : "") } }
     """
   }
 

@@ -1,0 +1,57 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelWorkspace
+import TestSupport
+
+/// Databases of devices that are deleted, emptied or made anew, in the midst of exports that are on their way.
+extension Season {
+  /// What becomes of a database's file.
+  private enum Harm: CaseIterable {
+    case deleted
+    /// The file has no bytes.
+    case emptied
+    /// The file is one of SQLite's, with nothing in it.
+    case withoutTables
+    /// The app made its tables anew, and they are empty.
+    case madeByApp
+  }
+
+  /// All that it held is in an export, which lies in the outbox and may be on a stick.
+  func breakDatabase(of device: FieldDevice, _ random: inout SplitMix64) throws {
+    guard let app = try device.app(), let parcel = try export(device) else { return }
+    let tables = try app.database.all(
+      "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'satchel%' AND name NOT LIKE 'sqlite%'"
+    ) { $0.text(0) }
+    if random.once(in: 2) { mail.append(parcel) }
+    try removeDatabase(of: device)
+    device.copy = nil
+    let harm = random.one(of: Harm.allCases)
+    switch harm {
+    case .deleted: break
+    case .emptied: try files.replace(device.databasePath, mode: 0o644, contents: [])
+    case .withoutTables: try make(device.databasePath, ["CREATE TABLE t (a)", "DROP TABLE t"])
+    case .madeByApp: try make(device.databasePath, tables)
+    }
+    world.settle()
+    say("\(device.name)'s database is \(harm)")
+    if random.once(in: 3) { try repairDatabase(of: device) }
+    if random.once(in: 3) { for path in try redelivery(of: device) { try deliver(pack(path, from: device.name, to: nil)) } }
+  }
+
+  private func make(_ path: String, _ statements: [String]) throws {
+    let app = try FieldApp(path: path, mode: .create)
+    for sql in statements { try app.execute(sql) }
+  }
+
+  private func repairDatabase(of device: FieldDevice) throws {
+    let report = try device.workspace.repair()
+    say("\(device.name) is repaired")
+    if !report.isWell { throw Wrong("\(device.name) without its database cannot be repaired: \(report)") }
+  }
+
+  /// At the end of the season nobody waits for the next bundle, who can have the database back.
+  func bringBackDatabase(of device: FieldDevice) throws {
+    guard try device.app() == nil, try device.workspace.hasHistory else { return }
+    try repairDatabase(of: device)
+  }
+}
