@@ -21,6 +21,7 @@ struct ExportReplay {
     let sequence: SequenceNumber
     let generations: Range<Int64>
     let version: Int64
+    let epoch: Epoch
     let received: EmissionNumber
   }
 
@@ -45,7 +46,8 @@ struct ExportReplay {
       if low >= covered { continue }
       parts.insert(
         Part(
-          sequence: changes.sequence, generations: low..<covered, version: export.version, received: changes.received), at: 0)
+          sequence: changes.sequence, generations: low..<covered, version: export.version, epoch: changes.epoch,
+          received: changes.received), at: 0)
       covered = low
     }
     if covered > acknowledged, covered < .max, sealed == nil, session.lost == .deliveredAgain {
@@ -101,7 +103,11 @@ struct ExportReplay {
   }
 
   /// Takes over which rows got other keys, as far as the imports did not do that.
+  ///
+  /// Throws a `WorkspaceError` if an export was made on a bundle of the hub's that is missing: its changes cannot be replayed, and a later
+  /// export would not contain them.
   func finish() throws {
+    if let part = parts.first { throw ArchivedBundles.incomplete("the hub's bundle \(part.received) is not there") }
     try apply { try recollection.takeUpKeys() }
   }
 
@@ -117,7 +123,8 @@ struct ExportReplay {
   }
 
   private mutating func takeParts(through emission: EmissionNumber) -> [Part] {
-    let due = parts.prefix { $0.received <= emission }
+    // Numbers are compared within one epoch. What was exported in an earlier one came before this emission.
+    let due = parts.prefix { $0.epoch != session.state.epoch || $0.received <= emission }
     parts.removeFirst(due.count)
     return Array(due)
   }

@@ -1,0 +1,169 @@
+import Foundation
+import SatchelJSON
+import SatchelPlatform
+import Testing
+
+/// Hubs that were put back from a copy, and devices without a database: what comes back, and what must not be taken.
+@Suite("Histories that part")
+struct PartedHistoryTests {
+  private let camp: Camp
+  private let office = "office.sqlite"
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+    try camp.carry("tablet")
+    try camp.carry("phone")
+  }
+
+  private func copyHub() throws {
+    try camp.copy("hub", to: "copy")
+    try camp.copy(office, to: "copy.sqlite")
+  }
+
+  private func putBackHub() throws {
+    for (copy, target) in [("copy", "hub"), ("copy.sqlite", office)] {
+      try camp.remove(target)
+      try camp.copy(copy, to: target)
+    }
+  }
+
+  private func name(_ database: String) throws -> String { try camp.rows(database, "SELECT name FROM sites WHERE id = 'lake'") }
+
+  private func checkHealth() throws {
+    for outcome in [camp.hub("doctor"), camp.hub("audit"), camp.device("tablet", "doctor"), camp.device("phone", "doctor")] {
+      #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
+    }
+  }
+
+  /// The office writes twice in the time that will be lost. Each device has another one of the two.
+  private func loseTwoNames() throws {
+    try copyHub()
+    try camp.sql(office, "UPDATE sites SET name = 'one' WHERE id = 'lake'")
+    try camp.carry("tablet")
+    try camp.sql(office, "UPDATE sites SET name = 'two' WHERE id = 'lake'")
+    try camp.carry("phone")
+    try putBackHub()
+    #expect(camp.hub("restore", "--in-place").code == 0)
+  }
+
+  @Test(
+    "of two values of the lost time the newer one stands, whichever device comes first",
+    arguments: [["tablet", "phone"], ["phone", "tablet"]])
+  func newerOfTheLost(order: [String]) throws {
+    try loseTwoNames()
+    #expect(try name(office) == "Lake")
+    for device in order + order { try camp.carry(device, rounds: 2) }
+    for database in [office, "tablet/data.sqlite", "phone/data.sqlite"] { #expect(try name(database) == "two", "\(database)") }
+    #expect(camp.hub("restore", "--finish").code == 1)
+    try checkHealth()
+  }
+
+  @Test("a value of the lost time is not written over what the office wrote since; it is kept beside it")
+  func newerThanTheLost() throws {
+    try loseTwoNames()
+    try camp.sql(office, "UPDATE sites SET name = 'since' WHERE id = 'lake'")
+    for device in ["tablet", "phone", "tablet", "phone"] { try camp.carry(device, rounds: 2) }
+    for database in [office, "tablet/data.sqlite", "phone/data.sqlite"] { #expect(try name(database) == "since", "\(database)") }
+    let kept = try camp.rows(office, "SELECT state, device_values FROM satchel_conflicts")
+    #expect(kept.contains("settled") && kept.contains("two"), "\(kept)")
+    try checkHealth()
+  }
+
+  @Test(
+    "nothing of the lost time is merged before every device has delivered, unless the operator says so", arguments: [true, false])
+  func waitsForAll(isFinished: Bool) throws {
+    try loseTwoNames()
+    try camp.carry("tablet", rounds: 3)
+    #expect(try name(office) == "Lake")
+    #expect(try camp.hub("status", "--json").json["recovery"] != nil)
+    if isFinished {
+      #expect(camp.hub("restore", "--finish").code == 0)
+      // The bundle with the second value was on the tablet's stick.
+      #expect(try name(office) == "two")
+    }
+    for device in ["phone", "tablet", "phone"] { try camp.carry(device, rounds: 2) }
+    for database in [office, "tablet/data.sqlite", "phone/data.sqlite"] { #expect(try name(database) == "two", "\(database)") }
+  }
+
+  private func setAside(_ paths: [String], in folder: String) throws {
+    try camp.makeFolder(folder)
+    for (number, path) in paths.enumerated() {
+      try camp.copy(path, to: "\(folder)/\(number)")
+      try camp.remove(path)
+    }
+  }
+
+  private func bringBack(_ paths: [String], from folder: String) throws {
+    for (number, path) in paths.enumerated() { try camp.copy("\(folder)/\(number)", to: path) }
+  }
+
+  private var exports: [String] {
+    get throws { try camp.everything().keys.filter { $0.hasPrefix("tablet/") && $0.contains("/camp-tablet-hub-") }.sorted() }
+  }
+
+  @Test(
+    "where a file is gone of an export that the hub is not known to have, no database is made and no number given until it is back"
+  )
+  func missingExport() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'first' WHERE id = 'r1'")
+    try camp.carry("tablet", rounds: 2)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'second' WHERE id = 'r1'")
+    #expect(camp.device("tablet", "export").code == 0)
+    let newest = Paths.name(of: try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-"))
+    let older = try exports.filter { Paths.name(of: $0) != newest }
+    try setAside(older, in: "exports")
+    // Of what the hub acknowledged nothing is known any more but by its first bundle.
+    let deltas = try HostFileSystem().list(camp.path("tablet/bundles/archive"))
+      .filter { $0.hasPrefix("camp-hub-tablet-") && $0 != "camp-hub-tablet-1.satchel" }.map { "tablet/bundles/archive/\($0)" }
+    try setAside(deltas, in: "deltas")
+    try camp.remove("tablet/data.sqlite")
+    let left = try exports
+    for words in [["doctor", "--repair"], ["export"]] {
+      let refused = camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
+      #expect(refused.code == 1, "\(words): \(refused.out)")
+      #expect(words[0] == "export" || refused.error.contains("is not here"), "\(refused.error)")
+      #expect(try exports == left)
+    }
+    // What lies here is delivered all the same.
+    let carried = camp.device("tablet", "sync", camp.path("stick"))
+    #expect(carried.out.contains("files that lay here"), "\(carried.out)\(carried.error)")
+
+    // The exports were made on bundles of the hub's that are missing: what they say cannot be replayed yet.
+    try bringBack(older, from: "exports")
+    let refused = camp.device("tablet", "doctor", "--repair")
+    #expect(refused.code == 1 && refused.error.contains("is not there"), "\(refused.out)\(refused.error)")
+    #expect(!FileManager.default.fileExists(atPath: camp.path("tablet/data.sqlite")))
+
+    try bringBack(deltas, from: "deltas")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "second")
+    try camp.carry("tablet", rounds: 2)
+    #expect(try camp.rows(office, "SELECT words FROM reviews WHERE id = 'r1'") == "second")
+    try checkHealth()
+  }
+
+  @Test("a device without a database does not begin with a bundle of another history than the one on which it was")
+  func otherBeginning() throws {
+    try copyHub()
+    try camp.sql(office, "UPDATE sites SET name = 'lost' WHERE id = 'lake'")
+    try camp.carry("tablet")
+    try putBackHub()
+    try camp.remove("tablet/data.sqlite")
+    // What is kept does not suffice to make it anew.
+    try camp.remove("tablet/bundles/archive/camp-hub-tablet-1.satchel")
+    #expect(camp.hub("emit", "--device", "tablet", "--full").code == 0)
+    let refused = camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
+    #expect(refused.code == 3 && refused.error.contains("does not follow"), "\(refused.out)\(refused.error)")
+    #expect(!FileManager.default.fileExists(atPath: camp.path("tablet/data.sqlite")))
+    // What it was on proves to the hub that it was set back.
+    _ = camp.device("tablet", "sync", camp.path("stick"))
+    let stopped = camp.hub("sync", camp.path("stick"))
+    #expect(stopped.code == 3 && stopped.error.contains("restore --in-place"), "\(stopped.out)\(stopped.error)")
+    #expect(camp.hub("emit", "--all").code == 3)
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    for device in ["tablet", "phone", "tablet", "phone"] { try camp.carry(device, rounds: 2) }
+    for database in [office, "tablet/data.sqlite", "phone/data.sqlite"] { #expect(try name(database) == "lost", "\(database)") }
+    try checkHealth()
+  }
+}
