@@ -119,6 +119,38 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
         rm -f tablet/bundles/sent/*.satchel
         """),
     CrashCase(
+      testDescription: "restore in place", tool: "satchel-hub", words: ["-C", "hub", "restore", "--in-place"],
+      before: [copyHub, export, merge, export, putBackHub],
+      then: """
+        satchel-hub -C hub restore --in-place
+        satchel-hub -C hub sync STICK || test $? = 3
+        """),
+    CrashCase(
+      testDescription: "restore finished", tool: "satchel-hub", words: ["-C", "hub", "restore", "--finish"],
+      before: [
+        copyHub, export, merge, export, putBackHub, ["satchel-hub", "-C", "hub", "restore", "--in-place"],
+        ["satchel-hub", "-C", "hub", "device", "provision", "silent", "--user", "ann", "--into", "HERE/silent"],
+        ["bash", "-c", "satchel-hub -C hub sync STICK || test $? = 3"], export, merge, export,
+      ],
+      then: "satchel-hub -C hub restore --finish || satchel-hub -C hub restore --finish 2>&1 | grep -q 'collects nothing'"),
+    CrashCase(
+      testDescription: "a lost key replaced", tool: "satchel-hub", words: ["-C", "hub", "keys", "rotate", "--lost", "--yes"],
+      before: [export, merge],
+      then: """
+        satchel-hub -C hub keys rotate --lost --yes
+        satchel-hub -C hub emit --all --to STICK
+        print=$(satchel-hub -C hub keys show --json | jq -r .fingerprint)
+        satchel -C tablet import STICK/camp-hub-tablet-*.satchel --fingerprint "$print"
+        rm -r stick/SATCHEL
+        """),
+    CrashCase(
+      testDescription: "a lost database made anew", tool: "satchel", words: ["-C", "tablet", "sync", "STICK"],
+      before: [
+        export, merge,
+        ["bash", "-c", "sqlite3 tablet/data.sqlite 'PRAGMA wal_checkpoint(TRUNCATE)'; rm -f tablet/data.sqlite*"],
+      ],
+      then: "satchel -C tablet sync STICK"),
+    CrashCase(
       testDescription: "renew", tool: "satchel",
       words: ["-C", "tablet", "renew", "--name", "second", "--request", "HERE/request"],
       then: """
@@ -166,6 +198,9 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     return found
   }()
 
+  /// The hub's files as a snapshot of its machine has them.
+  private static let copyHub = ["bash", "-c", "mkdir copy; cp -a hub office.sqlite copy"]
+  private static let putBackHub = ["bash", "-c", "rm -r hub office.sqlite; cp -a copy/. .; rm -r copy"]
   private static let backup = ["bash", "-c", "satchel-hub -C hub backup HERE/monday.satchel; cp -a hub/keys safe"]
   func words(in world: CrashWorld, _ words: [String]) throws -> [String] { try words.map { try expanded($0, in: world) } }
 
