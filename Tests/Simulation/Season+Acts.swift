@@ -13,7 +13,7 @@ extension SeasonEvent.Kind {
     switch self {
     case .export, .emit, .carry, .damagedCarry, .resolve, .hubResolve, .rights, .version, .backup, .restoreHub, .compact: true
     case .write, .hubWrite, .clone, .lostDevice, .lostDatabase, .oldCopy, .clockJump, .hubClock: false
-    case .count, .copyHub, .putBackHub, .secondHub, .stolenKey, .brokenDatabase: false
+    case .count, .copyHub, .putBackHub, .secondHub, .stolenKey, .brokenDatabase, .falseHistory: false
     }
   }
 }
@@ -54,6 +54,7 @@ extension Season {
     case .secondHub: try runSecondHub(with: device, &random)
     case .stolenKey: try stealKey(from: device, &random)
     case .brokenDatabase: try breakDatabase(of: device, &random)
+    case .falseHistory: try offerFalseHistory(to: device, &random)
     }
   }
 

@@ -15,7 +15,6 @@ extension Season {
       return try offer(
         signedByHub(for: device, state, after: state.received, platform), to: device, expecting: "older-revocations")
     }
-    if parts, random.once(in: 2) { return try attackHistory(device, state, platform, &random) }
     switch random.below(4) {
     case 0: try offer(oversized(), to: random.once(in: 2) ? device : nil, expecting: "too-large")
     case 1:
@@ -68,7 +67,8 @@ extension Season {
 
   /// What the device signed, with something changed after that.
   func rewritten(
-    _ device: FieldDevice, after state: DeviceState, sequence: Int64 = 2, _ change: (inout [HandMadeEntry]) -> Void
+    _ device: FieldDevice, after state: DeviceState, sequence: Int64 = 2, saying members: [String: String] = [:],
+    _ change: (inout [HandMadeEntry]) -> Void
   ) throws -> String {
     let (from, to) = (device.workspace.configuration, hub.configuration)
     var made = HandMade()
@@ -80,6 +80,9 @@ extension Season {
     made.set("incarnation", "\"\(state.incarnation.text)\"")
     made.set("received", "\(state.received.rawValue)")
     made.set("sequence", "\(sequence)")
+    for (name, text) in members.sorted(by: { $0.key < $1.key }) {
+      made.set(name, "\"\(text.replacing("\n", with: "\\n"))\"")
+    }
     let key = try device.workspace.keys.signing()
     made.comment =
       "satchel changes \(HandMade.bundle) dataset=field from=\(from.id.text) to=\(to.id.text) number=\(sequence) key=\(key.publicKey.line)"
@@ -108,7 +111,8 @@ extension Season {
     var draft = try BundleDraft(in: stick, platform: platform)
     try fill(&draft)
     let manifest = Manifest(
-      bundle: BundleID(random: platform.random.bytes(16)), dataset: "field", version: Int64(rules.version),
+      bundle: BundleID(random: platform.random.bytes(16)), dataset: "field",
+      version: try device.workspace.status().current?.version ?? Int64(rules.version),
       from: .init(id: from.id, name: from.name), to: .init(id: to.id, name: to.name), user: "user-\(device.index)",
       created: "2100-01-01T00:00:00Z", stamp: .zero, changes: draft.count(of: .changes), body: .scope(scope))
     let sealed = try draft.seal(manifest, with: hub.keys.signing())

@@ -226,9 +226,9 @@ extension Season {
   // MARK: attacks on a history
 
   /// Bundles that are right in everything but their history.
-  func attackHistory(
-    _ device: FieldDevice, _ state: DeviceState, _ platform: Platform, _ random: inout SplitMix64
-  ) throws {
+  func offerFalseHistory(to device: FieldDevice, _ random: inout SplitMix64) throws {
+    guard let state = try device.workspace.status().current?.state, try areOfOneHistory(state) else { return }
+    let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(random.next()))
     func scope(_ jump: Int64 = 1, acknowledged: SequenceNumber, follows: Digest?) -> Manifest.Scope {
       var scope = Manifest.Scope(
         epoch: state.epoch, number: EmissionNumber(state.received.rawValue + jump), after: state.received, extent: .delta,
@@ -237,7 +237,7 @@ extension Season {
       return scope
     }
     let here = try digest(onWhich: device)
-    switch random.below(4) {
+    switch random.below(5) {
     case 0:
       let other = scope(acknowledged: state.acknowledged, follows: Digest.of([1]))
       try offer(sign(other, for: device, platform), to: device, expecting: "other-history")
@@ -247,6 +247,15 @@ extension Season {
     case 2:
       let far = scope(Manifest.Scope.longestJump + 1, acknowledged: state.acknowledged, follows: here)
       try offer(sign(far, for: device, platform), to: device, expecting: "number")
+    case 3:
+      // The device names an emission that the hub never made, and signs for the hub.
+      let forged = try device.workspace.keys.signing().sign(
+        message: [1], trustedComment: "satchel scope", untrustedComment: "signature of B2SUMS in a Satchel bundle")
+      let proof = [
+        "received_digest": Digest.of([1]).hexadecimal, "received_signature": String(decoding: forged.fileBytes, as: UTF8.self),
+      ]
+      let next = state.sequence.next.rawValue
+      try offer(rewritten(device, after: state, sequence: next, saying: proof) { _ in }, to: nil, expecting: "unknown-emission")
     default:
       let far = state.sequence.rawValue + Manifest.Scope.longestJump + 1
       try offer(rewritten(device, after: state, sequence: far) { _ in }, to: nil, expecting: "number")
