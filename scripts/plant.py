@@ -4,6 +4,8 @@ lets it hunt for each of them.
 
     scripts/plant.py [NAME ...]        all of them, or those that are named
 
+A mistake with "tests" is looked for by these tests, in a build for debugging: what it does, no season shows.
+
 Prints a table of what was found, and after how many seasons. Ends with 1 where one was not found within the seasons that SEASONS
 says (1000). The package itself stays as it is: no switch is in what users run.
 """
@@ -56,23 +58,46 @@ def plant(mistakes):
             path.write_bytes(contents)
 
 
+def build(*words):
+    subprocess.run(["swift", "build", "--package-path", copy, *words], check=True, stdout=sys.stderr)
+
+
+def hunt(environment):
+    """Plays seasons. Returns what was found, and in words."""
+    simulate = copy.parent / "build/release/simulate"
+    run = subprocess.run(
+        [simulate, "hunt", os.environ.get("SEASONS", "1000")], env=environment, capture_output=True, text=True)
+    words = run.stdout.strip().splitlines()[-1] if run.stdout.strip() else f"the simulator died: {run.returncode}"
+    return run.returncode == 0, words
+
+
+def test(name, environment):
+    """Runs tests, which must fail. Returns what was found, and in words."""
+    run = subprocess.run(
+        ["swift", "test", "--skip-build", "--package-path", copy, "--scratch-path", copy.parent / "debug", "--filter", name],
+        env=environment, capture_output=True, text=True)
+    ran = "Test run with" in run.stdout
+    return ran and run.returncode != 0, f"{name} {'fails' if run.returncode else 'passes'}" if ran else f"{name} did not run"
+
+
 def main():
     every = json.loads((root / "Tests/Planted/mistakes.json").read_text())
     plant(every)
-    subprocess.run(
-        ["swift", "build", "-c", "release", "--product", "simulate", "--package-path", copy, "--scratch-path", copy.parent / "build"],
-        check=True, stdout=sys.stderr)
-    simulate = copy.parent / "build/release/simulate"
-    seasons = os.environ.get("SEASONS", "1000")
     names = sys.argv[1:] or [mistake["name"] for mistake in every]
+    chosen = [mistake for mistake in every if mistake["name"] in names]
+    if len(chosen) < len(names):
+        sys.exit(f"There are no such mistakes: {set(names) - {mistake['name'] for mistake in chosen}}")
+    if any("tests" not in mistake for mistake in chosen):
+        build("-c", "release", "--product", "simulate", "--scratch-path", copy.parent / "build")
+    if any("tests" in mistake for mistake in chosen):
+        build("--build-tests", "--scratch-path", copy.parent / "debug")
     missed = 0
-    for name in names:
-        environment = dict(os.environ, SATCHEL_PLANTED=name, SWIFT_DETERMINISTIC_HASHING="1")
-        run = subprocess.run([simulate, "hunt", seasons], env=environment, capture_output=True, text=True)
-        verdict = run.stdout.strip().splitlines()[-1] if run.stdout.strip() else f"the simulator died: {run.returncode}"
-        missed += run.returncode != 0
-        print(f"{name:28} {verdict}", flush=True)
-    print(f"{len(names) - missed} of {len(names)} mistakes were found")
+    for mistake in chosen:
+        environment = dict(os.environ, SATCHEL_PLANTED=mistake["name"], SWIFT_DETERMINISTIC_HASHING="1")
+        found, words = test(mistake["tests"], environment) if "tests" in mistake else hunt(environment)
+        missed += not found
+        print(f"{mistake['name']:28} {words}", flush=True)
+    print(f"{len(chosen) - missed} of {len(chosen)} mistakes were found")
     sys.exit(missed > 0)
 
 
