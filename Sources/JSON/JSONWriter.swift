@@ -51,6 +51,20 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
+  /// A key with its quotes and its colon, as `encodedKey` made it.
+  public mutating func key(encoded name: [UInt8]) {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    bytes.append(contentsOf: name)
+    needsComma = false
+  }
+
+  /// What `key` writes, for who writes it again and again.
+  public static func encodedKey(_ name: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.key(name)
+    return writer.bytes
+  }
+
   public mutating func string(_ text: String) {
     quote(text, after: needsComma ? UInt8(ascii: ",") : nil, before: nil)
     needsComma = true

@@ -38,3 +38,23 @@ extension Value: Hashable {
     }
   }
 }
+
+extension Value {
+  /// Whether both are the same to a person: a number may lie in a column as a number, or as the text that shows it.
+  public func saysSame(as other: Value) -> Bool {
+    if self == other { return true }
+    return switch (shown, other.shown) {
+    case (let own?, let others?): own == others
+    default: false
+    }
+  }
+
+  private var shown: String? {
+    switch self {
+    case .integer(let number): String(number)
+    case .real(let number): Int64(exactly: number).map { String($0) } ?? "\(number)"
+    case .text(let bytes): String(decoding: bytes, as: UTF8.self)
+    case .null, .blob: nil
+    }
+  }
+}

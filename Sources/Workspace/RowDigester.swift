@@ -9,9 +9,13 @@ import SatchelValues
 /// their names' bytes. So the order in which a table declares its columns does not count, and neither does a row's stamp.
 public struct RowDigester {
   private let table: String
+  // What stands in every row's line, written once.
+  private let heads = (
+    table: JSONWriter.encodedKey("table"), key: JSONWriter.encodedKey("key"), row: JSONWriter.encodedKey("row")
+  )
   private let key: [Int]
   /// The positions of the columns and their names, in the order of the names' bytes.
-  private let columns: [(position: Int, name: String)]
+  private let columns: [(position: Int, name: String, encoded: [UInt8])]
   private var writer = JSONWriter(capacity: 512)
 
   /// - Parameter columns: only these columns count; nil: all columns of the table.
@@ -20,7 +24,7 @@ public struct RowDigester {
     key = schema.key
     self.columns = schema.columns.enumerated().sorted { $0.element < $1.element }
       .filter { columns?.contains($0.element) ?? true }
-      .map { ($0.offset, $0.element.text) }
+      .map { ($0.offset, $0.element.text, JSONWriter.encodedKey($0.element.text)) }
   }
 
   /// The names of the columns that count, in the order in which they stand in a row's line.
@@ -47,14 +51,14 @@ public struct RowDigester {
   private mutating func rowDigest(_ value: (Int) -> Value) -> Digest256 {
     writer.reset()
     writer.beginObject()
-    writer.key("table")
+    writer.key(encoded: heads.table)
     writer.string(table)
-    writer.key("key")
+    writer.key(encoded: heads.key)
     writeKey(value)
-    writer.key("row")
+    writer.key(encoded: heads.row)
     writer.beginObject()
     for column in columns {
-      writer.key(column.name)
+      writer.key(encoded: column.encoded)
       writer.value(value(column.position))
     }
     writer.endObject()

@@ -49,6 +49,7 @@ struct JSONDocumentTests {
     let season = try Season()
     try begin(season)
     try exchange(season)
+    try handOver(season)
     try disagree(season)
     try look(season)
     try manage(season)
@@ -124,6 +125,17 @@ struct JSONDocumentTests {
     try season.device("phone", "watch", "--once", camp.path("stick"))
     try season.hub("watch", "--once", camp.path("stick"))
     try season.device("phone", "watch", "--once", camp.path("stick"))
+  }
+
+  /// A device goes to another user with changes that were not delivered.
+  private func handOver(_ season: Season) throws {
+    let camp = season.camp
+    try season.hub("device", "provision", "pad", "--user", "ann", "--into", camp.path("pad"))
+    try camp.sql("pad/data.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
+    try season.hub("device", "set", "pad", "--user", "ben")
+    try season.hub("emit", "--device", "pad")
+    try season.device("pad", "import", season.outbox("hub", "camp-hub-pad-2"))
+    try season.device("pad", "status")
   }
 
   /// The same words are changed on both sides, four times.

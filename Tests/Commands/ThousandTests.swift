@@ -47,7 +47,10 @@ struct ThousandTests {
     #expect(try count(world.hub.folder.archive, files) == Self.bundles / 5 + 1)
 
     #expect(try device.compact().exports == 0, "they are young")
-    world.clock.advance(by: 400 * 86_400_000)
+    for _ in 1...4 {
+      world.clock.advance(by: 100 * 86_400_000)
+      _ = try world.hub.emit(to: device.configuration.name)
+    }
     try world.write("UPDATE camps SET name = 'Oak' WHERE id = 1", in: device.folder)
     _ = try world.hub.importBundle(world.export(device))
     _ = try device.importBundle(world.emit(to: device))
