@@ -13,7 +13,7 @@ extension SeasonEvent.Kind {
     switch self {
     case .export, .emit, .carry, .damagedCarry, .resolve, .hubResolve, .rights, .version, .backup, .restoreHub, .compact: true
     case .write, .hubWrite, .clone, .lostDevice, .lostDatabase, .oldCopy, .clockJump, .hubClock: false
-    case .count, .copyHub, .putBackHub, .secondHub, .stolenKey, .brokenDatabase, .falseHistory: false
+    case .count, .copyHub, .putBackHub, .secondHub, .stolenKey, .brokenDatabase, .falseHistory, .given: false
     }
   }
 }
@@ -54,6 +54,7 @@ extension Season {
     case .secondHub: try runSecondHub(with: device, &random)
     case .stolenKey: try stealKey(from: device, &random)
     case .brokenDatabase: try breakDatabase(of: device, &random)
+    case .given: try give(device, to: Int64(random.below(4)))
     case .falseHistory: try offerFalseHistory(to: device, &random)
     }
   }
@@ -213,8 +214,22 @@ extension Season {
 
   private func changeRights(of device: FieldDevice, to remainder: Int64) throws {
     hidden[device.index] = remainder
-    say("user-\(device.index) may not see zone % \(rules.modulus) = \(remainder)")
-    try surely { _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(remainder))]) }
+    say("\(user(of: device.index)) may not see zone % \(rules.modulus) = \(remainder)")
+    try surely { _ = try hub.setUser(user(of: device.index), attributes: [("hidden", String(remainder))]) }
+  }
+
+  /// The device gets another user, with rights of its own. It hears of that with its next bundle.
+  private func give(_ device: FieldDevice, to remainder: Int64) throws {
+    formerUsers[device.index] += 1
+    hidden[device.index] = remainder
+    let user = user(of: device.index)
+    say("\(device.name) goes to \(user), who may not see zone % \(rules.modulus) = \(remainder)")
+    try surely {
+      if try !hub.users().contains(where: { $0.name == user }) {
+        _ = try hub.addUser(user, attributes: [("hidden", String(remainder))])
+      }
+      _ = try hub.setDevice(device.name, user: user)
+    }
   }
 
   private func goToNextVersion(_ random: inout SplitMix64) throws {
@@ -367,7 +382,16 @@ extension Season {
 
   /// What was done at the hub itself in the time that it lost is done again.
   func restoreRights() throws {
-    for device in devices { _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(hidden[device.index]))]) }
+    for device in devices {
+      let (user, attributes) = (user(of: device.index), [("hidden", String(hidden[device.index]))])
+      if try hub.users().contains(where: { $0.name == user }) {
+        _ = try hub.setUser(user, attributes: attributes)
+      } else {
+        _ = try hub.addUser(user, attributes: attributes)
+      }
+      // One that was enrolled in the lost time is not known by now.
+      if let known = try? hub.device(device.name), known.user != user { _ = try hub.setDevice(device.name, user: user) }
+    }
   }
 
   private func compact(_ random: inout SplitMix64) throws {

@@ -75,7 +75,7 @@ extension Season {
     made.set("dataset", "\"field\"")
     made.set("from", #"{"id":"\#(from.id.text)","name":"\#(from.name)"}"#)
     made.set("to", #"{"id":"\#(to.id.text)","name":"\#(to.name)"}"#)
-    made.set("user", "\"user-\(device.index)\"")
+    made.set("user", "\"\(user(of: device.index))\"")
     made.set("epoch", "\"\(state.epoch.text)\"")
     made.set("incarnation", "\"\(state.incarnation.text)\"")
     made.set("received", "\(state.received.rawValue)")
@@ -113,7 +113,7 @@ extension Season {
     let manifest = Manifest(
       bundle: BundleID(random: platform.random.bytes(16)), dataset: "field",
       version: try device.workspace.status().current?.version ?? Int64(rules.version),
-      from: .init(id: from.id, name: from.name), to: .init(id: to.id, name: to.name), user: "user-\(device.index)",
+      from: .init(id: from.id, name: from.name), to: .init(id: to.id, name: to.name), user: user(of: device.index),
       created: "2100-01-01T00:00:00Z", stamp: .zero, changes: draft.count(of: .changes), body: .scope(scope))
     let sealed = try draft.seal(manifest, with: hub.keys.signing())
     return try put(files.read(draft.write(sealed), limit: 1 << 20))

@@ -34,6 +34,8 @@ final class Season {
   var devices: [FieldDevice]
   /// The remainder of a site's zone that each device's user may not see; that of nobody hides nothing.
   var hidden: [Int64]
+  /// How many users each device has had before its present one.
+  var formerUsers = [Int](repeating: 0, count: Season.devices)
   var mail: [Parcel] = []
   var everMade: [Parcel] = []
   /// What each name of a bundle stands for.
@@ -130,8 +132,13 @@ final class Season {
       files: files, clock: PassingClock(time, ahead: ahead), random: SeededRandom(seed &* 31 &+ UInt64(enrolled)))
     let workspace = try DeviceWorkspace.create(
       world.root + "/device-\(enrolled)", dataset: "field", name: "tablet-\(enrolled)", platform: platform)
-    try hub.admit(workspace, user: "user-\(index)")
+    try hub.admit(workspace, user: user(of: index))
     return FieldDevice(index, workspace, usesWAL: usesWAL)
+  }
+
+  /// Who has a device, or the next one in its place.
+  func user(of index: Int) -> String {
+    formerUsers[index] == 0 ? "user-\(index)" : "user-\(index)-\(formerUsers[index])"
   }
 
   /// The administrator's connection to the hub's database.

@@ -32,6 +32,8 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     case stolenKey
     /// A device's database is deleted, emptied or made anew by its app, while exports are on their way.
     case brokenDatabase
+    /// A device goes to another user, whatever the former one has not delivered.
+    case given
     /// Somebody offers a bundle that is right in everything but its history.
     case falseHistory
   }
@@ -58,7 +60,7 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
 
   /// What happens besides, in a season in which histories part.
   private static let partings: [(Kind, Int)] = [
-    (.count, 6), (.copyHub, 2), (.putBackHub, 3), (.secondHub, 4), (.stolenKey, 2), (.brokenDatabase, 4), (.falseHistory, 4),
+    (.count, 6), (.copyHub, 2), (.putBackHub, 3), (.secondHub, 4), (.stolenKey, 2), (.brokenDatabase, 4), (.falseHistory, 4), (.given, 3),
   ]
 
   /// Whether hubs are put back and copied, keys are stolen and databases are broken in a season: in every third one.
