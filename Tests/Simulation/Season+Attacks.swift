@@ -80,6 +80,7 @@ extension Season {
     made.set("incarnation", "\"\(state.incarnation.text)\"")
     made.set("received", "\(state.received.rawValue)")
     made.set("sequence", "\(sequence)")
+    if sequence != 2 { made.set("chain", "[]") }
     for (name, text) in members.sorted(by: { $0.key < $1.key }) {
       made.set(name, "\"\(text.replacing("\n", with: "\\n"))\"")
     }

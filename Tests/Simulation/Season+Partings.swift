@@ -228,6 +228,7 @@ extension Season {
   /// Bundles that are right in everything but their history.
   func offerFalseHistory(to device: FieldDevice, _ random: inout SplitMix64) throws {
     guard let state = try device.workspace.status().current?.state, try areOfOneHistory(state) else { return }
+    try seeToClock()
     let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(random.next()))
     func scope(_ jump: Int64 = 1, acknowledged: SequenceNumber, follows: Digest?) -> Manifest.Scope {
       var scope = Manifest.Scope(
