@@ -39,7 +39,7 @@ struct DamagedDatabase {
   func putAside() throws -> SavedDatabase {
     var (export, unread): (ExportReport?, String?) = (nil, nil)
     do {
-      let made = try workspace.exportHere(workspace.session(), snapshot: .never, encryption: .asTheDatasetSays)
+      let made = try workspace.exportHere(workspace.session(), snapshot: .never, proof: .never, encryption: .asTheDatasetSays)
       if made.isNew { export = made }
     } catch let error as SQLiteError where !error.isOfTheMachine || error.kind == .inputOutput {
       unread = error.message

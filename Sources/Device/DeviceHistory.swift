@@ -22,6 +22,7 @@ final class DeviceHistory {
   private let folder: StagingFolder
   private(set) var acknowledged = SequenceNumber.zero
   private var isRemembered = false
+  /// nil: there is none whose changes are in the rows.
   private let lastExport: (sequence: SequenceNumber, received: EmissionNumber)?
 
   /// Where a device stands: which bundles of the hub came, and what it exported last.
@@ -39,10 +40,12 @@ final class DeviceHistory {
     former = try VersionTable.columns(in: session.database)
     folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
     known = try KnownRows(at: folder.file("known.sqlite"), like: session.database, tables: session.tables)
-    lastExport = stand.lastExport
+    // What is sealed, a former user wrote, and the rows know nothing of it any more.
+    let isSealed = stand.lastExport.map { $0.sequence <= session.state.sealed ?? .zero } ?? false
+    lastExport = isSealed ? nil : stand.lastExport
+    unsent = Generation(stand.lastExport?.sequence.rawValue ?? 0)
     try replay(stand)
     guard let lastExport else { return }
-    unsent = Generation(lastExport.sequence.rawValue)
     if lastExport.sequence > acknowledged, !isRemembered {
       throw ArchivedBundles.incomplete("the hub's bundle \(lastExport.received) is not there")
     }

@@ -39,7 +39,8 @@ struct Handover {
     guard session.workspace.ending == .keep, try isAnythingPending() else { return }
     var left = Int.max
     repeat {
-      let report = try session.workspace.exportHere(session, snapshot: .never, encryption: .asTheDatasetSays, attachedBytes: .max)
+      let report = try session.workspace.exportHere(
+        session, snapshot: .never, proof: .never, encryption: .asTheDatasetSays, attachedBytes: .max)
       if report.attachedLeft >= left { return }
       left = report.attachedLeft
     } while left > 0

@@ -12,11 +12,11 @@ import SatchelWorkspace
 extension DeviceSession {
   /// Whether an export carries the digests.
   func isProofDue(in sequence: SequenceNumber, _ wish: ProofWish) -> Bool {
-    canProve && (wish == .now || isProofAwaited || dataset.prove.applies(to: sequence, after: state.lastProof))
+    canProve && wish != .never && (wish == .now || isProofAwaited || dataset.prove.applies(to: sequence, after: state.lastProof))
   }
 
   /// Whether somebody waits for the digests, so that an export is made for them alone.
-  func isProofWanted(_ wish: ProofWish) -> Bool { (wish == .now || isProofAwaited) && canProve }
+  func isProofWanted(_ wish: ProofWish) -> Bool { (wish == .now || wish != .never && isProofAwaited) && canProve }
 
   private var isProofAwaited: Bool { state.mustProve || !state.compare.isEmpty }
 
@@ -56,8 +56,8 @@ extension DeviceSession {
   }
 }
 
-/// When an export carries the digests of the rows.
-enum ProofWish { case asTheDatasetSays, now }
+/// When an export carries the digests of the rows. Never, where not all rows may be readable, or they are about to change.
+enum ProofWish { case asTheDatasetSays, now, never }
 
 extension DeviceWorkspace {
   /// Makes the next export carry digests of all rows, if the hub can read them. Does nothing where there is no database yet.

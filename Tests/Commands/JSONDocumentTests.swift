@@ -242,6 +242,7 @@ struct JSONDocumentTests {
     try season.hub("compact")
     let words = ["restore", camp.path("monday.satchel"), camp.path("hub-2"), "--keys", camp.path("hub/keys"), "--json"]
     try season.note("satchel-hub", camp.hubAnywhere(words))
+    try season.hub("device", "revoke", "pad")
     try season.hub("user", "remove", "ben")
   }
 }
