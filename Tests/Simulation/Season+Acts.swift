@@ -351,6 +351,8 @@ extension Season {
   func makeBackup() throws {
     backups += 1
     let file = world.root + "/backup-\(backups).satchel"
+    // A backup that was made by a clock that is ahead cannot be restored before that time has come.
+    if !hubClock.isRight { try seeToClock() }
     try surely {
       if try files.kind(file) == nil { _ = try hub.backup(to: file, keys: .included) }
     }

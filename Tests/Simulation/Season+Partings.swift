@@ -238,11 +238,11 @@ extension Season {
       return scope
     }
     let here = try digest(onWhich: device)
-    switch random.below(5) {
+    switch random.below(state.acknowledged > .zero ? 7 : 5) {
     case 0:
       let other = scope(acknowledged: state.acknowledged, follows: Digest.of([1]))
       try offer(sign(other, for: device, platform), to: device, expecting: "other-history")
-    case 1 where state.acknowledged > .zero:
+    case 1 where state.acknowledged > .zero, 5, 6:
       let less = scope(acknowledged: SequenceNumber(state.acknowledged.rawValue - 1), follows: here)
       try offer(sign(less, for: device, platform), to: device, expecting: "other-history")
     case 2:

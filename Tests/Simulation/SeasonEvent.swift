@@ -60,7 +60,8 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
 
   /// What happens besides, in a season in which histories part.
   private static let partings: [(Kind, Int)] = [
-    (.count, 6), (.copyHub, 2), (.putBackHub, 3), (.secondHub, 4), (.stolenKey, 2), (.brokenDatabase, 4), (.falseHistory, 4), (.given, 3),
+    (.count, 6), (.copyHub, 2), (.putBackHub, 3), (.secondHub, 4), (.stolenKey, 2), (.brokenDatabase, 4), (.falseHistory, 4),
+    (.given, 3),
   ]
 
   /// Whether hubs are put back and copied, keys are stolen and databases are broken in a season: in every third one.
