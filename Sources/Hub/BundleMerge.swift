@@ -149,6 +149,8 @@ struct BundleMerge {
         let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
         try merger.take(step, in: place, decided: isLate || keys.isOfAnother(sent, in: place), after: kin)
         namings.note(step, in: place, of: store.rows[place].table)
+        // Columns that came since have here what the table declares now, and on the device what it declared when they came.
+        if !speech.isPresent, case .insert = step.change { try store.owe(step.key, in: place, to: device.id) }
       }
     }
     try merger.finish()
