@@ -101,8 +101,8 @@ import Testing
     #expect(try reviews("tablet/data.sqlite") == "")
     let export = try camp.device("tablet", "export", "--json").json
     let file = try #require(export["file"]?.stringValue)
-    let lines = camp.device("tablet", "inspect", "--rows", file).out
-    #expect(!lines.contains("insert"))
+    let rows = try camp.device("tablet", "inspect", "--rows", "--json", file).json["rows"]?.arrayValue ?? []
+    #expect(rows.compactMap { $0["op"]?.stringValue } == ["delete"])
     #expect(camp.hub("import", file).code == 0)
     #expect(try !reviews("office.sqlite").contains("r1"))
   }
