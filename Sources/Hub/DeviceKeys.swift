@@ -172,7 +172,8 @@ final class DeviceKeys {
     }
     if try store.isGiven(birth.key, in: birth.place) { return true }
     let past = try store.past(of: key, in: birth.place)
-    guard let since = base.cursor else { return past != nil }
+    // A number without a stamp is of no row that ever was here: somebody waits for it, or is owed it.
+    guard let since = base.cursor else { return past.map { $0.stamp != .zero } ?? false }
     let others = try store.changesByOthers(of: past, in: birth.place, after: since, than: own)
     if others.presence { return true }
     return try ConflictTable.isAwaited(key, of: store.tables[birth.place].name, byOtherThan: device.id, in: store.database)

@@ -34,7 +34,7 @@ extension StepMerger {
       changes[number] = ColumnChange(column: change.column, was: change.was, value: value)
     }
     let kept = changes.filter { $0.was != $0.value }
-    if kept == changes { return step }
+    if .update(kept) == step.change { return step }
     // What was not taken as it was sent, the device must get as it is.
     try store.owe(step.key, in: place, to: device.id)
     return step.with(.update(kept))
