@@ -143,11 +143,11 @@ struct BundleMerge {
       if line.content.isAboutKeys || !speech.hasAnythingToSay(in: line) { return }
       let sent = try store.fitted(line, in: place, speech).step(in: store.rows[place].schema)
       guard sent.generation.rawValue >= device.merged.rawValue else { return }
-      for (rest, kin) in try left(of: sent, in: place, shared, keys, merger, device) {
+      for (rest, writes) in try parts(of: sent, in: place, shared, keys, merger, device) {
         let step = try keys.translated(rest, in: place)
         if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
         let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
-        try merger.take(step, in: place, decided: isLate || keys.isOfAnother(sent, in: place), after: kin)
+        try merger.take(step, in: place, decided: isLate || keys.isOfAnother(sent, in: place), after: writes)
         namings.note(step, in: place, of: store.rows[place].table)
         // Columns that came since have here what the table declares now, and on the device what it declared when they came.
         if !speech.isPresent, case .insert = step.change { try store.owe(step.key, in: place, to: device.id) }
@@ -169,12 +169,12 @@ struct BundleMerge {
     return report
   }
 
-  /// What is to be merged of a step.
-  private func left(
+  /// Returns the parts of a step that are to be merged.
+  private func parts(
     of sent: Step, in place: Int, _ shared: SharedChanges?, _ keys: DeviceKeys, _ merger: StepMerger, _ device: EnrolledDevice
   ) throws -> [SharedChanges.Part] {
     switch shared?.rest(of: sent, in: place) {
-    case nil, .all: return [(sent, nil)]
+    case nil, .all: return [(sent, [])]
     case .unclear:
       try merger.keepUnclear(keys.translated(sent, in: place), in: place)
       return []

@@ -158,7 +158,7 @@ private final class Recovery {
     var changes: [ColumnChange] = []
     var kept: [Int: Winner] = [:]
     let present = try knownValues(of: past, in: place)
-    for column in row.values.indices where hub[column] != row[column] && !isCombined(column, in: place) {
+    for column in row.values.indices where hub[column] != row[column] && !store.rows[place].rules.countsDifferences(of: column) {
       if present.columns.contains(column) {
         if !present.values[column, default: []].contains(row[column]) { kept[column] = .hub }
       } else {
@@ -220,13 +220,6 @@ private final class Recovery {
       return .more
     }
     return (columns, values)
-  }
-
-  /// Counters and sets of rows that are here are the sum of what the devices delivered again.
-  private func isCombined(_ column: Int, in place: Int) -> Bool {
-    let rules = store.rows[place].rules
-    guard rules.grain == .column, case .combination(let how) = rules.columns[column] else { return false }
-    return how == .sum || how == .union
   }
 
   // MARK: rows that were gone

@@ -54,9 +54,5 @@ extension StepMerger {
     }
   }
 
-  private func isSet(_ column: Int, in place: Int) -> Bool {
-    let rules = store.rows[place].rules
-    guard rules.grain == .column, case .combination(.union) = rules.columns[column] else { return false }
-    return true
-  }
+  private func isSet(_ column: Int, in place: Int) -> Bool { store.rows[place].rules.combination(of: column) == .union }
 }

@@ -75,12 +75,12 @@ final class StepMerger {
   }
 
   /// - Parameter decided: somebody decided this conflict before the device's decision came: the hub's row stands.
-  /// - Parameter shared: a change of a copy of the device that this one builds on.
+  /// - Parameter shared: writes of copies of the device on which this one builds.
   func take(
-    _ step: Step, in place: Int, decided: Bool = false, after shared: (kin: ReplicaID, stamp: Stamp)? = nil
+    _ step: Step, in place: Int, decided: Bool = false, after shared: Set<SharedWrite> = []
   ) throws {
     let row = RowReference(place: place, key: step.key)
-    let pending = Pending(step: step, decided: decided, own: shared.map { own.with($0) })
+    let pending = Pending(step: step, decided: decided, own: shared.isEmpty ? nil : own.with(shared))
     if waiting[row] != nil {
       waiting[row]?.append(pending)
     } else if try attempt(pending, in: place) != nil {

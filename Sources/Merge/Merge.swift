@@ -59,11 +59,12 @@ private struct Meeting {
   let others: Stamp?
 }
 
-/// What becomes of a value that nobody else has changed, where differences count and it is not the one from which the device started: the
-/// device has counted something else in that did not come about here. nil: the device's value.
+/// The value of a counter or a set that no other device changed, if the hub's value is not the one that the device started from.
+///
+/// The device then counted from a change that never reached the hub, so only its difference is added. Returns nil if the device's
+/// value can be taken as it is.
 private func difference(_ meeting: Meeting, onto hub: Value, by rules: MergeRules) -> Value? {
-  guard rules.grain == .column, case .combination(let how) = rules.columns[meeting.column], how == .sum || how == .union,
-    hub != meeting.was
+  guard rules.countsDifferences(of: meeting.column), let how = rules.combination(of: meeting.column), hub != meeting.was
   else { return nil }
   return combine(how, base: meeting.was, hub: hub, device: meeting.value)
 }
@@ -81,13 +82,13 @@ private func meet(
       row[column] = difference(meeting, onto: hub[column], by: rules) ?? meeting.value
       continue
     }
-    if rules.grain == .column, case .combination(let how) = rules.columns[column] {
-      if let value = combine(how, base: meeting.was, hub: hub[column], device: meeting.value) {
-        row[column] = value
-        // Of a greatest and a least value the other one is lost.
-        if how == .max || how == .min, hub[column] != meeting.value { winners[column] = value == hub[column] ? .hub : .device }
-        continue
-      }
+    if let how = rules.combination(of: column),
+      let value = combine(how, base: meeting.was, hub: hub[column], device: meeting.value)
+    {
+      row[column] = value
+      // Of a greatest and a least value the other one is lost.
+      if how == .max || how == .min, hub[column] != meeting.value { winners[column] = value == hub[column] ? .hub : .device }
+      continue
     }
     if hub[column] == meeting.value { continue }
     let verdict = decide(rules.policy(of: column, for: all), device: stamp, hub: others)

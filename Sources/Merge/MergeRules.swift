@@ -51,6 +51,20 @@ public struct OthersChanges: Sendable {
 }
 
 extension MergeRules {
+  /// How both sides' values of a column become one value; nil if one of the two values wins.
+  public func combination(of column: Int) -> Combination? {
+    guard grain == .column, case .combination(let how) = columns[column] else { return nil }
+    return how
+  }
+
+  /// Whether a change of the column counts by its difference from the value before it: a counter or a set.
+  public func countsDifferences(of column: Int) -> Bool {
+    switch combination(of: column) {
+    case .sum, .union: true
+    case .max, .min, nil: false
+    }
+  }
+
   /// Rules by which the hub's values stand wherever they differ.
   public static func hubWins(_ schema: TableSchema) -> MergeRules {
     MergeRules(table: .hub, columns: schema.columns.map { _ in .winner(.hub) }, grain: .column)

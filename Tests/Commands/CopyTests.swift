@@ -43,9 +43,9 @@ struct CopyTests {
   }
 
   /// The copy goes on under a name of its own.
-  private func rename() throws {
+  private func rename(_ copy: String = "copy") throws {
     let request = camp.path("request.satchel")
-    let renewed = camp.device("copy", "renew", "--name", "copy", "--request", request, "--json")
+    let renewed = camp.device(copy, "renew", "--name", copy, "--request", request, "--json")
     let fingerprint = try #require(try renewed.json["fingerprint"]?.stringValue)
     #expect(camp.hub("device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint).code == 0)
   }
@@ -116,6 +116,23 @@ struct CopyTests {
     let result = try counts()
     #expect(result == #"1|8|of the copy|["a","b"] 2|0|two|[] 3|0|edited|[]"#)
     #expect(try conflicts == "")
+  }
+
+  @Test("where one of three copies has more in common with the next, a person decides", arguments: [true, false])
+  func three(isShortFirst: Bool) throws {
+    try write("tablet", "UPDATE counts SET n = n + 5 WHERE id = 1")
+    try camp.copy("tablet", to: "copy")
+    try write("tablet", "UPDATE counts SET n = n + 3 WHERE id = 1")
+    try camp.copy("tablet", to: "second")
+    try write("tablet", "UPDATE counts SET n = n + 2 WHERE id = 1")
+    for copy in isShortFirst ? ["copy", "second"] : ["second", "copy"] {
+      try rename(copy)
+      try answer(copy, copy)
+      try deliver(copy)
+    }
+    try settle([("tablet", "tablet"), ("copy", "copy"), ("second", "second")])
+    #expect(try counts() == "1|8|one|[] 2|0|two|[]")
+    #expect(try conflicts.split(separator: "\n").count == 1)
   }
 
   @Test("an export that lay in the outbox when the folder was copied counts once, too", arguments: First.allCases)

@@ -32,10 +32,9 @@ def apart_from_kin(step, delivered):
         if step.stamp == step.first:
             # The other copy wrote further. If that was not taken, this write stands for itself.
             return None if other.cursor else step
-    for other in delivered:
-        if other.step.stamp == other.step.first:
-            return difference(other.step, step)
-    raise Both
+    if any(other.step.stamp != other.step.first for other in delivered):
+        raise Both  # of three copies, one may share more with this step than another does
+    return difference(delivered[0].step, step)
 
 
 def difference(begun, step):

@@ -45,6 +45,8 @@ class Rebase:
             self.row = step.new
         elif self.row != step.new:
             self.conflict("insert/insert", step)
+        elif self.device.world.root(self.device.identity) != self.device.identity:
+            self.device.world.equal_inserts.add(self.key)
 
     def delete(self, step):
         if self.row is None:

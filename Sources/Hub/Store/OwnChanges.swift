@@ -1,5 +1,12 @@
 import SatchelValues
 
+/// A change in the hub's log that a copy of a device delivered, and that the device contains too.
+struct SharedWrite: Hashable {
+  /// The copy's history.
+  let history: ReplicaID
+  let stamp: Stamp
+}
+
 /// Which of the log's changes are a device's own, to a change of it that comes.
 ///
 /// A device that was given to another user delivers two histories: what its former user wrote is to the new one's changes what anybody else
@@ -7,8 +14,7 @@ import SatchelValues
 struct OwnChanges {
   private let device: String?
   private let user: String?
-  /// A change that a copy of the device delivered, and that it has too.
-  private var shared: (kin: String, stamp: Stamp)?
+  private var shared: Set<SharedWrite> = []
   /// Bundles of the device's with a former user's changes, which the device does not have any more.
   let sealed: Set<String>
 
@@ -18,10 +24,10 @@ struct OwnChanges {
     (self.device, self.user, self.sealed) = (device.text, user, sealed)
   }
 
-  /// The same with a change that a copy of the device delivered.
-  func with(_ shared: (kin: ReplicaID, stamp: Stamp)?) -> OwnChanges {
+  /// Counts writes that copies of the device delivered as the device's own, too.
+  func with(_ shared: Set<SharedWrite>) -> OwnChanges {
     var own = self
-    own.shared = shared.map { ($0.kin.text, $0.stamp) }
+    own.shared = shared
     return own
   }
 
@@ -31,7 +37,7 @@ struct OwnChanges {
   static let none = OwnChanges()
 
   func contains(_ entry: LogEntry) -> Bool {
-    if let shared, entry.device == shared.kin, entry.stamp == shared.stamp { return true }
+    if shared.contains(where: { entry.device == $0.history.text && entry.stamp == $0.stamp }) { return true }
     guard let device, entry.device == device, user == nil || entry.user == user else { return false }
     return sealed.isEmpty || entry.bundle.map { !sealed.contains($0) } ?? true
   }
