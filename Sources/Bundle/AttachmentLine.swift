@@ -42,7 +42,7 @@ public struct AttachmentLine: Hashable, Sendable {
 
 extension AttachmentLine: BundleLine {
   var rowName: String { "the file \(path)" }
-  var critical: [Manifest.Critical] { [.attachments] }
+  var critical: Manifest.Critical? { .attachments }
 
   func write(into writer: inout JSONWriter) {
     writer.beginObject()

@@ -74,7 +74,7 @@ public struct BundleDraft: ~Copyable {
     var entry = try EntryWriter(in: folder)
     try entry.write(state.bytes)
     entries.append(StagedEntry(.state, try entry.finish()))
-    critical.append(.state)
+    require([.state])
   }
 
   /// - Parameter migrations: in the order of their versions.
@@ -179,10 +179,14 @@ public struct BundleDraft: ~Copyable {
   }
 
   private mutating func add(_ name: EntryName, _ file: StagedFile, _ tally: LineTally) {
-    critical += tally.needed.sorted { $0.rawValue < $1.rawValue }
+    require(tally.needed)
     if tally.count == 0 { return }
     counts[name] = tally.count
     entries.append(StagedEntry(name, file))
+  }
+
+  private mutating func require(_ features: Set<Manifest.Critical>) {
+    critical += features.subtracting(critical).sorted { $0.rawValue < $1.rawValue }
   }
 
   private func staged(_ name: EntryName, at path: String) throws -> StagedEntry {
@@ -199,8 +203,7 @@ public struct BundleDraft: ~Copyable {
   /// the bundle while it is locked, and the file be compressed when it is not.
   public mutating func seal(_ manifest: Manifest, with key: borrowing SigningKey) throws -> SealedBundle {
     var manifest = manifest
-    let named = critical.indices.filter { !critical[..<$0].contains(critical[$0]) }.map { critical[$0] }
-    manifest.critical = named + (manifest.body.continuation == nil ? [] : [.continues])
+    manifest.critical = critical + (manifest.body.continuation == nil ? [] : [.continues])
     manifest.attachments = count(of: .attachments)
     manifest.blobs = Int64(entries.count { $0.name.isBlob })
     entries.sort { $0.name < $1.name }

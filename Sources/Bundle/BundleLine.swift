@@ -35,8 +35,8 @@ final class LineTally {
 
   init(_ progress: (any ProgressObserver)?) { self.progress = progress }
 
-  func add(_ more: Int, _ critical: [Manifest.Critical] = []) {
-    for feature in critical { needed.insert(feature) }
+  func add(_ more: Int, _ critical: Manifest.Critical? = nil) {
+    if let critical { needed.insert(critical) }
     let told = count / 1024
     count += Int64(more)
     if count / 1024 > told { progress?.observe(Progress(.collecting, count)) }
@@ -49,21 +49,21 @@ protocol BundleLine {
   /// What it is about, for people.
   var rowName: String { get }
   /// What a reader must understand to take it.
-  var critical: [Manifest.Critical] { get }
+  var critical: Manifest.Critical? { get }
 }
 
 extension BundleLine {
-  var critical: [Manifest.Critical] { [] }
+  var critical: Manifest.Critical? { nil }
 }
 
 extension ChangeLine: BundleLine {
-  var critical: [Manifest.Critical] { content.isAboutKeys ? [.keys] : before.isEmpty ? [] : [.unseen] }
+  var critical: Manifest.Critical? { content.isAboutKeys ? .keys : before.isEmpty ? nil : .unseen }
 
   var rowName: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
 }
 
 extension ConflictRecord: BundleLine {
-  var critical: [Manifest.Critical] { kind == .unseen ? [.unseen] : [] }
+  var critical: Manifest.Critical? { kind == .unseen ? .unseen : nil }
 
   var rowName: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
 }

@@ -69,7 +69,7 @@ extension ChangeLine {
       writer.key("before")
       writer.beginArray()
       for digest in before {
-        if let digest { writer.string(utf8: Stamp(Int64(bitPattern: digest)).hexadecimalBytes) } else { writer.null() }
+        if let digest { writer.string(utf8: Hexadecimal.utf8(of: digest)) } else { writer.null() }
       }
       writer.endArray()
     }

@@ -139,26 +139,10 @@ extension JSONScanner {
         try readNull()
         digests.append(nil)
       } else {
-        guard let digest = try UInt64(shortDigest: readString()) else { throw LineProblem("before names what is no digest") }
+        guard let digest = try Hexadecimal.bits(of: readString()) else { throw LineProblem("before names what is no digest") }
         digests.append(digest)
       }
     }
     return digests
-  }
-}
-
-extension UInt64 {
-  /// nil: these are not sixteen lower-case digits.
-  fileprivate init?(shortDigest digits: [UInt8]) {
-    guard digits.count == 16 else { return nil }
-    var value: UInt64 = 0
-    for digit in digits {
-      switch digit {
-      case 48...57: value = value << 4 | UInt64(digit - 48)
-      case 97...102: value = value << 4 | UInt64(digit - 87)
-      default: return nil
-      }
-    }
-    self = value
   }
 }

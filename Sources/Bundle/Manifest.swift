@@ -38,6 +38,14 @@ public struct Manifest: Hashable, Sendable {
     case state
     /// Lines that tell what a device must have before it takes them, and conflicts of the kind `unseen`.
     case unseen
+
+    /// Features as one text, as the tables of hubs and devices hold them.
+    public static func text(of features: Set<Critical>) -> String { features.map(\.rawValue).sorted().joined(separator: " ") }
+
+    /// The features that a text names, as far as they are known here.
+    public static func features(in text: String) -> Set<Critical> {
+      Set(text.split(separator: " ").compactMap { Critical(rawValue: String($0)) })
+    }
   }
 
   public enum Body: Hashable, Sendable {

@@ -78,7 +78,7 @@ public enum Capture {
     var newest = Stamp.zero
     for table in tables {
       let sql =
-        "SELECT CAST((max(\(quoted(table.names.written))) - 2440587.5) * 86400000.0 AS INTEGER) FROM \(quoted(table.names.writes))"
+        "SELECT max(\(CaptureTables.milliseconds(table.names.written))) FROM \(quoted(table.names.writes))"
       let time = try database.first(sql) { $0.optionalInteger(0) } ?? nil
       newest = max(newest, Stamp(milliseconds: max(0, time ?? 0)))
     }

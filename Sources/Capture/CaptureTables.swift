@@ -72,6 +72,9 @@ struct CaptureTables {
   /// that each entry would read and write pages anew.
   static let mostUnsorted = 32 << 20
 
+  /// Milliseconds since 1970, in SQL, of a column that holds a Julian day.
+  static func milliseconds(_ column: Name) -> String { "CAST((\(quoted(column)) - 2440587.5) * 86400000.0 AS INTEGER)" }
+
   /// Sorts all writes in: the first entry of a row makes its pre-image in the current generation, each later one moves the stamp
   /// alone. Keys that hold NULL name no row and are left to `status` to report.
   /// - Parameters:
@@ -83,10 +86,10 @@ struct CaptureTables {
     let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
     // Milliseconds since 1970 in the upper 48 bits, never behind what this replica has seen, and more with each write.
     let stamp = """
-      max((SELECT stamp + 1 FROM satchel_capture), CAST((\(quoted(names.written)) - 2440587.5) * 86400000.0 AS INTEGER) << 16)
+      max((SELECT stamp + 1 FROM satchel_capture), \(milliseconds(names.written)) << 16)
           + coalesce(\(quoted(names.again)), 0)
       """
-    let clock = "max(1, CAST((\(quoted(names.written)) - 2440587.5) * 86400000.0 AS INTEGER) << 16)"
+    let clock = "max(1, \(milliseconds(names.written)) << 16)"
     let first = "iif(coalesce(\(quoted(names.again)), 0) > 0, -\(clock), \(clock))"
     func entries(_ columns: [String], where condition: String) -> String {
       let wasThere = "coalesce(\(existed), 0) = 1"

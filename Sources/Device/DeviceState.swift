@@ -60,14 +60,10 @@ public struct DeviceState: Sendable {
         toldKey: row.optionalInteger(13).map { SequenceNumber($0) },
         revocations: row.integer(14), isUnwiped: row.integer(15) != 0,
         restored: row.optionalInteger(16).map { SequenceNumber($0) }, proof: proof(row),
-        sealed: row.optionalInteger(19).map { SequenceNumber($0) }, hubUnderstands: features(row.text(20)),
+        sealed: row.optionalInteger(19).map { SequenceNumber($0) }, hubUnderstands: Manifest.Critical.features(in: row.text(20)),
         lastProof: row.optionalInteger(21).map { SequenceNumber($0) }, mustProve: row.integer(22) != 0,
         compare: StateEntry.Question.parse(list: row.text(23)))
     }
-  }
-
-  private static func features(_ text: String) -> Set<Manifest.Critical> {
-    Set(text.split(separator: " ").compactMap { Manifest.Critical(rawValue: String($0)) })
   }
 
   private static func proof(_ row: borrowing Statement) -> Manifest.EmissionProof? {
@@ -116,7 +112,7 @@ public struct DeviceState: Sendable {
         "received_digest": proof.map { .string($0.digest.hexadecimal) } ?? .null,
         "received_signature": proof?.signature.map { .text($0.fileBytes) } ?? .null,
         "sealed": sealed.map { .integer($0.rawValue) } ?? .null,
-        "hub_understands": .string(hubUnderstands.map(\.rawValue).sorted().joined(separator: " ")),
+        "hub_understands": .string(Manifest.Critical.text(of: hubUnderstands)),
         "last_proof": lastProof.map { .integer($0.rawValue) } ?? .null, "must_prove": .integer(mustProve ? 1 : 0),
         "compare": .string(StateEntry.Question.text(of: compare)),
       ])

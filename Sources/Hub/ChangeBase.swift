@@ -32,12 +32,10 @@ extension HubStore {
       var others = try changesByOthers(of: past, in: place, after: cursor, than: own)
       // A deletion takes all of a row. It may be older than the emission on which it comes: the row left the user's sight, was changed, and came
       // back.
-      if case .delete = change {
-        for column in differing(change, from: hub) where others.columns[column] == nil {
-          // Columns of another type on the device hold the same values in another form.
-          if let hub, case .delete(let was) = change, hub[column].saysSame(as: was[column]) { continue }
-          others.columns[column] = others.newest
-        }
+      guard case .delete(let was) = change, let hub else { return others }
+      for column in was.values.indices where others.columns[column] == nil {
+        // Columns of another type on the device hold the same values in another form.
+        if hub[column] != was[column], !hub[column].saysSame(as: was[column]) { others.columns[column] = others.newest }
       }
       return others
     case .forgotten:

@@ -121,7 +121,7 @@ final class DeviceKeys {
       guard let place = store.place(of: line.table), let key = store.tables[place].singleKey(line.key) else { return }
       if case .rekey(let to, let number) = line.content {
         guard let new = store.tables[place].singleKey(to) else { throw LineProblem("its new key is none of this table") }
-        if let name = store.renaming(in: line) { shared?.note(name) }
+        shared?.note((key, KeyedRow(place: place, key: new)))
         // What the device did before its last bundle, that one has told.
         if number > device.proved { found.renamed.append((line.table, key, new)) }
         return
@@ -131,9 +131,10 @@ final class DeviceKeys {
       found.spoken.insert(row)
       guard let generation = line.generation, generation.rawValue >= device.merged.rawValue else { return }
       let schema = store.tables[place].schema
-      switch try store.fitted(line, in: place, speech).content {
+      let fitted = try store.fitted(line, in: place, speech)
+      switch fitted.content {
       case .insert(let fields) where !found.seen.contains(row):
-        let step = try store.fitted(line, in: place, speech).step(in: schema)
+        let step = try fitted.step(in: schema)
         let birth = Birth(place: place, key: key, row: try schema.row(fields), step: step)
         found.births.append(birth)
         found.born[row] = birth

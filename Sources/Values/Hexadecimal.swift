@@ -15,6 +15,25 @@ public enum Hexadecimal {
     return text
   }
 
+  /// Sixteen digits as bytes, the highest first.
+  public static func utf8(of bits: UInt64) -> [UInt8] {
+    utf8(of: (0..<8).lazy.map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) })
+  }
+
+  /// The number that sixteen digits mean; nil: these are no such digits.
+  public static func bits(of digits: some Collection<UInt8>) -> UInt64? {
+    if digits.count != 16 { return nil }
+    var bits: UInt64 = 0
+    for digit in digits {
+      switch digit {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): bits = bits << 4 | UInt64(digit - UInt8(ascii: "0"))
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): bits = bits << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
+      default: return nil
+      }
+    }
+    return bits
+  }
+
   /// nil where it is no such text.
   public static func bytes(of text: some StringProtocol) -> [UInt8]? {
     let values = text.utf8.compactMap { digits.firstIndex(of: $0).map(UInt8.init) }

@@ -15,24 +15,13 @@ public struct Stamp: Counter {
   public var hexadecimal: String { String(decoding: hexadecimalBytes, as: UTF8.self) }
 
   /// The same as bytes, as they stand in a line.
-  public var hexadecimalBytes: [UInt8] {
-    Hexadecimal.utf8(of: (0..<8).lazy.map { [rawValue] in UInt8(truncatingIfNeeded: rawValue >> (56 - 8 * Int64($0))) })
-  }
+  public var hexadecimalBytes: [UInt8] { Hexadecimal.utf8(of: UInt64(bitPattern: rawValue)) }
 
   public init?(hexadecimal text: String) { self.init(hexadecimal: Array(text.utf8)) }
 
   /// From the bytes of the text, as they stand in a line.
   public init?(hexadecimal text: [UInt8]) {
-    guard text.count == 16 else { return nil }
-    var bits: UInt64 = 0
-    for byte in text {
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): bits = bits << 4 | UInt64(byte - UInt8(ascii: "0"))
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): bits = bits << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
-      default: return nil
-      }
-    }
-    guard bits <= UInt64(Int64.max) else { return nil }
-    rawValue = Int64(bits)
+    guard let value = Hexadecimal.bits(of: text).flatMap(Int64.init(exactly:)) else { return nil }
+    rawValue = value
   }
 }

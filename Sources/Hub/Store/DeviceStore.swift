@@ -90,7 +90,7 @@ extension HubStore {
         "expires": device.expires.map { .integer($0) } ?? .null, "read_only": .integer(device.isReadOnly ? 1 : 0),
         "emitted": .integer(device.emitted.rawValue),
         "continues": device.continues.map { .string($0.text) } ?? .null,
-        "understands": .string(device.understands.map(\.rawValue).sorted().joined(separator: " ")),
+        "understands": .string(Manifest.Critical.text(of: device.understands)),
       ])
   }
 
@@ -109,7 +109,7 @@ extension HubStore {
       incarnation: Incarnation(unchecked: row.text(4)), state: state, merged: SequenceNumber(row.integer(6)),
       proved: EmissionNumber(row.integer(7)), emitted: EmissionNumber(row.integer(17)), enrolled: row.integer(8),
       heard: row.optionalInteger(9), skew: row.integer(10),
-      understands: Set(row.text(19).split(separator: " ").compactMap { Manifest.Critical(rawValue: String($0)) }))
+      understands: Manifest.Critical.features(in: row.text(19)))
   }
 }
 

@@ -59,7 +59,6 @@ extension HubStore {
       "DELETE FROM satchel_awaited_emissions WHERE digest = :digest", ["digest": .string(emission.link.digest.hexadecimal)])
   }
 
-  /// The emissions that came and whose rows are not in, the newest first.
   /// Whether an emission is one of the lost time that a device has brought.
   func isLost(_ emission: Manifest.EmissionLink) throws -> Bool {
     try database.first(
@@ -67,6 +66,7 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
+  /// The emissions that came and whose rows are not in, the newest first.
   func lostEmissionsToMerge() throws -> [LostEmission] {
     try database.all(
       """
