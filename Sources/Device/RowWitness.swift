@@ -10,17 +10,12 @@ import SatchelWorkspace
 /// A write that no trigger saw leaves a row that the hub does not expect. The hub says with each line what the row may be; the row as the
 /// hub had sent it is the oldest pre-image where there are any, those included that the bundle itself acknowledges.
 final class RowWitness {
-  private var digesters: [Name: RowDigester] = [:]
-  /// For rows with pre-images that the bundle acknowledges: what the hub had sent, by the row's own digest.
-  private var acknowledged: [RowName: UInt64?] = [:]
+  /// Of the table that was asked for last: the lines of a bundle come table by table.
+  private var digester: (table: Name, digester: RowDigester)?
+  /// For rows with pre-images that the bundle acknowledges: what the hub had sent, by a hash of the row's table and key.
+  private var acknowledged: [Int: UInt64?] = [:]
   /// Whether there were more of them than can be remembered: then no line is compared.
   private var isBlind = false
-
-  /// A row's table and key, as a digest.
-  private struct RowName: Hashable {
-    let table: Name
-    let key: UInt64
-  }
 
   /// So many rows take some 20 MiB.
   private static let mostAcknowledged = 400_000
@@ -40,12 +35,17 @@ final class RowWitness {
   /// Compares nothing from now on.
   func close() { isBlind = true }
 
-  private func name(of key: RowKey, in schema: TableSchema) -> RowName {
-    RowName(table: schema.name, key: Digest256.of(canonicalKey(key)).first64)
+  private func name(of key: RowKey, in schema: TableSchema) -> Int {
+    var hasher = Hasher()
+    hasher.combine(schema.name)
+    hasher.combine(canonicalKey(key))
+    return hasher.finalize()
   }
 
   private func digest(_ row: Row?, in schema: TableSchema) -> UInt64? {
-    row.map { digesters[schema.name, default: RowDigester(schema)].digest(of: $0).first64 }
+    guard let row else { return nil }
+    if digester?.table != schema.name { digester = (schema.name, RowDigester(schema)) }
+    return digester?.digester.digest(of: row).first64
   }
 
   /// Whether the row is none that the hub may believe it to be.

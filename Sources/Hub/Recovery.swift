@@ -214,7 +214,7 @@ private final class Recovery {
     let schema = store.rows[place].schema
     try store.eachChange(of: past, after: store.identity.epochCursor) { entry in
       columns.formUnion(entry.columns(in: schema))
-      for field in (entry.set ?? []) + (entry.was ?? []) {
+      for field in try (entry.set ?? []) + (entry.was ?? []) {
         if let column = schema.position(of: field.name) { values[column, default: []].append(field.value) }
       }
       return .more

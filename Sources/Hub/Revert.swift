@@ -99,7 +99,7 @@ private struct Revert {
     var after: [Name: Value] = [:]
     for entry in row.entries {
       for field in entry.was ?? [] where before[field.name] == nil { before[field.name] = field.value }
-      for field in entry.set ?? [] {
+      for field in try entry.set ?? [] {
         if before[field.name] == nil, entry.operation == .insert { before[field.name] = .null }
         after[field.name] = field.value
       }
@@ -155,7 +155,7 @@ extension HubStore {
     ) { row in
       guard let place = place(of: Name(row.text(0))), let operation = Operation(rawValue: row.text(2)) else { return }
       let entry = LogEntry(
-        cursor: Cursor(row.integer(7)), operation: operation, set: try row.fields(3), was: try row.fields(4),
+        cursor: Cursor(row.integer(7)), operation: operation, setText: row.textBytes(3), was: try row.fields(4),
         device: row.optionalText(5), user: row.text(8), bundle: bundle.text,
         stamp: Stamp(row.integer(6)))
       let reference = "\(place) \(row.text(1))"

@@ -32,11 +32,9 @@ final class RowBeliefs {
     var row = now
     var entries: [LogEntry] = []
     let oldest = plan.emissions.first?.cursor ?? .zero
-    if let past = try store.past(of: member.key, in: place), let newest = past.cursor, newest > oldest {
-      try store.eachChange(of: past, after: oldest) {
-        entries.append($0)
-        return .more
-      }
+    try store.eachChange(from: member.cursor, after: oldest) {
+      entries.append($0)
+      return .more
     }
     var turned = 0
     // From the newest emission back to the oldest one.

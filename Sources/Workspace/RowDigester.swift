@@ -8,11 +8,9 @@ import SatchelValues
 /// The digest of a row is the BLAKE2b-256 of one line of canonical JSON: the table's name, the row's key, and its columns in the order of
 /// their names' bytes. So the order in which a table declares its columns does not count, and neither does a row's stamp.
 public struct RowDigester {
-  private let table: String
-  // What stands in every row's line, written once.
-  private let heads = (
-    table: JSONWriter.encodedKey("table"), key: JSONWriter.encodedKey("key"), row: JSONWriter.encodedKey("row")
-  )
+  /// The beginning of each line, up to the key.
+  private let head: [UInt8]
+  private let rowHead = JSONWriter.encodedKey("row")
   private let key: [Int]
   /// The positions of the columns and their names, in the order of the names' bytes.
   private let columns: [(position: Int, name: String, encoded: [UInt8])]
@@ -20,7 +18,12 @@ public struct RowDigester {
 
   /// - Parameter columns: only these columns count; nil: all columns of the table.
   public init(_ schema: TableSchema, columns: Set<Name>? = nil) {
-    table = schema.name.text
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("table")
+    writer.string(schema.name.text)
+    writer.key("key")
+    head = writer.bytes
     key = schema.key
     self.columns = schema.columns.enumerated().sorted { $0.element < $1.element }
       .filter { columns?.contains($0.element) ?? true }
@@ -50,12 +53,9 @@ public struct RowDigester {
 
   private mutating func rowDigest(_ value: (Int) -> Value) -> Digest256 {
     writer.reset()
-    writer.beginObject()
-    writer.key(encoded: heads.table)
-    writer.string(table)
-    writer.key(encoded: heads.key)
+    writer.key(encoded: head)
     writeKey(value)
-    writer.key(encoded: heads.row)
+    writer.key(encoded: rowHead)
     writer.beginObject()
     for column in columns {
       writer.key(encoded: column.encoded)

@@ -10,7 +10,8 @@ import SatchelWorkspace
 struct LogEntry {
   let cursor: Cursor
   let operation: Operation
-  let set: [Field]?
+  /// JSON of the values that it wrote, which few ask for; nil: it deleted the row.
+  let setText: [UInt8]?
   let was: [Field]?
   /// nil: somebody at the hub.
   let device: String?
@@ -19,9 +20,12 @@ struct LogEntry {
   let bundle: String?
   let stamp: Stamp
 
+  /// The values that it wrote; nil: it deleted the row.
+  var set: [Field]? { get throws { try setText.map { try FieldsCoding.parse($0) } } }
+
   /// The columns that it changed: all of a row that came or went.
   func columns(in schema: TableSchema) -> [Int] {
-    operation == .update ? (set ?? []).compactMap { schema.position(of: $0.name) } : Array(schema.columns.indices)
+    operation == .update ? (was ?? []).compactMap { schema.position(of: $0.name) } : Array(schema.columns.indices)
   }
 }
 
@@ -67,14 +71,22 @@ extension HubStore {
   func eachChange(
     of past: RowNumbers.Entry?, after cursor: Cursor = .zero, _ body: (LogEntry) throws -> Enough
   ) throws {
-    var next = past?.cursor
+    try eachChange(from: past?.cursor, after: cursor, body)
+  }
+
+  /// Reads the log of one row back from its newest entry.
+  /// - Parameters:
+  ///   - newest: where that entry is; nil: the row has none.
+  ///   - cursor: entries up to this one are not read.
+  func eachChange(from newest: Cursor?, after cursor: Cursor, _ body: (LogEntry) throws -> Enough) throws {
+    var next = newest
     while let at = next, at > cursor {
       defer { logged.entry.reset() }
       try logged.entry.bind(.integer(at.rawValue), at: 1)
       // What was there before the log began is not in it.
       guard try logged.entry.step(), let operation = Operation(rawValue: logged.entry.text(0)) else { return }
       let entry = LogEntry(
-        cursor: at, operation: operation, set: try logged.entry.fields(1), was: try logged.entry.fields(2),
+        cursor: at, operation: operation, setText: logged.entry.textBytes(1), was: try logged.entry.fields(2),
         device: logged.entry.optionalText(3), user: logged.entry.text(6), bundle: logged.entry.optionalText(7),
         stamp: Stamp(logged.entry.integer(4)))
       next = logged.entry.optionalInteger(5).map { Cursor($0) }
@@ -124,8 +136,11 @@ extension HubStore {
 
 extension Statement {
   /// Values by column, as they stand in the log; nil for NULL.
-  func fields(_ column: Int) throws -> [Field]? {
+  func fields(_ column: Int) throws -> [Field]? { try textBytes(column).map { try FieldsCoding.parse($0) } }
+
+  /// The bytes of a text; nil for anything else.
+  func textBytes(_ column: Int) -> [UInt8]? {
     guard case .text(let bytes) = value(column) else { return nil }
-    return try FieldsCoding.parse(bytes)
+    return bytes
   }
 }

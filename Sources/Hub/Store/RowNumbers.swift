@@ -40,7 +40,7 @@ final class RowNumbers {
     move = try database.prepare(
       "UPDATE \(names.table) SET \(names.cursor) = ?2, \(names.stamp) = max(\(names.stamp), ?3) WHERE \(names.number) = ?1")
     entryOf = try database.prepare(
-      "SELECT \(names.stamp), \(names.key.joined(separator: ", ")) FROM \(names.table) WHERE \(names.number) = ?")
+      "SELECT \(names.cursor), \(names.stamp), \(names.key.joined(separator: ", ")) FROM \(names.table) WHERE \(names.number) = ?")
   }
 
   /// Keys stand without a type and are compared as bytes, as in the table of pre-images.
@@ -141,6 +141,8 @@ final class RowNumbers {
   struct Member {
     let number: Int64
     let key: RowKey
+    /// The row's newest entry in the log; nil: none.
+    let cursor: Cursor?
     /// The newest that any change of the row had; zero where it was never changed.
     let stamp: Stamp
   }
@@ -152,7 +154,7 @@ final class RowNumbers {
     let count = set.count
     // Few are sorted; for many it is cheaper to go through all in their order, and it takes no memory.
     if count > Self.mostSorted {
-      try database.each("SELECT \(names.number), \(names.stamp), \(keySQL) FROM \(names.table) ORDER BY \(keySQL)") {
+      try database.each("SELECT \(names.number), \(names.cursor), \(names.stamp), \(keySQL) FROM \(names.table) ORDER BY \(keySQL)") {
         if set.contains($0.integer(0)) { try body(member($0.integer(0), $0, from: 1)) }
       }
       return
@@ -175,6 +177,7 @@ final class RowNumbers {
 
   private func member(_ number: Int64, _ row: borrowing Statement, from first: Int) -> Member {
     Member(
-      number: number, key: RowKey(row.values(from: first + 1, count: keyCount)), stamp: Stamp(row.integer(first)))
+      number: number, key: RowKey(row.values(from: first + 2, count: keyCount)),
+      cursor: row.optionalInteger(first).map { Cursor($0) }, stamp: Stamp(row.integer(first + 1)))
   }
 }
