@@ -41,6 +41,16 @@ public struct BundleDraft: ~Copyable {
     try addLines(.changes, body)
   }
 
+  /// Adds the lines that `maker` makes of the items that `body` adds, in the items' order. They are made on another core.
+  public mutating func addChanges<Maker: ChangeLineMaker>(
+    by maker: Maker, _ body: (_ add: (Maker.Item) throws -> Void) throws -> Void
+  ) throws {
+    let tally = LineTally(platform.progress)
+    var lines = try MadeLines(maker, in: folder, tally)
+    try body { try lines.add($0) }
+    try add(.changes, lines.finish(), tally)
+  }
+
   /// Adds the lines of steps, in the order of their places, and those of one place as they come.
   /// - Parameters:
   ///   - tables: steps name them by their places here.

@@ -94,17 +94,8 @@ extension Step {
   /// How many bytes its texts and blobs have.
   fileprivate var byteCount: Int {
     switch change {
-    case .insert(let row), .delete(let row): row.values.reduce(0) { $0 + $1.byteCount }
+    case .insert(let row), .delete(let row): row.byteCount
     case .update(let changes): changes.reduce(0) { $0 + $1.was.byteCount + $1.value.byteCount }
-    }
-  }
-}
-
-extension Value {
-  fileprivate var byteCount: Int {
-    switch self {
-    case .text(let bytes), .blob(let bytes): bytes.count
-    default: 8
     }
   }
 }

@@ -70,16 +70,15 @@ struct EmissionWriter {
   private func addLines(to draft: inout BundleDraft) throws -> Stamp {
     var newest = Stamp.zero
     let beliefs = RowBeliefs(store, plan)
-    try draft.addChanges { line in
-      try addKeys(to: line)
+    try draft.addChanges(by: EmissionLines(of: store.tables)) { add in
+      try addKeys { try add(EmissionLines.Item(line: $0)) }
       for place in store.tables.indices.reversed() {
         try store.numbers[place].each(of: plan.gone[place], in: store.database) { member in
           // When it went is not told: it may have gone from this user's sight alone.
           let current = try beliefs == nil ? nil : store.rows[place].row(member.key)
-          try line(
-            ChangeLine(
-              table: store.rows[place].name, key: member.key, generation: nil, stamp: .zero, content: .gone,
-              before: beliefs?.digests(of: member, now: current, in: place) ?? []))
+          let line = ChangeLine(
+            table: store.rows[place].name, key: member.key, generation: nil, stamp: .zero, content: .gone)
+          try add(.init(line: line, place: place, before: beliefs?.rows(of: member, now: current, in: place) ?? []))
         }
       }
       for (place, table) in store.tables.enumerated() {
@@ -87,10 +86,9 @@ struct EmissionWriter {
           guard let row = try store.rows[place].row(member.key) else { return }
           newest = max(newest, member.stamp)
           let content = ChangeLine.Content.row(table.schema.fields(row))
-          try line(
-            ChangeLine(
-              table: table.name, key: member.key, generation: nil, stamp: member.stamp, content: content,
-              before: beliefs?.digests(of: member, now: row, in: place) ?? []))
+          let line = ChangeLine(
+            table: table.name, key: member.key, generation: nil, stamp: member.stamp, content: content)
+          try add(.init(line: line, place: place, before: beliefs?.rows(of: member, now: row, in: place) ?? []))
         }
       }
     }

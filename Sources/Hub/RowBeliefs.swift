@@ -1,7 +1,5 @@
 import SatchelBundle
-import SatchelCrypto
 import SatchelValues
-import SatchelWorkspace
 
 /// What a device may have of a row before it takes a line: the row as it was at each emission on which the device may be.
 ///
@@ -10,7 +8,6 @@ import SatchelWorkspace
 final class RowBeliefs {
   private let store: HubStore
   private let plan: EmissionPlan
-  private var digesters: [RowDigester]
 
   /// nil: the device does not understand them, or it may be on an emission of another version of the dataset.
   init?(_ store: HubStore, _ plan: EmissionPlan) {
@@ -19,16 +16,14 @@ final class RowBeliefs {
     else { return nil }
     self.store = store
     self.plan = plan
-    digesters = store.tables.map { RowDigester($0.schema) }
   }
 
-  /// The first eight bytes of the digests, each once; nil stands for a row that is not there.
+  /// The rows as the emissions left them; nil stands for a row that is not there.
   /// - Parameter now: the row as it is.
-  func digests(of member: RowNumbers.Member, now: Row?, in place: Int) throws -> [UInt64?] {
+  func rows(of member: RowNumbers.Member, now: Row?, in place: Int) throws -> [Row?] {
     let holds = plan.held.map { $0[place].contains(member.number) }
     guard holds.contains(true) else { return [nil] }
-    var digests: [UInt64?] = []
-    func add(_ digest: UInt64?) { if !digests.contains(digest) { digests.append(digest) } }
+    var rows: [Row?] = []
     var row = now
     var entries: [LogEntry] = []
     let oldest = plan.emissions.first?.cursor ?? .zero
@@ -43,8 +38,9 @@ final class RowBeliefs {
         row = try store.row(before: entries[turned], row, in: place)
         turned += 1
       }
-      add(isHeld ? row.map { digesters[place].digest(of: $0).first64 } : nil)
+      let held = isHeld ? row : nil
+      if rows.last != held { rows.append(held) }
     }
-    return digests
+    return rows
   }
 }

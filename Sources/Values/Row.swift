@@ -4,6 +4,9 @@ public struct Row: Hashable, Sendable {
 
   public init(_ values: [Value]) { self.values = values }
 
+  /// How many bytes of memory its texts and blobs keep, roughly.
+  public var byteCount: Int { values.reduce(0) { $0 + $1.byteCount } }
+
   // Read in the caller's own code, so that a value which is only looked at is not retained for it.
   @inlinable public subscript(column: Int) -> Value {
     get { values[column] }

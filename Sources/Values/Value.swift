@@ -14,6 +14,14 @@ public enum Value: Sendable {
   public static func string(_ text: String) -> Value { .text(Array(text.utf8)) }
 
   public var isNull: Bool { if case .null = self { true } else { false } }
+
+  /// How many bytes of memory its text or blob keeps, roughly.
+  public var byteCount: Int {
+    switch self {
+    case .text(let bytes), .blob(let bytes): bytes.count
+    case .null, .integer, .real: 8
+    }
+  }
 }
 
 extension Value: Hashable {

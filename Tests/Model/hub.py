@@ -207,7 +207,7 @@ class Hub:
             is_done, waiting, self.held = True, self.held, []
             for held in waiting:
                 merger = StepMerger(self, held.source, held.cursor, is_echoed=True)
-                if self.waits(held.source.device, held.step.key) or not merger.attempt(held.step):
+                if not merger.take_held(held.step):
                     self.held.append(held)
                 else:
                     is_done = False

@@ -40,17 +40,34 @@ class StepMerger:
             self.conflict("foreign key", step, self.hub.rows.get(step.key))
         else:
             self.hub.hold_back(self.source, step, self.cursor)
+            self.note_delivered(step, self.hub.cursor)
 
     def take_step(self, step):
         """Merges what of a step no copy of the device has delivered. Returns False if it must wait."""
-        hub, cursor = self.hub, self.hub.cursor
-        delivered = hub.delivered[hub.world.root(self.device), step.key, step.generation, step.first]
-        kin = [other for other in delivered if other.device != self.device]
-        left = self.apart_from_kin(step, kin) if kin and hub.rules.hold("copies") else step
-        if left and (hub.waits(self.device, step.key) or not self.attempt(left)):
+        cursor, kin = self.hub.cursor, [other for other in self.delivered(step) if other.device != self.device]
+        left = self.apart_from_kin(step, kin) if kin and self.hub.rules.hold("copies") else step
+        if left and (self.hub.waits(self.device, step.key) or not self.attempt(left)):
             return False
-        delivered.append(Delivered(self.device, step, hub.cursor if hub.cursor > cursor else None))
+        self.note_delivered(step, cursor)
         return True
+
+    def take_held(self, step):
+        """Merges a step that waited. Returns False if it must wait further."""
+        cursor = self.hub.cursor
+        if self.hub.waits(self.device, step.key) or not self.attempt(step):
+            return False
+        self.note_delivered(step, cursor)
+        return True
+
+    def delivered(self, step):
+        """Returns what the device and its copies have delivered that began with the same write."""
+        return self.hub.delivered[self.hub.world.root(self.device), step.key, step.generation, step.first]
+
+    def note_delivered(self, step, cursor):
+        """Notes a step for its device's copies. `cursor` is the hub's cursor before the step was merged."""
+        delivered = self.delivered(step)
+        delivered[:] = [other for other in delivered if other.device != self.device or other.cursor]
+        delivered.append(Delivered(self.device, step, self.hub.cursor if self.hub.cursor > cursor else None))
 
     def apart_from_kin(self, step, kin):
         """Returns what of a step no copy of the device has delivered; None: nothing."""

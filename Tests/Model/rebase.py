@@ -45,7 +45,7 @@ class Rebase:
             self.row = step.new
         elif self.row != step.new:
             self.conflict("insert/insert", step)
-        elif self.device.world.root(self.device.identity) != self.device.identity:
+        elif self.device.world.parents:
             self.device.world.equal_inserts.add(self.key)
 
     def delete(self, step):

@@ -39,8 +39,9 @@ final class RowNumbers {
       """)
     move = try database.prepare(
       "UPDATE \(names.table) SET \(names.cursor) = ?2, \(names.stamp) = max(\(names.stamp), ?3) WHERE \(names.number) = ?1")
+    let keys = names.key.joined(separator: ", ")
     entryOf = try database.prepare(
-      "SELECT \(names.cursor), \(names.stamp), \(names.key.joined(separator: ", ")) FROM \(names.table) WHERE \(names.number) = ?")
+      "SELECT \(names.cursor), \(names.stamp), \(keys) FROM \(names.table) WHERE \(names.number) = ?")
   }
 
   /// Keys stand without a type and are compared as bytes, as in the table of pre-images.
@@ -154,7 +155,8 @@ final class RowNumbers {
     let count = set.count
     // Few are sorted; for many it is cheaper to go through all in their order, and it takes no memory.
     if count > Self.mostSorted {
-      try database.each("SELECT \(names.number), \(names.cursor), \(names.stamp), \(keySQL) FROM \(names.table) ORDER BY \(keySQL)") {
+      let columns = "\(names.number), \(names.cursor), \(names.stamp), \(keySQL)"
+      try database.each("SELECT \(columns) FROM \(names.table) ORDER BY \(keySQL)") {
         if set.contains($0.integer(0)) { try body(member($0.integer(0), $0, from: 1)) }
       }
       return
