@@ -75,15 +75,17 @@ struct StepReader: ~Copyable {
   /// What the pre-image tells at which `pending` stands.
   private func finding(_ key: RowKey) throws -> Finding {
     let columns = table.schema.columns.indices
-    let existed = pending.integer(columns.count + 1) != 0
+    let existed = pending.integer(columns.count + 1)
     defer { current.reset() }
     try current.bind(key.values)
     let exists = try current.step()
     if exists {
+      // The hub took the row away, and it was written again.
+      if existed == SavedRow.gone { return .part }
       for column in table.schema.key where !pending.isSame(column, as: current, column) { return .part }
     }
     let change: Change
-    switch (existed, exists) {
+    switch (existed != 0, exists) {
     case (false, false): return .unchanged
     case (false, true): change = .insert(Row(current.values(from: 0, count: columns.count)))
     case (true, false): change = .delete(was: Row(pending.values(from: 0, count: columns.count)))

@@ -65,14 +65,10 @@ final class ScopeApplier {
   func apply(_ incoming: Row?, key: RowKey, at stamp: Stamp, in rows: RowTable, expected: [UInt64?] = []) throws {
     let current = try rows.row(key)
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
-    if current != incoming {
-      let asked = RowWitness.Asked(rows: rows, key: key, local: current, incoming: incoming)
-      if !unseen.isEmpty, let found = unseen[rows.schema.name] {
-        if found.contains(key) { try keepUnseen(asked) }
-      } else {
-        witness.ask(asked, images, expected: expected)
-      }
-      for found in witness.takeUnseen() { try keepUnseen(found) }
+    if current != incoming,
+      unseen[rows.schema.name]?.contains(key) ?? witness.isUnseen(current, images, key: key, in: rows.schema, expected: expected)
+    {
+      try keepUnseen(current, key: key, met: incoming, in: rows)
     }
     var target = incoming
     if !images.isEmpty {
@@ -94,10 +90,9 @@ final class ScopeApplier {
     }
   }
 
-  /// Keeps a row that no trigger saw become what it is, in whose place the hub's row comes.
-  private func keepUnseen(_ row: RowWitness.Asked) throws {
-    guard let record = try session.record(ofUnseen: row.local, key: row.key, met: row.incoming, in: row.rows.schema)
-    else { return }
+  /// Keeps a row that nobody saw becoming what it is, before the hub's row takes its place.
+  private func keepUnseen(_ local: Row?, key: RowKey, met hub: Row?, in rows: RowTable) throws {
+    guard let record = try session.record(ofUnseen: local, key: key, met: hub, in: rows.schema) else { return }
     try keep(record)
   }
 
@@ -132,7 +127,6 @@ final class ScopeApplier {
   /// Writes the rows that a UNIQUE value kept out: first all of them leave, so that they may trade values; then they enter, and a
   /// pending row of this device's own that still holds such a value gives way, or by policy keeps the other one out.
   func finish() throws {
-    for found in witness.takeUnseen(isLast: true) { try keepUnseen(found) }
     for entry in blocked { try entry.table.write(nil, over: try entry.table.row(entry.key), key: entry.key) }
     let rivals = try blocked.map { try $0.table.rivals(of: $0.row, in: session.database) }
     for (entry, own) in zip(blocked, rivals) {

@@ -34,7 +34,10 @@ public struct PreImage: Hashable, Sendable {
 /// What a row's pre-images and its present state say happened to it, one change a generation, oldest first.
 public func changes(from images: [PreImage], to current: Row?) -> [(image: PreImage, change: Change)] {
   images.indices.compactMap { i in
-    let after = i + 1 < images.count ? images[i + 1].row : current
-    return Change(from: images[i].row, to: after).map { (images[i], $0) }
+    let next = i + 1 < images.count ? images[i + 1] : nil
+    let after = next.map(\.row) ?? current
+    // A row that the hub took away while its deletion was pending, and that the app wrote again, is a new one.
+    let isNew = images[i].isGone && next?.isGone != true && after != nil
+    return Change(from: isNew ? nil : images[i].row, to: after).map { (images[i], $0) }
   }
 }

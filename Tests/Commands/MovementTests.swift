@@ -242,6 +242,19 @@ struct MovementTests {
     #expect(try camp.rows("office.sqlite", "SELECT kind FROM satchel_conflicts") == "delete/update")
   }
 
+  @Test("a row that the hub deleted too, and that the app writes again as it was, is a new row for the hub")
+  func writtenAgain() throws {
+    try onTablet("DELETE FROM visits WHERE id = 'h1'")
+    try atOffice("DELETE FROM visits WHERE id = 'h1'")
+    try answer()
+    try onTablet("INSERT INTO visits VALUES ('h1', 'hill', 'windy', 3)")
+    try deliver()
+    try answer()
+    let count = "SELECT count(*) FROM visits WHERE id = 'h1'"
+    #expect(try camp.rows("tablet/data.sqlite", count) == camp.rows("office.sqlite", count))
+    #expect(try camp.rows("office.sqlite", count) == "1")
+  }
+
   @Test("what a user exported before the device was given away is merged with that user's rights, and Ben is told nothing of it")
   func exportedBefore() throws {
     try onTablet("UPDATE visits SET words = 'for ann alone' WHERE id = 'h1'")

@@ -15,6 +15,7 @@ class Delivered:
     device: object
     step: Step
     cursor: int | None
+    is_waiting: bool = False
 
 
 class Both(Exception):
@@ -31,7 +32,7 @@ def apart_from_kin(step, delivered):
             return None
         if step.stamp == step.first:
             # The other copy wrote further. If that was not taken, this write stands for itself.
-            return None if other.cursor else step
+            return None if other.cursor or other.is_waiting else step
     if any(other.step.stamp != other.step.first for other in delivered):
         raise Both  # of three copies, one may share more with this step than another does
     return difference(delivered[0].step, step)

@@ -85,8 +85,11 @@ class Device:
         found = []
         for generation, following in zip(generations, [*generations[1:], None]):
             after = self.rows.get(key) if following is None else images[following].row
-            image = images[generation]
-            found.append((generation, image, after, step_between(key, generation, image, after)))
+            image, is_gone = images[generation], following is not None and images[following].is_gone
+            # A row that was out of sight, with its delete pending, and that the app wrote again is a new one.
+            is_new = image.is_gone and not is_gone and after is not None and self.rules.hold("again")
+            start = PreImage(None, image.first, image.stamp) if is_new else image
+            found.append((generation, image, after, step_between(key, generation, start, after)))
         return found
 
     def pending(self):

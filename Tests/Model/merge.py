@@ -32,7 +32,10 @@ class StepMerger:
                     left.append(step)
             waiting = left
         for step in waiting:
-            self.give_up(step)
+            part = self.new_part(step)
+            if part:
+                self.give_up(part)
+            self.note_delivered(step, self.hub.cursor, is_waiting=bool(part))
 
     def give_up(self, step):
         """Keeps a step that nothing in its own export helps."""
@@ -40,12 +43,10 @@ class StepMerger:
             self.conflict("foreign key", step, self.hub.rows.get(step.key))
         else:
             self.hub.hold_back(self.source, step, self.cursor)
-            self.note_delivered(step, self.hub.cursor)
 
     def take_step(self, step):
         """Merges what of a step no copy of the device has delivered. Returns False if it must wait."""
-        cursor, kin = self.hub.cursor, [other for other in self.delivered(step) if other.device != self.device]
-        left = self.apart_from_kin(step, kin) if kin and self.hub.rules.hold("copies") else step
+        cursor, left = self.hub.cursor, self.new_part(step)
         if left and (self.hub.waits(self.device, step.key) or not self.attempt(left)):
             return False
         self.note_delivered(step, cursor)
@@ -63,20 +64,28 @@ class StepMerger:
         """Returns what the device and its copies have delivered that began with the same write."""
         return self.hub.delivered[self.hub.world.root(self.device), step.key, step.generation, step.first]
 
-    def note_delivered(self, step, cursor):
+    def note_delivered(self, step, cursor, is_waiting=False):
         """Notes a step for its device's copies. `cursor` is the hub's cursor before the step was merged."""
         delivered = self.delivered(step)
-        delivered[:] = [other for other in delivered if other.device != self.device or other.cursor]
-        delivered.append(Delivered(self.device, step, self.hub.cursor if self.hub.cursor > cursor else None))
+        # A step that waited may be a part of what its device delivered.
+        whole = [other for other in delivered if other.device == self.device and other.is_waiting]
+        delivered[:] = [other for other in delivered if other not in whole]
+        taken = self.hub.cursor if self.hub.cursor > cursor else None
+        delivered.append(Delivered(self.device, whole[0].step if whole else step, taken, is_waiting))
 
-    def apart_from_kin(self, step, kin):
+    def new_part(self, step):
         """Returns what of a step no copy of the device has delivered; None: nothing."""
+        kin = [other for other in self.delivered(step) if other.device != self.device]
+        if not kin or not self.hub.rules.hold("copies"):
+            return step
         try:
             left = apart_from_kin(step, kin)
         except Both:
             self.conflict("copies", step, self.hub.rows.get(step.key))
             return None
         self.hub.world.common_steps.add((self.device, step.key, step.generation))
+        if any(other.is_waiting for other in kin):
+            self.hub.world.behind_copies.add(step.key)
         shared = self.hub.record(self.device).shared
         for other in kin:
             # The other copy's write is this one's too.

@@ -36,9 +36,9 @@ class Rebase:
         self.device.conflicts.append(Conflict(kind, self.device.identity, step, self.row))
 
     def changed_by_others(self, column):
-        if self.base is None or self.incoming is None:
+        if self.incoming is None:
             return False
-        return self.base[column] != self.incoming[column]
+        return self.base is None or self.base[column] != self.incoming[column]
 
     def insert(self, step):
         if self.row is None:

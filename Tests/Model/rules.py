@@ -15,6 +15,7 @@ TEXTS = {
     "finish": "Emissions of the lost time are merged after all devices have delivered again.",
     "intent": "A pending delete stays pending if the row leaves the device in another way.",
     "phantom": "A delete that stays pending of a row that is gone leaves no insert in an earlier generation.",
+    "again": "A row that is written again after it left, with its delete pending, is sent as a new row.",
     "deleted": "The hub takes a delete only if its row is the one that the device deleted, whatever the log says.",
     "proof": "A device that cannot export, or refuses emissions, brings the signed emission on which it stands.",
     "epochs": "A new epoch names all epochs before it, those known from devices included.",
