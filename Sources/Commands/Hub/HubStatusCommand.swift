@@ -93,6 +93,7 @@ extension HubTool {
     var parts: [String] = []
     if !recovery.silent.isEmpty { parts.append("\(recovery.silent.joined(separator: ", ")) must deliver once more") }
     parts += recovery.awaited.map { "\($0.device) has \(Words.count(Int($0.count), "bundle")) of the lost time to bring" }
+    if parts.isEmpty { return "no device has anything to bring of what was lost. To go on: satchel-hub restore --finish" }
     return
       "what was lost comes back from the devices: \(parts.joined(separator: "; ")). Without them: satchel-hub restore --finish"
   }
