@@ -85,9 +85,18 @@ struct HistoryCheck {
   }
 
   private func isSignedByUs(_ emission: Manifest.EmissionLink, _ signature: Signature) throws -> Bool {
+    try isSigned(emission, signature, by: hub.believedOwnKeys(store))
+  }
+
+  /// Whether it is signed with a key of this hub that was lost.
+  private func isSignedByThief(_ emission: Manifest.EmissionLink, _ signature: Signature) throws -> Bool {
+    let believed = try hub.believedOwnKeys(store)
+    return try isSigned(emission, signature, by: hub.ownKeys().filter { !believed.contains($0) })
+  }
+
+  private func isSigned(_ emission: Manifest.EmissionLink, _ signature: Signature, by keys: [PublicKey]) throws -> Bool {
     let addressees = [device.id, device.continues].compactMap(\.self)
-    return try signature.isOf(
-      emission, from: store.identity.id, to: addressees, store.dataset.name, signedBy: hub.believedOwnKeys(store))
+    return signature.isOf(emission, from: store.identity.id, to: addressees, store.dataset.name, signedBy: keys)
   }
 
   private func unknownEmission() -> Refusal {
@@ -111,7 +120,10 @@ struct HistoryCheck {
     guard let proof = changes.proof, let signature = proof.signature else { throw refusal }
     let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
     // One that this hub made is of an epoch that it knows: the bundle says another.
-    guard try !isMade(emission), try isSignedByUs(emission, signature) else { throw refusal }
+    if try isMade(emission) { throw refusal }
+    // A thief of the hub's key led the device astray. What its user wrote meanwhile is as good as ever.
+    if try isSignedByThief(emission, signature) { return }
+    guard try isSignedByUs(emission, signature) else { throw refusal }
     throw try hub.noteSetBack(emission, of: changes.epoch, for: device.id, store)
   }
 

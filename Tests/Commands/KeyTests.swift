@@ -193,6 +193,41 @@ struct KeyTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Lake")
   }
 
+  @Test("what a device exported while a thief's copy of the hub led it astray comes in when the device is back")
+  func astray() throws {
+    try FileManager.default.copyItem(atPath: camp.path("hub"), toPath: camp.path("thief"))
+    try FileManager.default.copyItem(atPath: camp.path("office.sqlite"), toPath: camp.path("copy.sqlite"))
+    let settings = String(decoding: try camp.read("thief/satchel.json"), as: UTF8.self)
+    try camp.write("thief/satchel.json", settings.replacing("office.sqlite", with: "copy.sqlite"))
+    func thief(_ words: String...) throws -> Camp.Outcome { camp.hubAnywhere(["-C", camp.path("thief")] + words) }
+    func answer(from hub: String, fingerprint: String? = nil) throws {
+      let emitted = camp.hubAnywhere("-C", camp.path(hub), "emit", "--device", "tablet", "--json")
+      let emission = try #require(try emitted.json["emissions"]?.arrayValue?.first)
+      let file = try #require(emission["file"]?.stringValue)
+      let outcome =
+        fingerprint.map { camp.device("tablet", "import", file, "--fingerprint", $0) } ?? camp.device("tablet", "import", file)
+      #expect(outcome.code == 0, "\(outcome.error)")
+    }
+    func export() throws -> String { try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue) }
+    #expect(try thief("restore", "--in-place").code == 0)
+    try answer(from: "thief")
+    for stars in [1, 2] {
+      try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('v\(stars)', 'lake', 'ann', \(stars), 'visit \(stars)')")
+      #expect(try thief("import", export()).code == 0)
+      try answer(from: "thief")
+    }
+    let made = try fingerprint(camp.hub("keys", "rotate", "--lost", "--json"))
+    try answer(from: "hub", fingerprint: made)
+    try camp.carry("tablet", rounds: 2)
+    let words = "SELECT words FROM reviews WHERE id LIKE 'v%' ORDER BY 1"
+    #expect(try camp.rows("office.sqlite", words) == "visit 1\nvisit 2")
+    try answer(from: "hub", fingerprint: made)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'v2'")
+    try camp.carry("tablet")
+    #expect(try camp.rows("office.sqlite", words) == "later\nvisit 1")
+    #expect(try camp.rows("tablet/data.sqlite", words) == "later\nvisit 1")
+  }
+
   @Test("a lost device: what it made before counts, what comes after does not, and its key is worth nothing at the others")
   func lostDevice() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")

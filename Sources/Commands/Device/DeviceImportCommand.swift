@@ -190,6 +190,7 @@ extension DeviceTool {
     The hub was restored from a backup, and lacks what this device delivered since: \(Words.count(exports.count, "bundle")), from \(exports.first ?? .zero) on.
     Nothing is changed here. What it lacks lies in bundles/outbox once more.
     Next: carry all of them to the hub (satchel sync does it); the bundle that it makes then is taken.
+    If you gave --fingerprint now, give it once more then.
 
     """
   }
