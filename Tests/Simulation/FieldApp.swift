@@ -69,6 +69,11 @@ final class FieldApp {
 
   func execute(_ sql: String) throws { try database.execute(sql) }
 
+  /// The version of the dataset that a device has.
+  func version() throws -> Int? {
+    try database.first("SELECT json_extract(definition, '$.version') FROM satchel_device") { Int($0.integer(0)) }
+  }
+
   /// The tables that are kept in step.
   private func tables() throws -> [String] {
     try database.all("SELECT name FROM sqlite_schema WHERE name IN ('sites', 'visits', 'counters') ORDER BY name") { $0.text(0) }

@@ -14,6 +14,16 @@ extension SeasonEvent.Kind {
     case .export, .emit, .carry, .damagedCarry, .resolve, .hubResolve, .rights, .version, .backup, .restoreHub, .compact: true
     case .write, .hubWrite, .clone, .lostDevice, .lostDatabase, .oldCopy, .clockJump, .hubClock: false
     case .count, .copyHub, .putBackHub, .secondHub, .stolenKey, .brokenDatabase, .falseHistory, .given: false
+    case .unseenWrite, .newHub: false
+    }
+  }
+
+  /// Whether what was written unseen may go with it, because nobody can know of it: with a database or a hub, or where no bundle says what a
+  /// row was.
+  var endsUnseenWrites: Bool {
+    switch self {
+    case .version, .clone, .lostDevice, .lostDatabase, .oldCopy, .brokenDatabase, .given, .newHub: true
+    default: false
     }
   }
 }
@@ -22,6 +32,7 @@ extension SeasonEvent.Kind {
 extension Season {
   func act(_ event: SeasonEvent) throws {
     var random = SplitMix64(seed: event.seed)
+    if event.kind.endsUnseenWrites { try takeUpUnseenWrites() }
     let device = devices[event.device]
     switch event.kind {
     case .write: for _ in 0...random.below(2) { try write(on: device, &random) }
@@ -56,6 +67,8 @@ extension Season {
     case .brokenDatabase: try breakDatabase(of: device, &random)
     case .given: try give(device, to: Int64(random.below(4)))
     case .falseHistory: try offerFalseHistory(to: device, &random)
+    case .unseenWrite: try writeUnseen(on: device, &random)
+    case .newHub: try openNewHub()
     }
   }
 
@@ -82,10 +95,12 @@ extension Season {
     return try pack(report.file, from: device.name, to: nil)
   }
 
-  /// What a restored hub lacks of a device, and what a device without a database has. If neither can be, nobody need look.
+  /// What a restored hub lacks of a device, what its former user wrote, and what a device without a database has. If none of these can be,
+  /// nobody need look.
   func redelivery(of device: FieldDevice) throws -> [String] {
     if parts, try device.app() == nil { return try device.workspace.stranded()?.files ?? [] }
-    return presence.isRestored ? try device.workspace.carriedBefore() : []
+    let mayLack = presence.isRestored || formerUsers[device.index] > 0
+    return mayLack ? try device.workspace.carriedBefore() : []
   }
 
   func emit(to device: FieldDevice, full: Bool = false) throws -> Parcel {
@@ -138,7 +153,10 @@ extension Season {
   private func deliverToHub(_ parcel: Parcel) throws {
     // As the command does.
     for path in try hub.dueByNow() where try files.kind(path) != nil {
-      try takeAtHub(Parcel(device: nil, from: parcel.from, path: path, name: Paths.name(of: path)))
+      do { try takeAtHub(Parcel(device: nil, from: parcel.from, path: path, name: Paths.name(of: path))) } catch let refusal
+        as Refusal
+        where refusal.reason == "revoked"
+      { say("a bundle that waited is of a device that was lost since") }
     }
     try takeAtHub(parcel)
   }
@@ -148,7 +166,7 @@ extension Season {
     let captured = try admin().captured()
     do {
       let report = try operating { try hub.importBundle(parcel.path) }
-      if let proof = report.proof, proof.result == .differs {
+      if let proof = report.proof, proof.result == .differs, unseen.isEmpty {
         throw Wrong("\(parcel.name) has other rows than it must have: \(proof.differences)")
       }
       if report.verdict == .collected || report.recovery != nil { news += 1 }

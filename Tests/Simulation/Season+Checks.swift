@@ -98,6 +98,8 @@ extension Season {
 
   func finish() throws {
     say("-- the end of the season")
+    // In every other season no doctor looks before the rows are compared.
+    if seed % 2 == 0 { try takeUpUnseenWrites() }
     if seed % 4 == 3 { try checkOrder() }
     var rounds = 0
     while rounds < mostRounds, try cleanRound() { rounds += 1 }
@@ -109,6 +111,8 @@ extension Season {
     }
     if parts { try answerEstranged() }
     isHubInDoubt = false
+    try takeUpUnseenWrites()
+    while rounds < mostRounds, try cleanRound() { rounds += 1 }
     try checkAcknowledged()
     try checkConvergence()
     try checkNothingLost()
@@ -208,7 +212,9 @@ extension Season {
   /// Where every write is captured, no row is other than the hub believes it to be.
   private func checkNothingUnseen() throws {
     for device in devices {
-      let found = try device.workspace.conflicts(ConflictState.allCases).first { $0.record.kind == .unseen }
+      let found = try device.workspace.conflicts(ConflictState.allCases).first {
+        $0.record.kind == .unseen && !unseen.contains(Self.row(of: $0.record))
+      }
       if let found { throw Wrong("\(device.name) took a change for unseen: \(found.record)") }
     }
   }

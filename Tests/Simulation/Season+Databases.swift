@@ -38,7 +38,7 @@ extension Season {
     if random.once(in: 3) { for path in try redelivery(of: device) { try deliver(pack(path, from: device.name, to: nil)) } }
   }
 
-  private func make(_ path: String, _ statements: [String]) throws {
+  func make(_ path: String, _ statements: [String]) throws {
     let app = try FieldApp(path: path, mode: .create)
     for sql in statements { try app.execute(sql) }
   }

@@ -56,6 +56,8 @@ final class Season {
   var isHubInDoubt = false
   /// Whether the hub signs with another key than in the beginning.
   var hasNewKey = false
+  /// Rows that were written with the triggers switched off.
+  var unseen: Set<RowName> = []
   /// How many bundles held anything new.
   var news = 0
   private var written = 0

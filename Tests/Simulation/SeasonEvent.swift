@@ -36,6 +36,10 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     case given
     /// Somebody offers a bundle that is right in everything but its history.
     case falseHistory
+    /// A program writes a row of a device with the triggers switched off.
+    case unseenWrite
+    /// The hub is lost with all backups, and a new one takes its place.
+    case newHub
   }
 
   public let kind: Kind
@@ -61,7 +65,7 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
   /// What happens besides, in a season in which histories part.
   private static let partings: [(Kind, Int)] = [
     (.count, 6), (.copyHub, 2), (.putBackHub, 3), (.secondHub, 4), (.stolenKey, 2), (.brokenDatabase, 4), (.falseHistory, 4),
-    (.given, 3),
+    (.given, 3), (.unseenWrite, 4), (.newHub, 1),
   ]
 
   /// Whether hubs are put back and copied, keys are stolen and databases are broken in a season: in every third one.

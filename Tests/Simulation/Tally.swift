@@ -24,6 +24,9 @@ struct Tally {
 
   mutating func lose(_ device: String) { uncertain.formUnion(byDevice.removeValue(forKey: device)?.keys.map(\.self) ?? []) }
 
+  /// Each device brings what it knew, and nobody can know what of it is the same.
+  mutating func loseHub() { uncertain = Set(Self.rows) }
+
   /// nil: nobody can know.
   func expected(in row: String) -> Int64? {
     if uncertain.contains(row) { return nil }

@@ -1,0 +1,56 @@
+import SatchelBundle
+import SatchelDevice
+import SatchelHub
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+import TestSupport
+
+/// A hub that is lost with all of its backups.
+extension Season {
+  /// A new hub begins with empty tables, and the devices bring it what they have.
+  func openNewHub() throws {
+    guard try devices.allSatisfy({ try $0.app()?.version() == rules.version }) else { return }
+    try remember()
+    try seeToClock()
+    let schema = try admin().database.all(
+      "SELECT sql FROM sqlite_schema WHERE name IN ('sites', 'visits', 'counters') AND type = 'table' ORDER BY name"
+    ) { $0.text(0) }
+    closeAll()
+    let root = hub.folder.root
+    try files.removeTree(root)
+    try files.makeDirectory(root, mode: 0o755)
+    try make(root + "/field.sqlite", schema)
+    hub = try HubWorkspace.create(
+      root, definition: Array(rules.definition.utf8), database: root + "/field.sqlite",
+      platform: Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(everMade.count))))
+    say("the hub is lost, and a new one takes its place")
+    forgetFormerHub()
+    try restoreRights()
+    for device in devices {
+      device.copy = nil
+      device.workspace = try device.workspace.leaveHub(name: nil).workspace
+      try hub.admit(device.workspace, user: user(of: device.index))
+      // Before the new hub goes to another version.
+      try deliver(emit(to: device))
+    }
+  }
+
+  /// What somebody else wrote over is known to the lost hub alone.
+  private func remember() throws {
+    remembered.formUnion(try admin().logged())
+    for conflict in try hub.conflicts(ConflictState.allCases) {
+      for case .text(let bytes) in (conflict.record.deviceValues ?? []).map(\.value) {
+        remembered.insert(String(decoding: bytes, as: UTF8.self))
+      }
+    }
+  }
+
+  private func forgetFormerHub() {
+    (backup, hubCopy) = (nil, nil)
+    (mail, everMade, contents) = ([], [], [:])
+    presence = .afterRestore
+    (isHubInDoubt, hasNewKey) = (false, false)
+    tally.loseHub()
+  }
+}

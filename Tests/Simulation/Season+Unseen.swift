@@ -1,0 +1,28 @@
+import SatchelWorkspace
+import TestSupport
+
+/// Writes that no trigger sees.
+extension Season {
+  /// A program with the triggers switched off writes a row that has no pending changes, on a device that is in the hub's version.
+  func writeUnseen(on device: FieldDevice, _ random: inout SplitMix64) throws {
+    guard let app = try device.app(), try app.version() == rules.version else { return }
+    let captured = try app.captured()
+    let sites = try app.sites().filter { !captured.contains(RowName(table: "sites", id: $0.id)) }
+    guard let site = sites.randomElement(using: &random) else { return }
+    let cell = Cell("sites", site.id, "note")
+    let value = newValue()
+    say("\(device.name) gets \(cell) = \(value) unseen")
+    try app.database.withoutTriggers { try app.set(cell, to: value) }
+    device.duty[cell] = value
+    unseen.insert(cell.row)
+  }
+
+  /// The doctor compares all rows with what the signed bundles tell, and takes up what no trigger saw.
+  func takeUpUnseenWrites() throws {
+    if unseen.isEmpty { return }
+    for device in devices where try device.app() != nil {
+      let report = try device.workspace.repair()
+      if !report.isWell { throw Wrong("\(device.name) has rows that no trigger saw, and cannot be repaired: \(report)") }
+    }
+  }
+}
