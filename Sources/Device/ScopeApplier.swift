@@ -15,6 +15,11 @@ final class ScopeApplier {
   /// Rows that another row's UNIQUE value kept out; they are tried again when all others are in.
   private var blocked: [Blocked] = []
 
+  /// Rows that hold values of both sides: the table may forbid what neither side wrote.
+  private var mixed: [(rows: RowTable, key: RowKey)] = []
+  /// Rows of these that the table forbids.
+  private var forbidden: [(rows: RowTable, key: RowKey)] = []
+
   private struct Blocked {
     let table: RowTable
     let key: RowKey
@@ -85,8 +90,11 @@ final class ScopeApplier {
     if let target { deletedParents.note(target, over: current, of: rows.schema) }
     noteFiles(from: current, to: target, in: rows)
     tally.add(change, in: rows.name)
+    if target != nil, target != incoming { mixed.append((rows, key)) }
     do { try rows.write(change, of: key) } catch let error as SQLiteError where error.kind == .unique {
       if let target { blocked.append(Blocked(table: rows, key: key, row: target, stamp: stamp, isHubs: images.isEmpty)) }
+    } catch let error as SQLiteError where error.kind == .constraint && target != incoming {
+      forbidden.append((rows, key))
     }
   }
 
@@ -115,9 +123,9 @@ final class ScopeApplier {
   }
 
   private func keep(_ record: ConflictRecord) throws {
-    let isNew = try ConflictTable.add(
+    let addition = try ConflictTable.addMeeting(
       record, bundle: nil, noted: session.platform.clock.milliseconds(), in: session.database)
-    if !isNew { return }
+    guard case .new = addition else { return }
     conflicts += 1
     if found.count < RowTally.mostShown { found.append(record) }
   }
@@ -133,9 +141,10 @@ final class ScopeApplier {
       // A row that stands in the way of several gives way to them all.
       let isFair = own.count == 1 && zip(blocked, rivals).filter { $0.table === entry.table && $1 == own }.count == 1
       if isFair, try keepOut(entry, for: own[0]) { continue }
-      while let rival = try entry.table.insertUnlessTaken(entry.row) { try yield(rival, to: entry) }
+      try enter(entry)
     }
     blocked = []
+    try takeBackForbidden()
     // A row that goes may leave others behind, and one that comes back may hang on another one.
     var isSettled = false
     while !isSettled {
@@ -146,11 +155,30 @@ final class ScopeApplier {
     }
   }
 
+  /// Takes pending changes back that came together with the hub's to a row which the table forbids: no app could write it any more.
+  private func takeBackForbidden() throws {
+    if mixed.isEmpty, forbidden.isEmpty { return }
+    try session.database.execute("PRAGMA ignore_check_constraints = OFF")
+    for (rows, key) in mixed {
+      do { try rows.rewrite(key) } catch let error as SQLiteError where error.kind == .constraint {
+        forbidden.append((rows, key))
+      }
+    }
+    mixed = []
+    try session.database.execute("PRAGMA ignore_check_constraints = ON")
+    for (rows, key) in forbidden {
+      guard let images = try pending[rows.schema.name]?.images(of: key), let first = images.first else { continue }
+      let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: .zero)
+      let loss = Disagreement(kind: .constraint, state: stateOfLoss(by: verdict))
+      try takeBack(images, of: key, to: first.hubRow, as: loss, met: first.hubRow, in: rows).map { try enter($0) }
+    }
+  }
+
   /// Takes the deletion back of a row on which one of the hub's hangs; it is kept as a conflict.
   private func bringBack(_ parent: DeletedParents.Parent) throws {
     guard let row = parent.images.first?.hubRow, try parent.rows.row(parent.key) == nil else { return }
-    try takeBack(
-      parent.images, of: parent.key, to: row, as: Disagreement(kind: .foreignKey, state: .open), met: row, in: parent.rows)
+    let loss = Disagreement(kind: .foreignKey, state: .open)
+    try takeBack(parent.images, of: parent.key, to: row, as: loss, met: row, in: parent.rows).map { try enter($0) }
     written += 1
   }
 
@@ -159,8 +187,8 @@ final class ScopeApplier {
   private func takeBack(_ orphan: Orphans.Orphan) throws {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }
-    try takeBack(
-      images, of: orphan.key, to: first.hubRow, as: Disagreement(kind: .foreignKey, state: .open), met: first.hubRow, in: rows)
+    let loss = Disagreement(kind: .foreignKey, state: .open)
+    try takeBack(images, of: orphan.key, to: first.hubRow, as: loss, met: first.hubRow, in: rows).map { try enter($0) }
     if first.hubRow == nil {
       removed += 1
       orphans.note(orphan.row, of: rows.schema)
@@ -169,10 +197,11 @@ final class ScopeApplier {
     }
   }
 
-  /// Makes a row what the hub last said it is, and keeps each of the pending changes that are lost by that as a conflict.
+  /// Takes a row out that is to be what the hub last said of it, and keeps each of the pending changes that are lost by that as a conflict.
+  /// Returns the row that is to enter; nil: none.
   private func takeBack(
     _ images: [PreImage], of key: RowKey, to row: Row?, as disagreement: Disagreement, met: Row?, in rows: RowTable
-  ) throws {
+  ) throws -> Blocked? {
     let current = try rows.row(key)
     for (image, change) in changes(from: images, to: current) {
       try note(disagreement, of: change, image: image, key: key, met: met, in: rows)
@@ -180,25 +209,39 @@ final class ScopeApplier {
     noteFiles(from: current, to: row, in: rows)
     let calm = images.map { $0.with(row: row) }
     try PreImageStore.replace(calm, of: key, in: rows.table, database: session.database)
-    guard current == nil, let row else { return try rows.write(row, over: current, key: key) }
-    deletedParents.note(row, over: nil, of: rows.schema)
-    // Its UNIQUE values may be another row's of this device's own by now.
-    let entry = Blocked(table: rows, key: key, row: row, stamp: images.last?.stamp ?? .zero, isHubs: true)
-    while let rival = try rows.insertUnlessTaken(row) { try yield(rival, to: entry) }
+    // It leaves first: the UNIQUE values to which it goes back may be another pending row's by now.
+    try rows.write(nil, over: current, key: key)
+    guard let row else { return nil }
+    if current == nil { deletedParents.note(row, over: nil, of: rows.schema) }
+    return Blocked(table: rows, key: key, row: row, stamp: images.last?.stamp ?? .zero, isHubs: true)
   }
 
-  /// Takes a row's pending changes back to what the hub last said of it; each of them is kept as a conflict.
-  private func yield(_ key: RowKey, to entry: Blocked) throws {
+  /// Writes a row whose UNIQUE values pending rows may have. These go back to what the hub last said of them, and so on along the chain:
+  /// of two rows as the hub has them, none is in the way of the other.
+  private func enter(_ entry: Blocked) throws {
+    var chain = [entry]
+    while let next = chain.last {
+      guard let rival = try next.table.insertUnlessTaken(next.row) else {
+        chain.removeLast()
+        continue
+      }
+      if let displaced = try yield(rival, to: next) { chain.append(displaced) }
+    }
+  }
+
+  /// Takes a row's pending changes back; each of them is kept as a conflict. Returns the row as the hub last had it, which is to enter; nil:
+  /// the hub had none.
+  private func yield(_ key: RowKey, to entry: Blocked) throws -> Blocked? {
     let rows = entry.table
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
-    guard let first = images.first else {
+    guard let first = images.first, try rows.row(key) != first.hubRow else {
       throw Refusal(
         "rows-collide", "Two rows of \(rows.schema.name) that the hub sent have the same value where only one may have it.",
         hint: "Ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full")
     }
     let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)
     let loss = Disagreement(kind: .unique, state: stateOfLoss(by: verdict))
-    try takeBack(images, of: key, to: first.hubRow, as: loss, met: entry.row, in: rows)
+    return try takeBack(images, of: key, to: first.hubRow, as: loss, met: entry.row, in: rows)
   }
 
   /// Leaves a row of the hub's out whose natural key a pending row of this device's own has, where the policy gives it to the device: as

@@ -294,12 +294,13 @@ final class StepMerger {
     if record.state == .held { holdsAny = true }
     let isHidden = try met.map { try !scope.maySee(store.rows[place].schema.key(of: $0), in: place) } ?? false
     let since = try base.sinceOfWaiting(store)
-    if try ConflictTable.add(record, bundle: bundle, noted: now, since: since, told: told, isHidden: isHidden, in: store.database)
-    {
+    let addition = try ConflictTable.addMeeting(
+      record, bundle: bundle, noted: now, since: since, told: told, isHidden: isHidden, in: store.database)
+    switch addition {
+    case .new:
       conflicts += 1
       if found.count < RowTally.mostShown { found.append(record) }
-    } else {
-      try correct(record, isHidden: isHidden)
+    case .known(let known): try correct(known, by: record, isHidden: isHidden)
     }
     // What was not taken exactly as sent, the device must be shown as it is.
     let isAllDevice =
@@ -308,15 +309,16 @@ final class StepMerger {
   }
 
   /// The device found this disagreement too, when it heard of the hub: where it took another end there, the hub's word counts.
-  private func correct(_ record: ConflictRecord, isHidden: Bool) throws {
-    let known = try ConflictTable.find(record.id.text, in: store.database).record
+  private func correct(_ known: ConflictRecord, by record: ConflictRecord, isHidden: Bool) throws {
     if known.state == .resolved { return }
     if known.kind == record.kind, known.state == record.state, known.winners == record.winners,
-      known.rowWinner == record.rowWinner
+      known.rowWinner == record.rowWinner, known.hubValues == record.hubValues
     {
       return
     }
-    try ConflictTable.correct(record, at: now, isHidden: isHidden, in: store.database)
+    var corrected = record
+    corrected.id = known.id
+    try ConflictTable.correct(corrected, at: now, isHidden: isHidden, in: store.database)
   }
 }
 

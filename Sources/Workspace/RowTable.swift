@@ -117,6 +117,15 @@ public final class RowTable {
     }
   }
 
+  /// Writes the row with this key as it is, so that SQLite looks at all that the table demands of a row.
+  ///
+  /// Throws an `SQLiteError` of the kind `constraint` if the row breaks a CHECK.
+  public func rewrite(_ key: RowKey) throws {
+    guard let row = try row(key) else { return }
+    let others = schema.columns.indices.filter { !schema.key.contains($0) }
+    if !others.isEmpty { try update(of: others).statement.run(key.values + others.map { row[$0] }) }
+  }
+
   /// Only what changed is written: then SQLite need not look after an index of other columns, which would be half of the work.
   private func update(of columns: [Int]) throws -> KeptStatement {
     if let known = updates[columns] { return known }

@@ -33,6 +33,11 @@ extension Season {
       try hub.admit(device.workspace, user: user(of: device.index))
       // Before the new hub goes to another version.
       try deliver(emit(to: device))
+      // The next command reads what the device is by now.
+      device.closeApp()
+      let platform = Platform(
+        files: files, clock: PassingClock(time), random: SeededRandom(seed ^ UInt64(everMade.count) ^ UInt64(device.index) << 32))
+      device.workspace = try DeviceWorkspace.open(device.workspace.folder.root, platform: platform)
     }
   }
 

@@ -1,0 +1,125 @@
+import Foundation
+import SatchelJSON
+import TestSupport
+import Testing
+
+/// Pending changes of rows whose UNIQUE values hang on each other, with the hub's edits on the same rows: no import gets stuck on them.
+@Suite("UNIQUE values in chains")
+struct UniqueChainTests {
+  private let camp: Camp
+
+  init() throws { camp = try Camp() }
+
+  private func open(_ policy: String, _ rows: String) throws {
+    try camp.sql(
+      "office.sqlite",
+      """
+      CREATE TABLE seats (id TEXT PRIMARY KEY, name TEXT UNIQUE, note TEXT, low TEXT GENERATED ALWAYS AS (lower(note)) VIRTUAL UNIQUE);
+      CREATE UNIQUE INDEX seats_by_length ON seats (name || '!');
+      \(rows)
+      """)
+    try camp.write(
+      "camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "seats": { "conflict": "\#(policy)" } } }"#)
+    #expect(
+      camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+        .code == 0)
+    camp.hub("user", "add", "ann")
+    #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
+  }
+
+  private func answer(full: Bool = false) throws {
+    let emitted =
+      full ? camp.hub("emit", "--device", "tablet", "--full", "--json") : camp.hub("emit", "--device", "tablet", "--json")
+    let emission = try #require(try emitted.json["emissions"]?.arrayValue?.first)
+    let outcome = camp.device("tablet", "import", try #require(emission["file"]?.stringValue))
+    #expect(outcome.code == 0, "\(outcome.error)")
+  }
+
+  private func deliver() throws {
+    let outcome = camp.hub("import", try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue))
+    #expect(outcome.code == 0, "\(outcome.error)")
+  }
+
+  private func settle(_ story: String) throws {
+    for _ in 0..<3 {
+      try deliver()
+      try answer()
+    }
+    let rows = "SELECT id, name, note FROM seats ORDER BY id"
+    #expect(try camp.rows("tablet/data.sqlite", rows) == camp.rows("office.sqlite", rows), "\(story)")
+  }
+
+  private static let policies = ["manual", "device", "hub", "newest"]
+
+  @Test("a chain through a deleted row and a new one comes apart", arguments: policies, [false, true])
+  private func chain(policy: String, full: Bool) throws {
+    try open(policy, "INSERT INTO seats (id, name, note) VALUES ('k1', 'n1', 'a'), ('k2', 'n2', 'b');")
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      DELETE FROM seats WHERE id = 'k2'; UPDATE seats SET name = 'n2' WHERE id = 'k1';
+      INSERT INTO seats (id, name, note) VALUES ('k4', 'n1', 'c')
+      """)
+    try camp.sql("office.sqlite", "UPDATE seats SET note = 'office' WHERE id = 'k2'")
+    try answer(full: full)
+    try settle(policy)
+  }
+
+  @Test("a row that has to go back to a name finds it free", arguments: policies, [false, true])
+  private func back(policy: String, full: Bool) throws {
+    try open(policy, "INSERT INTO seats (id, name, note) VALUES ('1', 'x', 'a'), ('2', 'w11', 'b'), ('3', 'z', 'c');")
+    try camp.sql(
+      "tablet/data.sqlite", "UPDATE seats SET name = 'w4' WHERE id = '2'; UPDATE seats SET name = 'w11' WHERE id = '3'")
+    try camp.sql("office.sqlite", "UPDATE seats SET name = 'w4' WHERE id = '1'")
+    try answer(full: full)
+    try settle(policy)
+  }
+
+  @Test("random edits of few rows and few names on both sides never stop an import", arguments: policies, 0..<8)
+  private func random(policy: String, lane: UInt64) throws {
+    var random = SplitMix64(seed: lane &* 7919 &+ UInt64(policy.utf8.count))
+    try open(
+      policy, "INSERT INTO seats (id, name, note) VALUES ('0', 'a', 'A'), ('1', 'b', 'B'), ('2', 'c', 'C'), ('3', 'd', 'D');")
+    var story: [String] = []
+    for _ in 0..<6 {
+      for (place, database) in [("tablet", "tablet/data.sqlite"), ("office", "office.sqlite")] {
+        for _ in 0..<random.below(4) {
+          let (id, name) = (random.below(5), ["a", "b", "c", "d", "e", "f"][random.below(6)])
+          let sql =
+            switch random.below(5) {
+            case 0: "DELETE FROM seats WHERE id = '\(id)'"
+            case 1: "INSERT OR IGNORE INTO seats (id, name, note) VALUES ('\(id)', '\(name)', '\(name)\(random.below(3))')"
+            case 2: "UPDATE OR IGNORE seats SET note = '\(name)\(random.below(3))' WHERE id = '\(id)'"
+            case 3: "UPDATE OR REPLACE seats SET name = '\(name)' WHERE id = '\(id)'"
+            default: "UPDATE OR IGNORE seats SET name = '\(name)' WHERE id = '\(id)'"
+            }
+          story.append("\(place): \(sql)")
+          try camp.sql(database, sql)
+        }
+      }
+      if random.once(in: 2) { try deliver() }
+      if random.once(in: 2) { try answer(full: random.once(in: 4)) }
+    }
+    try settle(story.joined(separator: "\n"))
+  }
+
+  @Test("what both sides' columns make together, and the table forbids, is a conflict, and the app can write the row")
+  func forbidden() throws {
+    try camp.sql(
+      "office.sqlite",
+      "CREATE TABLE t (id TEXT PRIMARY KEY, a INTEGER, b INTEGER, CHECK (a <> b)); INSERT INTO t VALUES ('x', 2, 3)")
+    try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "t": {} } }"#)
+    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    camp.hub("user", "add", "ann")
+    camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
+    try camp.sql("tablet/data.sqlite", "UPDATE t SET a = 4")
+    try camp.sql("office.sqlite", "UPDATE t SET b = 4")
+    try answer()
+    try camp.sql("tablet/data.sqlite", "UPDATE t SET a = a")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT a, b FROM t") == "2|4")
+    let kept = "SELECT kind, state, json_extract(device_values, '$.a') FROM satchel_conflicts"
+    #expect(try camp.rows("tablet/data.sqlite", kept) == "constraint|open|4")
+    try deliver()
+    #expect(try camp.rows("office.sqlite", kept) == "constraint|open|4")
+  }
+}
