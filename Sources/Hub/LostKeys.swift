@@ -11,27 +11,49 @@ extension HubStore {
   func takeOverKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber, at now: Int64) throws {
     guard tables.contains(where: \.renamesRows) else { return }
     let device = bundle.manifest.to.id
+    // By their keys in the lost time: rows that were one with a row that is here by now.
+    var folded: [KeyedRow: Value] = [:]
     try bundle.eachChange { line in
       guard let place = place(of: line.table), let key = tables[place].singleKey(line.key) else { return }
       switch line.content {
       case .rekey(let to, let given) where given == number:
-        guard let new = tables[place].singleKey(to), try givenKey(for: key, in: place, of: device) == nil,
-          try rows[place].row(RowKey([new])) == nil
-        else { return }
-        try database.run(
-          """
-          INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, at, told)
-          VALUES (:table, :new, :device, :old, :at, :told)
-          """,
-          [
-            "table": .string(line.table.text), "new": new, "device": .string(device.text), "old": key, "at": .integer(now),
-            "told": .integer(number.rawValue),
-          ])
+        guard let new = tables[place].singleKey(to), try givenKey(for: key, in: place, of: device) == nil else { return }
+        if try rows[place].row(RowKey([new])) == nil {
+          try takeOver(key, new, in: place, of: device, told: number, at: now)
+        } else if tables[place].folds {
+          folded[KeyedRow(place: place, key: new)] = key
+        }
+      case .row(let fields):
+        guard let old = folded[KeyedRow(place: place, key: key)], try isSameThing(fields, key, in: place) else { return }
+        try takeOver(old, key, in: place, of: device, told: number, at: now)
       case .block(let last, let given):
         guard case .integer(let first) = key, case .integer(let last)? = last.values.first else { return }
         try BlockTable.takeOver(KeyBlock(table: line.table, first: first, last: last, number: given), of: device, in: database)
       default: break
       }
+    }
+  }
+
+  private func takeOver(
+    _ old: Value, _ new: Value, in place: Int, of device: ReplicaID, told number: EmissionNumber, at now: Int64
+  ) throws {
+    try database.run(
+      """
+      INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, at, told)
+      VALUES (:table, :new, :device, :old, :at, :told)
+      """,
+      [
+        "table": .string(tables[place].name.text), "new": new, "device": .string(device.text), "old": old, "at": .integer(now),
+        "told": .integer(number.rawValue),
+      ])
+  }
+
+  /// Whether the row that is here under a key has the natural key of the one that the lost time had under it.
+  private func isSameThing(_ fields: [Field], _ key: Value, in place: Int) throws -> Bool {
+    let schema = tables[place].schema
+    guard let here = try rows[place].row(RowKey([key])) else { return false }
+    return tables[place].naturalColumns.allSatisfy { column in
+      fields.contains { $0.name == schema.columns[column] && $0.value == here[column] }
     }
   }
 

@@ -26,10 +26,19 @@ struct Stick {
   private func place(to: String, from: String) -> String { Paths.join(Paths.join(root, to), from) }
 
   /// The bundles for `name`, those of one sender in the order of their numbers.
+  ///
+  /// What a hub once sent and gets back comes before all else: it says which keys rows had when devices wrote about them.
   func bundles(for name: String) throws -> [String] {
     let mine = Paths.join(root, name)
     guard try files.kind(mine) == .directory else { return [] }
-    return try files.list(mine).flatMap { sender in try bundles(in: Paths.join(mine, sender)) }
+    var (returned, sent): ([String], [String]) = ([], [])
+    for sender in try files.list(mine) {
+      let ours = "-\(name)-\(sender)-"
+      for path in try bundles(in: Paths.join(mine, sender)) {
+        if Paths.name(of: path).contains(ours) { returned.append(path) } else { sent.append(path) }
+      }
+    }
+    return returned + sent
   }
 
   private func bundles(in folder: String) throws -> [String] {
