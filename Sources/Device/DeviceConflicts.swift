@@ -79,7 +79,7 @@ extension DeviceSession {
       let record = try conflict.record.present(in: table.schema, database)
       let rows = try RowTable(table, in: database)
       try record.check(seen, current: try rows.row(record.foundKey(in: table.schema)).map { table.schema.fields($0) })
-      let decided = try decision.rows(for: record, in: table.schema, whole: nil, row: rows.row)
+      let decided = try decision.rows(for: record, in: table.schema, by: rows.rules, whole: nil, row: rows.row)
       // Ordinary writes: the triggers see them, and they travel as any other.
       try rows.write(decided, References(of: table, among: tables), in: database)
     } else {

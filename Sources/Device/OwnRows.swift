@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelMerge
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
@@ -67,17 +68,26 @@ struct OwnRows {
     let mine = own.images.filter { $0.generation >= firstOwn }
     guard let row = own.row else { return mine.first?.row.map { image($0) } }
     guard let hub else { return image(nil) }
-    if let base = mine.first?.row, base != row { return image(base) }
+    let rules = MergeRules(table.rules, schema: table.schema)
+    let base = mine.first?.row
+    if let base, base != row { return image(start(of: row, from: base, meeting: hub, rules)) }
     // The row has its key from a hub. In tables whose new rows may get other keys an insert would make two rows of it.
-    let isOfHub = mine.first?.row != nil || own.images[0].generation < firstOwn
-    return image(isOfHub && table.renamesRows ? unlike(row, hub) : nil)
+    let isOfHub = base != nil || own.images[0].generation < firstOwn
+    let counts = row.values.indices.contains { row[$0] != hub[$0] && rules.countsDifferences(of: $0) }
+    return image(isOfHub && table.renamesRows || counts ? start(of: row, from: row, meeting: hub, rules) : nil)
   }
 
-  /// A row that differs from both in each value in which they differ: from what they came is not known.
-  private static func unlike(_ row: Row, _ hub: Row) -> Row {
+  /// The row from which a pending change started, with another value than both wherever it is not known from what they came: there the
+  /// change disagrees with the hub's row.
+  /// - Parameter base: the row as the hub that was left had it.
+  private static func start(of row: Row, from base: Row, meeting hub: Row, _ rules: MergeRules) -> Row {
     Row(
-      zip(row.values, hub.values).map { own, other in
+      row.values.indices.map { column in
+        let (own, known, other) = (row[column], base[column], hub[column])
         if own == other { return own }
+        // What of a counter or a set is in both, nobody knows.
+        if rules.countsDifferences(of: column) { return known == other ? known : .string("?") }
+        if known != own { return known }
         return own.isNull || other.isNull ? .string("?") : .null
       })
   }

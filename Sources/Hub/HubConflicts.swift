@@ -91,7 +91,7 @@ extension HubWorkspace {
     let record = try conflict.record.present(in: schema, store.database)
     try record.check(seen, current: try rows.row(record.foundKey(in: schema)).map { schema.fields($0) })
     let decided = try decision.rows(
-      for: record, in: schema, whole: try store.lastImage(of: record.key, in: place), row: rows.row)
+      for: record, in: schema, by: rows.rules, whole: try store.lastImage(of: record.key, in: place), row: rows.row)
     for row in decided {
       if let target = row.target, let missing = try store.missingParent(of: target, in: place) {
         throw WorkspaceError(

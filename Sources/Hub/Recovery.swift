@@ -180,7 +180,14 @@ private final class Recovery {
     _ row: Row, _ key: RowKey, at stamp: Stamp, _ past: RowNumbers.Entry?, in place: Int, _ words: String
   ) throws {
     let isLater = past.map { $0.stamp == .zero || stamp > $0.stamp } ?? true
-    if isLater, try write(.insert(row), key, over: nil, at: stamp, past, in: place) { return }
+    if isLater, try write(.insert(row), key, over: nil, at: stamp, past, in: place) {
+      // Somebody deleted it who did not know this state of it.
+      guard let past, past.stamp > .zero else { return }
+      let verdict = decide(store.rows[place].rules.table, device: .zero, hub: stamp)
+      return try note(
+        Disagreement(kind: .deleteUpdate, state: verdict.state), .delete(was: row), key, at: past.stamp, row, in: place,
+        "\(words) An older deletion of it came from a device.")
+    }
     try note(Disagreement(kind: .updateDelete, state: .settled), .insert(row), key, at: stamp, nil, in: place, words)
   }
 

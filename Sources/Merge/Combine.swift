@@ -9,7 +9,7 @@ import SatchelValues
 ///   - hub: the value that it meets.
 ///   - device: what it made of it.
 /// - Returns: nil where these values cannot be brought together so, such as texts that are to be added: then somebody decides.
-func combine(_ how: Combination, base: Value, hub: Value, device: Value) -> Value? {
+public func combine(_ how: Combination, base: Value, hub: Value, device: Value) -> Value? {
   switch how {
   case .sum: sum(base, hub, device)
   case .union: union(base, hub, device)

@@ -5,7 +5,7 @@ import SatchelValues
 public struct MergeRules: Sendable {
   /// The policy of the row as a whole: for deletes, and for columns without one of their own.
   public let table: Policy
-  public let columns: [ColumnPolicy]
+  public private(set) var columns: [ColumnPolicy]
   public let grain: MergeGrain
   /// The column that says that a row was deleted; nil: rows that are deleted go.
   public let deleted: Int?
@@ -63,6 +63,13 @@ extension MergeRules {
     case .sum, .union: true
     case .max, .min, nil: false
     }
+  }
+
+  /// The same rules where nobody knows from where counters and sets began: somebody decides about them as about any other value.
+  public var withoutDifferences: MergeRules {
+    var rules = self
+    rules.columns = columns.indices.map { countsDifferences(of: $0) ? .winner(table) : columns[$0] }
+    return rules
   }
 
   /// Rules by which the hub's values stand wherever they differ.

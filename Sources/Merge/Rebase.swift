@@ -39,7 +39,10 @@ public func rebase(
       moved = moved.map { $0.with(row: was, isGone: true) }
       continue
     }
-    let result = merge(change, at: image.stamp, onto: row, others: others, by: rules)
+    // A row that was there before the device joined says nothing of its first write.
+    let isJoined = if case .insert = change { image.first == nil } else { false }
+    let result = merge(
+      change, at: image.stamp, onto: row, others: others, by: isJoined ? rules.withoutDifferences : rules)
     if let disagreement = result.disagreement {
       conflicts.append(.init(image: image, change: change, disagreement: disagreement, met: row))
     }

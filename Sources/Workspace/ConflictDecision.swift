@@ -1,3 +1,4 @@
+import SatchelMerge
 import SatchelValues
 
 /// What somebody decides about a conflict.
@@ -21,7 +22,10 @@ public enum ConflictDecision: Sendable {
   /// - Parameters:
   ///   - current: the row as it is; nil where it is gone.
   ///   - whole: the row as it was before it went, where that is known.
-  func row(for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema) throws -> Row? {
+  ///   - rules: of the table: a counter gets what the device added, and no other's addition goes.
+  func row(
+    for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema, rules: MergeRules
+  ) throws -> Row? {
     // Of a row that the device made, and that is not there, everything is known.
     let made = record.operation == .insert ? try record.deviceValues.map { try schema.row($0) } : nil
     switch self {
@@ -30,7 +34,9 @@ public enum ConflictDecision: Sendable {
     case .device:
       switch record.operation {
       case .delete: return nil
-      case .insert, .update: return try Self.setting(record.deviceValues ?? [], in: current ?? whole, record, schema)
+      case .insert, .update:
+        let row = current ?? whole
+        return try Self.setting(record.untaken(onto: row, schema, rules), in: row, record, schema)
       }
     }
   }

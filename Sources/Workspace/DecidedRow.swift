@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelMerge
 import SatchelSQLite
 import SatchelValues
 
@@ -28,9 +29,10 @@ extension ConflictDecision {
   /// The rows that a decision is about, as they are to be: one, or where two rows cannot both be there, both.
   /// - Parameters:
   ///   - row: looks up a row as it is now.
+  ///   - rules: how changes of the table are merged.
   ///   - whole: the conflict's row as it was before it went, where that is known.
   public func rows(
-    for record: ConflictRecord, in schema: TableSchema, whole: Row?, row: (RowKey) throws -> Row?
+    for record: ConflictRecord, in schema: TableSchema, by rules: MergeRules, whole: Row?, row: (RowKey) throws -> Row?
   ) throws -> [DecidedRow] {
     let current = try row(record.key)
     guard let rivalKey = record.rivalKey(in: schema) else {
@@ -39,14 +41,14 @@ extension ConflictDecision {
           "row-gone", "The other row went by the policy, and what was in it is not known here.",
           hint: "Decide it at the hub, which has kept it.")
       }
-      let target = try self.row(for: record, current: current, whole: whole, schema: schema)
+      let target = try self.row(for: record, current: current, whole: whole, schema: schema, rules: rules)
       return [DecidedRow(key: record.key, current: current, target: target)]
     }
     let rival = try row(rivalKey)
     let own: Row?
     switch self {
     case .hub: own = rival == nil && record.rowWinner == .device ? try record.rowBefore(current, schema) : current
-    case .device, .set: own = try self.row(for: record, current: current, whole: whole, schema: schema)
+    case .device, .set: own = try self.row(for: record, current: current, whole: whole, schema: schema, rules: rules)
     }
     let other: Row?
     switch self {
