@@ -75,6 +75,21 @@ public struct BundleReader {
     }
   }
 
+  /// The same of a file that may be something else, or damaged, or gone: then nil. What is wrong with the disk is thrown, for it says
+  /// nothing of the file.
+  public func identityIfSound(of path: String, trust: Trust) throws -> Identity? {
+    do { return try identity(of: path, trust: trust) } catch is BundleError {
+      return nil
+    } catch PlatformError.missing {
+      return nil
+    }
+  }
+
+  /// The manifest of a file that may be something else, or damaged, or gone: then nil.
+  public func manifestIfSound(of path: String, trust: Trust) throws -> Manifest? {
+    try identityIfSound(of: path, trust: trust)?.manifest
+  }
+
   /// The small entries that every bundle begins with, verified.
   private struct Head {
     let manifest: Manifest

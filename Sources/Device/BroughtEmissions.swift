@@ -16,7 +16,7 @@ extension DeviceSession {
     var lost: [(number: Int64, digest: Digest)] = []
     for number in try archive.numbers(incomingPrefix).reversed() {
       let path = archive.path(incomingPrefix, number)
-      guard let identity = try? workspace.reader.identity(of: path, trust: .keys(workspace.hubKeys())),
+      guard let identity = try workspace.reader.identityIfSound(of: path, trust: .keys(workspace.hubKeys())),
         case .scope(let archived) = identity.manifest.body, archived.epoch != scope.epoch
       else { continue }
       if collected.contains(identity.digest) { break }

@@ -27,7 +27,7 @@ extension DeviceWorkspace {
     var newest: (number: Int64, hub: String, path: String)?
     for name in try platform.files.list(folder.archive) where name.hasSuffix(".satchel") {
       let path = Paths.join(folder.archive, name)
-      guard let manifest = try? reader.manifest(of: path, trust: .keys(keys)), manifest.kind == .scope,
+      guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(keys)), manifest.kind == .scope,
         manifest.to.id == configuration.id, manifest.number > newest?.number ?? 0
       else { continue }
       newest = (manifest.number, manifest.from.name, path)

@@ -41,7 +41,7 @@ struct DatabaseRebuild {
     for name in try workspace.platform.files.list(folder) where name.hasSuffix(".satchel") {
       let path = Paths.join(folder, name)
       // Exports of this device's own lie there too, under another key.
-      guard let manifest = try? workspace.reader.manifest(of: path, trust: .keys(keys)),
+      guard let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(keys)),
         case .scope(let scope) = manifest.body, manifest.to.id == workspace.configuration.id
       else { continue }
       kept.append(Kept(path: path, scope: scope))

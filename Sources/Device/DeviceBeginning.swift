@@ -63,7 +63,7 @@ extension DeviceWorkspace {
   private func checkHistory(of scope: Manifest.Scope, _ digest: Digest) throws {
     let keys = try hubKeys()
     let identities = try platform.files.list(folder.archive).filter { $0.hasSuffix(".satchel") }
-      .compactMap { try? reader.identity(of: Paths.join(folder.archive, $0), trust: .keys(keys)) }
+      .compactMap { try reader.identityIfSound(of: Paths.join(folder.archive, $0), trust: .keys(keys)) }
     var newest: (scope: Manifest.Scope, digest: Digest)?
     for identity in identities where identity.manifest.to.id == configuration.id {
       guard case .scope(let archived) = identity.manifest.body, archived.number > newest?.scope.number ?? .zero else { continue }

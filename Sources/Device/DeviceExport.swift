@@ -144,7 +144,7 @@ extension DeviceSession {
     var version: Int64?
     for heard in try archive.numbers(incomingPrefix) where heard >= number.rawValue && heard <= state.received.rawValue {
       let path = archive.path(incomingPrefix, heard)
-      let manifest = try? workspace.reader.manifest(of: path, trust: .keys(workspace.hubKeys()))
+      let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.hubKeys()))
       // The hub waits to hear which devices have come to a new version.
       let isOfSameVersion = version.map { $0 == manifest?.version } ?? true
       if heard > number.rawValue, manifest?.saysAnything ?? true || !isOfSameVersion { return true }
@@ -229,7 +229,7 @@ extension DeviceSession {
   private func emissionProof() throws -> Manifest.EmissionProof? {
     if let proof = state.proof, proof.signature != nil { return proof }
     let path = archive.path(incomingPrefix, state.received.rawValue)
-    guard let identity = try? workspace.reader.identity(of: path, trust: .keys(workspace.hubKeys())),
+    guard let identity = try workspace.reader.identityIfSound(of: path, trust: .keys(workspace.hubKeys())),
       state.proof.map({ $0.digest == identity.digest }) ?? true
     else { return state.proof }
     return .init(digest: identity.digest, signature: identity.signature)

@@ -83,7 +83,7 @@ extension DeviceWorkspace {
     guard try database.hasTable("satchel_device"), let state = try DeviceState.load(from: database) else { return }
     if state.id == configuration.id { return try noteJoined() }
     guard state.id == configuration.leaves else { return }
-    let received = newestEmission(of: state)
+    let received = try newestEmission(of: state)
     try keys.finishRotation()
     try keys.renounce(Self.hubKeyName)
     try keys.renounce(Self.nextHubKeyName)
@@ -103,12 +103,12 @@ extension DeviceWorkspace {
   }
 
   /// When the emission was made on which the database is: no row that the lost hub sent is newer.
-  private func newestEmission(of state: DeviceState) -> Stamp {
+  private func newestEmission(of state: DeviceState) throws -> Stamp {
     let name =
       Manifest.namePrefix(dataset: configuration.dataset, from: state.hubName, to: state.name) + "\(state.received).satchel"
     let files = [folder.archive, Paths.join(folder.archive, "former")].map { Paths.join($0, name) }
     let keys = (try? hubKeys() + self.keys.renounced(Self.hubKeyName)) ?? []
-    let manifests = files.compactMap { try? reader.manifest(of: $0, trust: .keys(keys)) }
+    let manifests = try files.compactMap { try reader.manifestIfSound(of: $0, trust: .keys(keys)) }
     // It may be the bundle of another device by now, or gone.
     return manifests.first?.stamp ?? Stamp(milliseconds: state.heard)
   }

@@ -44,10 +44,13 @@ struct ReplacedFile {
     for name in try files.list(workspace.folder.archive) where name.hasSuffix(".satchel") {
       let path = Paths.join(workspace.folder.archive, name)
       // Exports of this device's own lie there too, under another key.
-      guard
-        let bundle = try? workspace.reader.read(path, trust: .keys(hub), staging: workspace.folder.inbox),
-        case .scope(let scope) = bundle.manifest.body, bundle.manifest.to.id == workspace.configuration.id
+      guard let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(hub)),
+        case .scope(let scope) = manifest.body, manifest.to.id == workspace.configuration.id
       else { continue }
+      let bundle: VerifiedBundle
+      do { bundle = try workspace.reader.read(path, trust: .keys(hub), staging: workspace.folder.inbox) } catch is BundleError {
+        continue
+      }
       guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { continue }
       if scope.number > newest?.number ?? .zero { newest = (scope.number, source) }
       if scope.extent == .full, scope.number > found?.scope.number ?? .zero {

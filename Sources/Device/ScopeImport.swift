@@ -144,7 +144,7 @@ extension DeviceSession {
     let copy = archive.path(incomingPrefix, manifest.number)
     if workspace.ending == .takeBack { return try body() }
     if try platform.files.kind(copy) != nil {
-      let kept = try? workspace.reader.identity(of: copy, trust: .keys(workspace.hubKeys()))
+      let kept = try workspace.reader.identityIfSound(of: copy, trust: .keys(workspace.hubKeys()))
       if kept?.digest == digest { return try body() }
       // Another epoch gave the number too.
       try archive.setAside(incomingPrefix, manifest.number)

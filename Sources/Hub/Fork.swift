@@ -130,7 +130,7 @@ extension HubWorkspace {
     return try files.compactMap { name -> Fork.Export? in
       let path = Paths.join(folder.quarantine, name)
       // What else lies there is damaged, or somebody else's.
-      guard let export = try? read(path, isMerged: false, store), export.manifest.from.id == device.id,
+      guard let export = try read(path, isMerged: false, store), export.manifest.from.id == device.id,
         seen.insert(export.manifest.bundle).inserted, try !Ledger.hasTaken(export.manifest.bundle, in: store.database),
         case .changes(let changes) = export.manifest.body, let last = export.links.last
       else { return nil }
@@ -147,7 +147,7 @@ extension HubWorkspace {
     try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)
       .filter { $0.number > parted.rawValue }
       .compactMap { bundle in
-        guard let export = try? read(bundle.path, isMerged: true, store), let last = export.links.last,
+        guard let export = try read(bundle.path, isMerged: true, store), let last = export.links.last,
           try store.digest(of: last.sequence, in: device.id) == last.digest
         else { return nil }
         return export
@@ -155,7 +155,10 @@ extension HubWorkspace {
   }
 
   private func read(_ path: String, isMerged: Bool, _ store: HubStore) throws -> Fork.Export? {
-    let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox)
+    let bundle: VerifiedBundle
+    do { bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox) } catch is BundleError {
+      return nil
+    }
     guard case .changes(let changes) = bundle.manifest.body else { return nil }
     var counts: [Fork.Count] = []
     try bundle.eachChange { line in

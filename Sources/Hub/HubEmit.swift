@@ -100,7 +100,7 @@ extension HubWorkspace {
     let later = try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)
       .filter { $0.number > sequence.rawValue }
     for bundle in later {
-      let manifest = try? reader.manifest(of: bundle.path, trust: .keys(trustedKeys(store)))
+      let manifest = try reader.manifestIfSound(of: bundle.path, trust: .keys(trustedKeys(store)))
       if manifest?.saysAnything ?? true { return true }
     }
     return !later.contains { $0.number == device.merged.rawValue }

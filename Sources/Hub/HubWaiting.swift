@@ -42,7 +42,7 @@ extension HubWorkspace {
     let store = try examined()
     let isSetBack = try store.setBack() != nil
     return try paths.compactMap { path in
-      guard let manifest = try? reader.manifest(of: path, trust: .keys(trustedKeys(store))) else { return nil }
+      guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(trustedKeys(store))) else { return nil }
       let isOurs = manifest.from.id == store.identity.id
       return WaitingBundle(
         path: path, device: isOurs ? manifest.to.name : manifest.from.name, number: manifest.wholeNumber,
