@@ -74,7 +74,11 @@ public enum BundleError: ExplainedError, Equatable {
       "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
     case .encryption(.noMatch): "Is it for this replica? If it is, its sender knows an older key: have it made again."
     case .encryption: "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
-    case .unknownKey: "If you know the sender, it must be enrolled first; otherwise leave the file alone."
+    case .unknownKey:
+      """
+      If you know the sender, it must be enrolled first: satchel keys request FILE there, satchel-hub device enrol FILE here. \
+      Otherwise leave the file alone.
+      """
     case .badSignature: "Do not use this file. Ask its sender for a new one."
     case .newerFormat: "Install the newer version here, then import the file again."
     case .tooManyVolumes(_, let least): "Give --volume-size \((least >> 10) + 1)K or more."

@@ -76,7 +76,8 @@ extension DeviceSession {
     var reached = merged
     for sequence in try sequences(after: merged) {
       guard let path = try archive.place(ofOutgoing: "\(outgoingPrefix)\(sequence).satchel"),
-        let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(own)), case .changes(let changes) = manifest.body
+        let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(own)),
+        case .changes(let changes) = manifest.body
       else { continue }
       if changes.reaches(back: reached) { reached = changes.sequence }
       kept.append(KeptExport(sequence: sequence, path: path, manifest: manifest))

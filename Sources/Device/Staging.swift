@@ -35,7 +35,8 @@ extension DeviceWorkspace {
   /// Takes away those that were overtaken.
   func unstage(upTo received: EmissionNumber) throws {
     for path in try staged() {
-      guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(hubKeys())), manifest.number <= received.rawValue else {
+      guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(hubKeys())), manifest.number <= received.rawValue
+      else {
         continue
       }
       try unstage(path)

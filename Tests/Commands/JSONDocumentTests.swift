@@ -187,6 +187,7 @@ struct JSONDocumentTests {
     try season.hub("audit")
     try season.hub("keys", "show")
     try season.device("tablet", "keys", "show")
+    try season.device("tablet", "keys", "request", season.camp.path("again.satchel"))
     let console = CollectingConsole()
     let code = runHubTool(["-C", camp.path("hub"), "console", "--json"], console: console, webServer: QuietServer())
     try season.note("satchel-hub", Camp.Outcome(code: code, out: console.outText, error: console.errorText))

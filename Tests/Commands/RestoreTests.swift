@@ -22,6 +22,26 @@ import Testing
 
   private func write(_ device: String, _ sql: String) throws { try camp.sql("\(device)/data.sqlite", sql) }
 
+  @Test("a device that was let in after the backup asks once more, and brings all that it had delivered")
+  func unknownDevice() throws {
+    try backUp()
+    #expect(camp.hub("device", "provision", "late", "--user", "ann", "--into", camp.path("late")).code == 0)
+    try write("late", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'of the late one')")
+    try carry("late")
+    try restore()
+    let request = camp.path("late.request")
+    let asked = camp.device("late", "keys", "request", request, "--json")
+    let fingerprint = try #require(try asked.json["fingerprint"]?.stringValue, "\(asked.error)")
+    let enrolled = camp.hub("device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint)
+    #expect(enrolled.code == 0, "\(enrolled.error)")
+    try write("late", "UPDATE reviews SET stars = 5 WHERE id = 'n1'")
+    for name in ["late", "tablet", "phone", "late"] { try carry(name, rounds: 2) }
+    #expect(try reviews(office).contains("n1|5|of the late one"))
+    #expect(try reviews("late/data.sqlite").contains("n1|5|of the late one"))
+    #expect(camp.device("late", "doctor").code == 0)
+    #expect(camp.hub("doctor").code == 0)
+  }
+
   @Test("what a device delivered after the backup comes back from bundles/sent, with what it wrote since on top")
   func redelivery() throws {
     try carry("tablet")

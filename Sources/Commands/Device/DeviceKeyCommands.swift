@@ -16,6 +16,35 @@ extension DeviceTool {
             """)
       },
       setPassword: { password, command, context in try open(command, context).setPassword(password) }
-    ).all
+    ).all + [requestKeys]
+  }
+
+  private static var requestKeys: Command {
+    Command(
+      ["keys", "request"], summary: "ask the hub to let this device in once more",
+      discussion: """
+        For a hub that does not know this device: it came back from a backup that was made before the device was let in. Nothing \
+        changes here. When the hub has let it in, sync brings it what it lacks.
+        """,
+      arguments: [ArgumentSpec("FILE", .one, help: "the request that is carried to the hub")],
+      examples: [Example("satchel keys request /media/stick/tablet-1.satchel", "The restored hub does not know this device.")]
+    ) { command, context in
+      let workspace = try open(command, context)
+      let file = command.path(command.argument("FILE"))
+      if command.dryRun { return Answer("The request would be written to \(file).\\n", ["request": .string(file)]) }
+      let key = try workspace.writeRequest(to: file)
+      let text = """
+        The request is in \(file): carry it to the hub.
+
+        The fingerprint of this device's key is
+
+            \(key.fingerprint)
+
+        The hub's operator types it there, as you read it out: satchel-hub device enrol FILE --user USER
+        Then sync here, at the hub, and here once more.
+
+        """
+      return Answer(text, ["request": .string(file), "fingerprint": .string(key.fingerprint)])
+    }
   }
 }

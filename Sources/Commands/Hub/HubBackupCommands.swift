@@ -163,6 +163,7 @@ extension HubTool {
     }
     return text + """
       What was done at the hub since then is to be done again: users, rights, devices, revoked keys, decisions.
+      A device that is not named here and works all the same: satchel keys request FILE there, satchel-hub device enrol FILE here.
       Next: satchel-hub -C \(root) emit --all, and carry it out\(command.flag("new-keys") ? "; at each device: satchel import FILE --fingerprint \(report.fingerprint)" : "").
 
       """
