@@ -71,19 +71,27 @@ extension DeviceWorkspace {
     _ path: String, fingerprint: String? = nil, lost: LostExports = .deliveredAgain, migrations: BroughtMigrations = .run
   ) throws -> ImportReport {
     try locked {
-      do {
-        let replayed = try revive(lost)
-        let session = try isInitial() ? nil : session()
-        session?.isHubConfirmed = fingerprint != nil
-        session?.lost = lost
-        session?.migrations = migrations
-        var report = try take(path, fingerprint: fingerprint, session, of: nil, lost)
-        report.replayed = report.replayed ?? replayed
-        return report
-      } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
-        guard let damaged = try DamagedDatabase.find(self) else { throw error }
-        return try importInto(damaged, path, fingerprint: fingerprint, lost)
+      try FailedImport.noting(path, folder, platform, ending) {
+        try importHere(path, fingerprint: fingerprint, lost: lost, migrations: migrations)
       }
+    }
+  }
+
+  private func importHere(
+    _ path: String, fingerprint: String?, lost: LostExports, migrations: BroughtMigrations
+  ) throws -> ImportReport {
+    do {
+      let replayed = try revive(lost)
+      let session = try isInitial() ? nil : session()
+      session?.isHubConfirmed = fingerprint != nil
+      session?.lost = lost
+      session?.migrations = migrations
+      var report = try take(path, fingerprint: fingerprint, session, of: nil, lost)
+      report.replayed = report.replayed ?? replayed
+      return report
+    } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
+      guard let damaged = try DamagedDatabase.find(self) else { throw error }
+      return try importInto(damaged, path, fingerprint: fingerprint, lost)
     }
   }
 

@@ -13,6 +13,8 @@ public struct DeviceStatus: Sendable {
   public let outbox: [String]
   /// Files that were refused, the newest first.
   public let quarantined: [Quarantine.Refused]
+  /// The bundle that the database did not take; nil: the last import came through.
+  public let failedImport: FailedImport?
   /// Bundles that are verified and wait to be applied.
   public let staged: [String]
   /// Of these, the ones that could not be applied as the database was, and why.
@@ -93,6 +95,7 @@ extension DeviceWorkspace {
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       quarantined: try Quarantine.list(folder, files: platform.files),
+      failedImport: try FailedImport.last(folder, platform.files),
       staged: try staged(), obstacles: try obstacles(), volumes: try BundleParts(folder, platform: platform).waiting(),
       current: try trouble != nil || isInitial() ? nil : examined().status(), trouble: trouble)
   }

@@ -57,7 +57,9 @@ extension HubWorkspace {
   ///
   /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the rows are then as before.
   public func importBundle(_ path: String) throws -> HubImportReport {
-    try locked { try take(path, try storeForLongWork(), of: nil) }
+    try locked {
+      try FailedImport.noting(path, folder, platform, ending) { try take(path, try storeForLongWork(), of: nil) }
+    }
   }
 
   /// - Parameter volume: the one that completed the bundle at `path`; nil: it came as it is.

@@ -18,6 +18,8 @@ public struct HubStatus: Sendable {
   public let heldConflicts: Int64
   /// Files that were refused, the newest first.
   public let quarantined: [Quarantine.Refused]
+  /// The bundle that the database did not take; nil: the last import came through.
+  public let failedImport: FailedImport?
   /// Bundles of which some volumes came, and others did not.
   public let volumes: [BundleParts.Waiting]
   /// Bundles that nothing is wrong with and that cannot be merged yet.
@@ -87,6 +89,7 @@ extension HubWorkspace {
       openConflicts: try ConflictTable.count(.open, in: store.database),
       heldConflicts: try ConflictTable.count(.held, in: store.database),
       quarantined: try Quarantine.list(folder, files: platform.files),
+      failedImport: try FailedImport.last(folder, platform.files),
       volumes: try BundleParts(folder, platform: platform).waiting(),
       waiting: try waiting(), setBack: try store.setBack(), clockFault: try clockFault(store),
       newestStamp: try Capture.newestStamp(in: store.database).milliseconds, recovery: try recovering(store),

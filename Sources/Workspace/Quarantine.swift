@@ -17,8 +17,7 @@ public enum Quarantine {
     _ file: String, because error: any ExplainedError, folder: WorkspaceFolder, platform: Platform, database: borrowing Database
   ) throws {
     let time = platform.clock.milliseconds()
-    let name = "\(UTCTime.fileName(milliseconds: time))-\(Paths.name(of: file))"
-    let target = Paths.join(folder.quarantine, name)
+    let target = try freePlace(for: Paths.name(of: file), at: time, folder, platform.files)
     // What is no plain file, or would fill the disk, is noted and left where it is.
     // So is what lies there already.
     guard Paths.parent(of: file) != folder.quarantine, try platform.files.kind(file) == .file,
@@ -31,6 +30,20 @@ public enum Quarantine {
     try platform.files.replace(target + reasonEnding, mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
     try Ledger.addRefusal(file: Paths.name(of: file), reason: error.reason, at: time, in: database)
     if folder.isForUs(file) { try platform.files.remove(file) }
+  }
+
+  /// Copies of a device have bundles of one name, and more than one of them may be refused in one second.
+  private static func freePlace(
+    for name: String, at time: Int64, _ folder: WorkspaceFolder, _ files: any FileSystem
+  ) throws -> String {
+    let second = UTCTime.fileName(milliseconds: time)
+    var target = Paths.join(folder.quarantine, "\(second)-\(name)")
+    var number = 1
+    while try files.kind(target) != nil {
+      number += 1
+      target = Paths.join(folder.quarantine, "\(second)-\(number)-\(name)")
+    }
+    return target
   }
 
   /// Runs `body`. What it refuses for good is handed to `keep` before it is thrown on.

@@ -47,6 +47,29 @@ struct SyncTests {
     #expect(try camp.device("tablet", "status", "--json").json["pending"] == .object([]))
   }
 
+  @Test("an import that the database refuses keeps no export from the hub, and status tells of it until one comes through")
+  func refusedImport() throws {
+    // An app's index over the rows that names a table which is not there.
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      CREATE VIRTUAL TABLE found USING fts5 (words);
+      CREATE TRIGGER words_kept AFTER UPDATE ON sites BEGIN UPDATE found SET words = NEW.name WHERE rowid = missing(); END;
+      UPDATE reviews SET stars = 1 WHERE id = 'r1'
+      """)
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
+    #expect(camp.hub("sync", stick).code == 0)
+    let failed = camp.device("tablet", "sync", stick)
+    #expect(failed.code == 1 && failed.error.contains("words_kept"), "\(failed)")
+    #expect(failed.out.contains("For hub: bundle 1, 1 change."), "\(failed)")
+    #expect(camp.device("tablet", "status").out.contains("Failed"))
+    #expect(camp.hub("sync", stick).out.contains("Bundle 1 of tablet: 1 change taken"))
+    try camp.sql("tablet/data.sqlite", "DROP TRIGGER words_kept")
+    #expect(camp.device("tablet", "sync", stick).code == 0)
+    #expect(!camp.device("tablet", "status").out.contains("Failed"))
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Pond")
+  }
+
   @Test("a lost stick costs nothing, and an older bundle on a stick is replaced by the newer one")
   func lost() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")

@@ -92,6 +92,7 @@ extension DeviceTool {
       facts.add("Conflicts", "\(current.openConflicts) open, \(current.heldConflicts) held at the hub")
     }
     facts.add(quarantined: status.quarantined)
+    if let failure = status.failedImport { facts.add("Failed", failure.words) }
     if !status.staged.isEmpty { facts.add("Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied") }
     if configuration.continues != nil {
       facts.add("Waits", "the hub has not answered it under its new name yet; work may go on")
@@ -202,7 +203,8 @@ extension DeviceTool {
       "newest_stamp": .time(current.newestStamp), "pending": .tables(current.pending),
       "not_exported": .integer(Int64(current.notExported)), "open_conflicts": .integer(current.openConflicts),
       "held_conflicts": .integer(current.heldConflicts), "quarantined": .integer(Int64(status.quarantined.count)),
-      "refused": StatusSheet.json(status.quarantined), "next": .strings(steps(status, current)),
+      "refused": StatusSheet.json(status.quarantined),
+      "failed_import": .optional(status.failedImport?.words), "next": .strings(steps(status, current)),
       "volumes": Volumes.json(status.volumes),
       "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
       "damage": .strings(current.damage.map(\.words)), "unknown_export": .optional(current.unknownExport?.rawValue),

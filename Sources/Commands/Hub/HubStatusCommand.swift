@@ -28,6 +28,7 @@ extension HubTool {
     facts.add("Changes", "\(status.cursor) since the beginning")
     facts.add("Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held")
     facts.add(quarantined: status.quarantined)
+    if let failure = status.failedImport { facts.add("Failed", failure.words) }
     for bundle in status.waiting { facts.add("Waits", "\(Paths.name(of: bundle.path)): \(words(bundle.reason))") }
     facts.add(volumes: status.volumes)
     for entry in status.attachments.waiting {
@@ -149,6 +150,7 @@ extension HubTool {
             ])
         }), "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
       "quarantined": .integer(Int64(status.quarantined.count)), "refused": StatusSheet.json(status.quarantined),
+      "failed_import": .optional(status.failedImport?.words),
       "next": .strings(steps(status)),
       "clock_fault": status.clockFault.map(json) ?? .null, "newest_stamp": .time(status.newestStamp),
       "waiting": .array(status.waiting.map(json)), "set_back": status.setBack.map(json) ?? .null,

@@ -41,8 +41,17 @@ struct Syncing {
   ) throws -> Answer {
     let incoming = try stick.bundles(for: name)
     let files = waiting + incoming
-    var (answer, taken) =
-      files.isEmpty ? (Answer("Nothing for \(name) on the stick.\n", ["bundles": .array([])]), []) : try take(files)
+    var (answer, taken) = (Answer("Nothing for \(name) on the stick.\n", ["bundles": .array([])]), [String]())
+    if !files.isEmpty {
+      do { (answer, taken) = try take(files) } catch {
+        let failure = Failure(error)
+        // Another program works on the database: the export would wait for it, too.
+        if failure.code == .busy || failure.code == .usage { throw error }
+        // What stands in the way of an import may be what the export carries.
+        answer.text = ""
+        tell("", failure, &answer)
+      }
+    }
     if !isRehearsal { answer.text = brief(answer.text) }
     // What was refused or waits stays.
     if !isRehearsal { attempt(&answer) { _ in try stick.take(taken.filter(incoming.contains)) } }

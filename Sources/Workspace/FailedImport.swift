@@ -1,0 +1,60 @@
+import SatchelBundle
+import SatchelJSON
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+
+/// A bundle that is as it must be, and that the database would not take. It is told by `status` until an import has come through.
+public struct FailedImport: Sendable {
+  /// The bundle's name.
+  public let file: String
+  public let message: String
+  public let hint: String?
+  /// Milliseconds since 1970.
+  public let at: Int64
+
+  private static func path(_ folder: WorkspaceFolder) -> String { folder.path("bundles/failed-import.json") }
+
+  /// Runs an import. Writes down what the database says against it, and forgets that when one has come through.
+  public static func noting<T>(
+    _ file: String, _ folder: WorkspaceFolder, _ platform: Platform, _ ending: Ending, _ body: () throws -> T
+  ) throws -> T {
+    do {
+      let result = try body()
+      if ending == .keep { try platform.files.removeIfThere(path(folder)) }
+      return result
+    } catch {
+      guard ending == .keep, let words = wordsToKeep(of: error) else { throw error }
+      let failure = FailedImport(
+        file: Paths.name(of: file), message: words.message, hint: words.hint, at: platform.clock.milliseconds())
+      try platform.files.replace(path(folder), mode: 0o644, contents: failure.json.prettyBytes)
+      throw error
+    }
+  }
+
+  /// Of a refusal the quarantine tells, and what lies in the machine or in another program may be over by the next command.
+  private static func wordsToKeep(of error: any Error) -> (any ExplainedError)? {
+    if let error = error as? SQLiteError, error.isOfTheMachine { return nil }
+    if error is Refusal || error is BundleError || error is PlatformError || error is WorkspaceError { return nil }
+    return error as? any ExplainedError
+  }
+
+  /// nil: the last import came through.
+  public static func last(_ folder: WorkspaceFolder, _ files: any FileSystem) throws -> FailedImport? {
+    guard try files.kind(path(folder)) == .file,
+      let document = try? JSONValue.parse(files.read(path(folder), limit: 64 << 10)),
+      let file = document["file"]?.stringValue, let message = document["message"]?.stringValue,
+      case .integer(let at)? = document["at"]
+    else { return nil }
+    return FailedImport(file: file, message: message, hint: document["hint"]?.stringValue, at: at)
+  }
+
+  private var json: JSONValue {
+    [
+      "file": .string(file), "message": .string(message), "hint": hint.map { .string($0) } ?? .null, "at": .integer(at),
+    ]
+  }
+
+  /// What `status` says of it.
+  public var words: String { ["\(file): \(message)", hint].compactMap(\.self).joined(separator: " ") }
+}
