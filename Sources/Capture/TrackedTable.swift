@@ -19,6 +19,11 @@ public struct TrackedTable: Sendable {
   ///
   /// Throws a `DatasetError` that names the first table that cannot be kept in step, and why.
   public static func find(_ dataset: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable] {
+    if let encoding = try database.otherTextEncoding() {
+      throw DatasetError(
+        "tables", "the database holds its texts in \(encoding), which changes some of them when they are read",
+        hint: "Make a database in UTF-8 of it: sqlite3 OLD .dump | sqlite3 NEW")
+    }
     let tables = try parentsFirst(dataset.tables.map { try find($0, in: database) })
     _ = try KeyReferences(tables)
     return tables

@@ -14,6 +14,9 @@ public enum BundleSnapshot {
       if error.isOfTheMachine { throw error }
       throw BundleError.entry("snapshot.sqlite", "is no sound database (\(error.message))")
     }
+    if let encoding = try database.otherTextEncoding() {
+      throw BundleError.entry("snapshot.sqlite", "holds its texts in \(encoding), and not in UTF-8")
+    }
     let known = tables + [Name(SnapshotBuilder.stampTable)]
     try database.each("SELECT type, name, tbl_name, sql LIKE 'CREATE VIRTUAL%' FROM sqlite_schema") {
       let (type, name, table) = ($0.text(0), $0.text(1), Name($0.text(2)))
