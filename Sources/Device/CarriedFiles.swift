@@ -60,14 +60,22 @@ extension DeviceSession {
     var files: [String] = []
     var next = state.sealed
     while let sequence = next, sequence > state.acknowledged {
-      guard
-        let export = try database.first(
-          "SELECT file, base FROM satchel_exports WHERE sequence = :sequence", ["sequence": .integer(sequence.rawValue)],
-          { ($0.text(0), $0.optionalInteger(1)) })
-      else { break }
-      if let path = try archive.place(ofOutgoing: export.0) { files.insert(path, at: 0) }
-      next = export.1.map { SequenceNumber($0) }.flatMap { $0 < sequence ? $0 : nil }
+      let known = try database.first(
+        "SELECT file, base FROM satchel_exports WHERE sequence = :sequence", ["sequence": .integer(sequence.rawValue)]
+      ) { (file: $0.text(0), base: $0.optionalInteger(1).map { SequenceNumber($0) }) }
+      // A database that was made anew does not know of all exports before it: then the file tells.
+      let path = try archive.place(ofOutgoing: known?.file ?? "\(outgoingPrefix)\(sequence).satchel")
+      if let path { files.insert(path, at: 0) }
+      next = try (known.map(\.base) ?? base(ofExportAt: path)).flatMap { $0 < sequence ? $0 : nil }
     }
     return files
+  }
+
+  /// After which export this one begins, as its file tells.
+  private func base(ofExportAt path: String?) throws -> SequenceNumber? {
+    guard let path, let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.ownKeys())),
+      case .changes(let changes) = manifest.body
+    else { return nil }
+    return changes.base
   }
 }
