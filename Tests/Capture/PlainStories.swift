@@ -54,11 +54,6 @@ let plainStories: [Story] = [
     ],
     steps: ["insert t 50, 'o', 0"]),
   Story(
-    "a table in UTF-16",
-    setUp: ["PRAGMA encoding = 'UTF-16le'", "CREATE TABLE t (k TEXT PRIMARY KEY, a)", "INSERT INTO t VALUES ('é', 'ü')"],
-    writes: ["UPDATE t SET a = 'ü😀'", "INSERT INTO t VALUES ('e\u{301}', 1)"],
-    steps: ["insert t 'e\u{301}', 1", "update t 'é': a 'ü' -> 'ü😀'"]),
-  Story(
     "hardened writers", setUp: people,
     writes: ["PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON", "INSERT INTO t VALUES (3, 1, 1)"],
     steps: ["insert t 3, 1, 1"]),
