@@ -24,7 +24,16 @@ struct LostKeyTests {
     try camp.backUp()
   }
 
-  private func round(_ devices: [String] = ["a", "b"]) throws { for name in devices { try camp.carry(name) } }
+  /// Each device has a stick of its own.
+  private func round(_ devices: [String] = ["a", "b"]) throws {
+    for name in devices {
+      try camp.makeFolder("stick-\(name)")
+      let stick = camp.path("stick-\(name)")
+      camp.device(name, "sync", stick)
+      camp.hub("sync", stick)
+      camp.device(name, "sync", stick)
+    }
+  }
 
   /// The hub comes back from its backup, and the devices deliver in this order.
   private func restore(then order: [String]) throws {
