@@ -92,7 +92,7 @@ private final class Recovery {
   func learnKeys(of emissions: [LostEmission]) throws {
     for emission in emissions {
       guard let file = emission.file else { continue }
-      let bundle = try hub.reader.read(hub.lostPath(file), trust: .keys(hub.believedOwnKeys(store)), staging: hub.folder.inbox)
+      guard let bundle = try believedBundle(file) else { continue }
       for entry in try store.otherKeys(of: bundle, emission.link.number) { keys.add(entry) }
     }
     if keys.isEmpty { return }
@@ -104,10 +104,16 @@ private final class Recovery {
     _ = try HeldRows(store, now: now).release()
   }
 
+  /// nil: the key that signed it was lost since it was collected, so nobody knows who made it.
+  private func believedBundle(_ file: String) throws -> VerifiedBundle? {
+    do {
+      return try hub.reader.read(hub.lostPath(file), trust: .keys(hub.believedOwnKeys(store)), staging: hub.folder.inbox)
+    } catch BundleError.unknownKey { return nil }
+  }
+
   /// Merges one emission. They come newest first: what a newer one says of a row, an older one does not overrule.
   func merge(_ emission: LostEmission) throws {
-    guard let file = emission.file else { return }
-    let bundle = try hub.reader.read(hub.lostPath(file), trust: .keys(hub.believedOwnKeys(store)), staging: hub.folder.inbox)
+    guard let file = emission.file, let bundle = try believedBundle(file) else { return }
     known.expect(version: bundle.manifest.version, former)
     let words = "Known only from bundle \(emission.link.number) for \(bundle.manifest.to.name), of the time that this hub lost."
     if let path = bundle.path(of: .snapshot) { try mergeRows(of: Database.untrusted(path: path), words) }

@@ -22,6 +22,32 @@ import Testing
 
   private func write(_ device: String, _ sql: String) throws { try camp.sql("\(device)/data.sqlite", sql) }
 
+  @Test("a hub whose key is lost while it recovers goes on without the bundles that this key signed")
+  func keyLostMeanwhile() throws {
+    for name in ["tablet", "phone"] { try carry(name) }
+    try backUp()
+    try camp.sql(office, "UPDATE sites SET name = 'of the lost time' WHERE id = 'lake'")
+    for name in ["tablet", "phone"] { try carry(name) }
+    try restore()
+    try carry("tablet", rounds: 2)
+    let rotated = camp.hub("keys", "rotate", "--lost", "--json")
+    let fingerprint = try #require(try rotated.json["fingerprint"]?.stringValue, "\(rotated.error)")
+    for name in ["tablet", "phone"] {
+      let emission = try #require(try camp.hub("emit", "--device", name, "--json").json["emissions"]?.arrayValue?.first)
+      camp.device(name, "import", try #require(emission["file"]?.stringValue), "--fingerprint", fingerprint)
+    }
+    for _ in 0..<2 {
+      for name in ["tablet", "phone"] {
+        let file = try #require(try camp.device(name, "export", "--json").json["file"]?.stringValue)
+        let taken = camp.hub("import", file)
+        #expect(taken.code == 0, "\(taken.error)")
+      }
+    }
+    let ended = camp.hub("restore", "--finish")
+    #expect(ended.code == 0, "\(ended.error)")
+    #expect(try camp.hub("status", "--json").json["recovery"] == .null)
+  }
+
   @Test("a device that was let in after the backup asks once more, and brings all that it had delivered")
   func unknownDevice() throws {
     try backUp()

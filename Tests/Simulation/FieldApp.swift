@@ -74,6 +74,9 @@ final class FieldApp {
     try database.first("SELECT json_extract(definition, '$.version') FROM satchel_device") { Int($0.integer(0)) }
   }
 
+  /// The user for whom a device works.
+  func user() throws -> String? { try database.first("SELECT user FROM satchel_device") { $0.text(0) } }
+
   /// The tables that are kept in step.
   private func tables() throws -> [String] {
     try database.all("SELECT name FROM sqlite_schema WHERE name IN ('sites', 'visits', 'counters') ORDER BY name") { $0.text(0) }
