@@ -46,9 +46,11 @@ public struct BundleDraft: ~Copyable {
     by maker: Maker, _ body: (_ add: (Maker.Item) throws -> Void) throws -> Void
   ) throws {
     let tally = LineTally(platform.progress)
-    var lines = try MadeLines(maker, in: folder, tally)
-    try body { try lines.add($0) }
-    try add(.changes, lines.finish(), tally)
+    var lines = MadeLines(maker, tally)
+    var entry = try EntryWriter(in: folder)
+    try body { item in try lines.add(item) { try entry.write($0.bytes) } }
+    try lines.finish { try entry.write($0.bytes) }
+    try add(.changes, entry.finish(), tally)
   }
 
   /// Adds the lines of steps, in the order of their places, and those of one place as they come.
@@ -60,10 +62,19 @@ public struct BundleDraft: ~Copyable {
     _ body: (_ step: (StepPlace, _ table: Int, Step) throws -> Void) throws -> Void
   ) throws {
     let tally = LineTally(platform.progress)
-    var lines = try StepLines(of: tables, in: folder, tally)
-    for line in first { try lines.add(line, .first) }
-    try body { place, table, step in try lines.add(step, of: table, place) }
-    try add(.changes, lines.finish(in: folder), tally)
+    var sorter = try LineSorter(in: folder)
+    for line in first {
+      var writer = LineWriter()
+      try writer.write(line)
+      try sorter.add(writer.bytes[...], .first)
+      tally.add(1, line.critical)
+    }
+    var lines = MadeLines(StepLineMaker(tables: tables), tally)
+    try body { place, table, step in
+      try lines.add(.init(place: place, table: table, step: step)) { try sorter.add($0) }
+    }
+    try lines.finish { try sorter.add($0) }
+    try add(.changes, sorter.finish(in: folder), tally)
   }
 
   public mutating func addConflicts(_ records: [ConflictRecord]) throws {

@@ -9,59 +9,64 @@ public protocol ChangeLineMaker: Sendable {
   static func byteCount(of item: Item) -> Int
 }
 
-/// The entry that a maker's lines become, in the order of their items.
+/// Runs a maker on another core and hands its lines out in the order of their items.
 struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
   private struct Work: Sendable {
     var maker: Maker
     var writer = LineWriter()
   }
 
+  /// Items for the other core.
   private struct Batch: Sendable {
     var items: [Maker.Item] = []
     var size = BatchSize()
   }
 
-  private struct Lines: Sendable {
-    var bytes: [UInt8] = []
-    var needed: Set<Manifest.Critical> = []
-    /// Why there are no more of them.
-    var problem: BundleError?
-    /// Handed back so that they are freed on the thread that made them, which costs half as much.
+  /// The lines of a batch's items, one behind the other.
+  struct Lines: Sendable {
+    fileprivate(set) var bytes: [UInt8] = []
+    /// The bytes of each line.
+    fileprivate(set) var lengths: [Int] = []
+    /// The items of the lines. They are freed on the thread that made them, which costs half as much.
     let items: [Maker.Item]
+    fileprivate var critical: Set<Manifest.Critical> = []
+    /// Why the lines end early.
+    fileprivate var problem: BundleError?
+
+    fileprivate init(of items: [Maker.Item]) { self.items = items }
   }
 
   private var conveyor: Conveyor<Work, Batch, Lines>
   private var batch = Batch()
-  private var entry: EntryWriter
   private let tally: LineTally
 
-  init(_ maker: Maker, in folder: borrowing StagingFolder, _ tally: LineTally) throws {
+  init(_ maker: Maker, _ tally: LineTally) {
     conveyor = Conveyor(state: Work(maker: maker)) { work, batch in Self.lines(of: batch, &work) }
-    entry = try EntryWriter(in: folder)
     self.tally = tally
   }
 
   private static func lines(of batch: Batch, _ work: inout Work) -> Lines {
-    var lines = Lines(items: batch.items)
+    var lines = Lines(of: batch.items)
     work.writer.beginAnew()
     do {
       for item in batch.items {
         let line = work.maker.line(of: item)
-        if let feature = line.critical { lines.needed.insert(feature) }
-        try work.writer.write(line)
+        if let feature = line.critical { lines.critical.insert(feature) }
+        lines.lengths.append(try work.writer.write(line))
       }
     } catch { lines.problem = error }
     lines.bytes = work.writer.take()
     return lines
   }
 
-  mutating func add(_ item: Maker.Item) throws {
+  /// - Parameter use: gets lines that are ready by now, of this item or of earlier ones.
+  mutating func add(_ item: Maker.Item, _ use: (Lines) throws -> Void) throws {
     batch.items.append(item)
     batch.size.add(Maker.byteCount(of: item))
     if !batch.size.isFull { return }
     let mostAtOnce = batch.size.mostAtOnce
     put()
-    while conveyor.count > mostAtOnce { try take() }
+    while conveyor.count > mostAtOnce { try take(use) }
   }
 
   private mutating func put() {
@@ -72,19 +77,18 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
 
   /// Returns whether there was something to take.
   @discardableResult
-  private mutating func take() throws -> Bool {
+  private mutating func take(_ use: (Lines) throws -> Void) throws -> Bool {
     guard let lines = conveyor.take() else { return false }
     if let problem = lines.problem { throw problem }
-    try entry.write(lines.bytes)
-    for feature in lines.needed { tally.add(0, feature) }
+    try use(lines)
+    for feature in lines.critical { tally.add(0, feature) }
     tally.add(lines.items.count)
     return true
   }
 
-  /// The file of all lines; none may be added after it.
-  consuming func finish() throws -> BundleDraft.StagedFile {
+  /// Hands the remaining lines out.
+  consuming func finish(_ use: (Lines) throws -> Void) throws {
     put()
-    while try take() {}
-    return try entry.finish()
+    while try take(use) {}
   }
 }
