@@ -187,12 +187,7 @@ final class Camp {
 
   /// A hub over an office's database of another kind, with the user ann of tier 1 and her tablet.
   func open(_ schema: String, _ definition: String) throws {
-    try sql("office.sqlite", schema)
-    try write("camp.json", definition)
-    let outcome = hubAnywhere("init", path("hub"), "--dataset", path("camp.json"), "--database", path("office.sqlite"))
-    #expect(outcome.code == 0, "\(outcome.error)")
-    hub("user", "add", "ann", "tier=1")
-    #expect(hub("device", "provision", "tablet", "--user", "ann", "--into", path("tablet")).code == 0)
+    try open(schema, definition, attributes: "tier=1", devices: ["tablet"])
   }
 
   func makeOffice() throws {

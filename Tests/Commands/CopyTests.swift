@@ -9,38 +9,23 @@ struct CopyTests {
 
   init() throws {
     camp = try Camp()
-    try camp.sql(
-      "office.sqlite",
+    try camp.open(
       """
       CREATE TABLE counts (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0, words TEXT, tags TEXT);
       INSERT INTO counts VALUES (1, 0, 'one', '[]'), (2, 0, 'two', '[]');
-      """)
-    try camp.write(
-      "camp.json",
-      """
-      { "dataset": "camp", "version": 1,
-        "tables": { "counts": { "conflict": "manual", "keys": "rekey", "columns": { "n": "sum", "tags": "union" } } } }
-      """)
-    #expect(
-      camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-        .code == 0)
-    camp.hub("user", "add", "ann")
-    for name in ["tablet", "phone"] {
-      #expect(camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)).code == 0)
-    }
+      """,
+      Camp.definition(
+        #"{ "counts": { "conflict": "manual", "keys": "rekey", "columns": { "n": "sum", "tags": "union" } } }"#),
+      devices: ["tablet", "phone"])
   }
 
   private func write(_ folder: String, _ sql: String) throws { try camp.sql("\(folder)/data.sqlite", sql) }
 
   @discardableResult private func deliver(_ folder: String) throws -> Camp.Outcome {
-    camp.hub("import", try #require(try camp.device(folder, "export", "--json").json["file"]?.stringValue))
+    camp.hub("import", try camp.export(folder))
   }
 
-  private func answer(_ folder: String, _ name: String) throws {
-    let emission = try #require(try camp.hub("emit", "--device", name, "--json").json["emissions"]?.arrayValue?.first)
-    let outcome = camp.device(folder, "import", try #require(emission["file"]?.stringValue))
-    #expect(outcome.code == 0, "\(outcome.error)")
-  }
+  private func answer(_ folder: String, _ name: String) throws { try camp.answer(name, in: folder) }
 
   /// The copy goes on under a name of its own.
   private func rename(_ copy: String = "copy") throws {

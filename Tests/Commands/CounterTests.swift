@@ -13,29 +13,21 @@ struct CounterTests {
     camp = try Camp()
     try camp.write(
       "camp.json",
-      """
-      { "dataset": "camp", "version": 1, "tables": { "t": {
-        "write": "open = 1 OR :user = 'boss'", "conflict": "manual", "columns": { "n": "sum", "tags": "union" } } } }
-      """)
+      Camp.definition(
+        """
+        { "t": {
+          "write": "open = 1 OR :user = 'boss'", "conflict": "manual", "columns": { "n": "sum", "tags": "union" } } }
+        """))
   }
 
   private func open(_ hub: String, _ rows: String) throws {
     try camp.sql("\(hub).sqlite", Self.schema + rows)
-    let made = camp.hubAnywhere(
-      "init", camp.path(hub), "--dataset", camp.path("camp.json"), "--database", camp.path("\(hub).sqlite"))
-    #expect(made.code == 0, "\(made.error)")
+    camp.makeHub(hub, over: "\(hub).sqlite")
     for user in ["ann", "boss"] { camp.hubAnywhere("-C", camp.path(hub), "user", "add", user) }
   }
 
-  private func deliver(_ name: String, to hub: String = "hub") throws {
-    let file = try #require(try camp.device(name, "export", "--json").json["file"]?.stringValue)
-    let outcome = camp.hubAnywhere("-C", camp.path(hub), "import", file)
-    #expect(outcome.code == 0, "\(outcome.error)")
-  }
-
   private func answer(_ name: String, from hub: String = "hub", isFirst: Bool = false) throws {
-    let emitted = camp.hubAnywhere("-C", camp.path(hub), "emit", "--device", name, "--json")
-    let file = try #require(try emitted.json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
+    let file = try camp.emit(name, from: hub)
     let fingerprint = try camp.hubAnywhere("-C", camp.path(hub), "status", "--json").json["fingerprint"]?.stringValue ?? ""
     let outcome =
       isFirst ? camp.device(name, "import", file, "--fingerprint", fingerprint) : camp.device(name, "import", file)
@@ -53,22 +45,21 @@ struct CounterTests {
   @Test("deciding for a device adds what the device added")
   func decided() throws {
     try open("hub", "INSERT INTO t VALUES ('x', 1, 0, '[]', '')")
-    for (name, user) in [("a", "ann"), ("b", "boss")] {
-      #expect(camp.hub("device", "provision", name, "--user", user, "--into", camp.path(name)).code == 0)
-    }
+    camp.provision("a")
+    camp.provision("b", for: "boss")
     try camp.sql("a/data.sqlite", "UPDATE t SET n = n + 5, tags = '[\"ann\"]'")
     try camp.sql("b/data.sqlite", "UPDATE t SET n = n + 100, tags = '[\"boss\"]'")
-    try deliver("b")
+    try camp.deliver("b")
     // Ann may not write the row any more.
     try camp.sql("hub.sqlite", "UPDATE t SET open = 0")
-    try deliver("a")
+    try camp.deliver("a")
     let id = try camp.rows("hub.sqlite", "SELECT id FROM satchel_conflicts")
     #expect(camp.hub("conflicts", "resolve", id, "--keep", "device").code == 0)
     #expect(try camp.rows("hub.sqlite", "SELECT n FROM t") == "105")
     #expect(try camp.rows("hub.sqlite", "SELECT value FROM t, json_each(tags) ORDER BY 1") == "ann\nboss")
   }
 
-  @Test("two sites that join with other numbers are not added up: somebody decides")
+  @Test("two sites that join with other numbers are not added up: a person decides")
   func joined() throws {
     try open("hub", "")
     for (name, n) in [("north", 12), ("south", 14)] {
@@ -77,10 +68,10 @@ struct CounterTests {
         camp.deviceAnywhere(
           "init", camp.path(name), "--dataset", "camp", "--name", name, "--request", camp.path("\(name).request"), "--json"))
       try camp.sql("\(name)/data.sqlite", Self.schema + "INSERT INTO t VALUES ('x', 1, \(n), '[]', ''), ('y', 1, 7, '[]', '')")
-      // Both hear of an empty hub.
+      // Both receive the first bundle of an empty hub.
       try answer(name, from: "hub", isFirst: true)
     }
-    for name in ["north", "south"] { try deliver(name) }
+    for name in ["north", "south"] { try camp.deliver(name) }
     #expect(try camp.rows("hub.sqlite", "SELECT id, n FROM t ORDER BY id") == "x|12\ny|7")
     #expect(
       try camp.rows("hub.sqlite", "SELECT kind, state, key, hub_values FROM satchel_conflicts")
@@ -90,15 +81,15 @@ struct CounterTests {
   @Test("what a lost hub had taken, and an older copy of its rows has not, is in a conflict, whatever else of the row is pending")
   func renewed() throws {
     try open("hub", "INSERT INTO t VALUES ('x', 1, 10, '[]', 'old'), ('y', 1, 10, '[]', 'old')")
-    #expect(camp.hub("device", "provision", "a", "--user", "ann", "--into", camp.path("a")).code == 0)
+    camp.provision("a")
     try camp.sql("a/data.sqlite", "UPDATE t SET words = 'by a', n = n + 100")
-    try deliver("a")
+    try camp.deliver("a")
     try answer("a")
     try camp.sql("a/data.sqlite", "UPDATE t SET tags = '[\"late\"]' WHERE id = 'x'")
     try open("next", "INSERT INTO t VALUES ('x', 1, 10, '[]', 'old'), ('y', 1, 10, '[]', 'old')")
     try enrol("a", at: "next", camp.device("a", "renew", "--hub", "--request", camp.path("a.request"), "--json"))
     try answer("a", from: "next", isFirst: true)
-    try deliver("a", to: "next")
+    try camp.deliver("a", to: "next")
     try answer("a", from: "next")
     #expect(
       try camp.rows("next.sqlite", "SELECT id, n, tags, words FROM t ORDER BY id") == #"x|10|["late"]|old"# + "\ny|10|[]|old")
@@ -109,27 +100,16 @@ struct CounterTests {
   @Test("a deletion of the lost time that loses against a later write is kept")
   func deletedInTheLostTime() throws {
     try open("hub", "INSERT INTO t VALUES ('x', 1, 0, '[]', 'old')")
-    for name in ["a", "b"] {
-      #expect(camp.hub("device", "provision", name, "--user", "boss", "--into", camp.path(name)).code == 0)
-    }
+    for name in ["a", "b"] { camp.provision(name, for: "boss") }
     try camp.copy("hub.sqlite", to: "before.sqlite")
     try camp.sql("a/data.sqlite", "DELETE FROM t")
     try camp.sql("hub.sqlite", "UPDATE t SET words = 'by the office'")
-    func round(_ devices: [String]) throws {
-      for name in devices {
-        try camp.makeFolder("stick-\(name)")
-        let stick = camp.path("stick-\(name)")
-        camp.device(name, "sync", stick)
-        camp.hub("sync", stick)
-        camp.device(name, "sync", stick)
-      }
-    }
-    try round(["b"])
+    try camp.round(["b"])
     try camp.remove("hub.sqlite")
     try camp.copy("before.sqlite", to: "hub.sqlite")
-    for _ in 0..<4 { try round(["b", "a"]) }
+    for _ in 0..<4 { try camp.round(["b", "a"]) }
     #expect(camp.hub("restore", "--in-place").code == 0)
-    for _ in 0..<5 { try round(["a", "b"]) }
+    for _ in 0..<5 { try camp.round(["a", "b"]) }
     #expect(try camp.rows("hub.sqlite", "SELECT words FROM t") == "by the office")
     let kept = try camp.rows("hub.sqlite", "SELECT kind, state, note FROM satchel_conflicts")
     #expect(kept.hasPrefix("delete/update|open|") && kept.contains("older deletion"), "\(kept)")

@@ -5,25 +5,16 @@ import Testing
 struct DeleteTests {
   let camp: Camp
 
-  init() throws {
-    camp = try Camp()
-    try camp.sql(
-      "office.sqlite",
+  init() throws { camp = try Camp() }
+
+  private func open(_ rules: String) throws {
+    try camp.open(
       """
       CREATE TABLE camps (id TEXT PRIMARY KEY, name TEXT);
       CREATE TABLE notes (id TEXT PRIMARY KEY, camp TEXT REFERENCES camps (id), words TEXT, gone INTEGER);
       INSERT INTO camps VALUES ('c', 'Lake');
       INSERT INTO notes VALUES ('n', 'c', 'first', 0);
-      """)
-  }
-
-  private func open(_ rules: String) throws {
-    try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "camps": {}, "notes": { \#(rules) } } }"#)
-    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    camp.hub("user", "add", "ann")
-    for name in ["tablet", "phone"] {
-      #expect(camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)).code == 0)
-    }
+      """, Camp.definition(#"{ "camps": {}, "notes": { \#(rules) } }"#), devices: ["tablet", "phone"])
   }
 
   private func notes(_ database: String = "office.sqlite") throws -> String {

@@ -9,7 +9,7 @@ struct EncodingTests {
 
   init() throws {
     camp = try Camp()
-    try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "t": {} } }"#)
+    try camp.write("camp.json", Camp.definition(#"{ "t": {} }"#))
   }
 
   @Test("a hub is not made of one, and nothing is left behind", arguments: ["UTF-16le", "UTF-16be"])
@@ -24,7 +24,7 @@ struct EncodingTests {
   @Test("a device does not fill one that its app made")
   func device() throws {
     try camp.sql("office.sqlite", Self.table)
-    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    camp.makeHub("hub", over: "office.sqlite")
     camp.hub("user", "add", "ann")
     let made = camp.deviceAnywhere(
       "init", camp.path("tablet"), "--dataset", "camp", "--name", "tablet", "--request", camp.path("request"), "--json")
@@ -32,9 +32,7 @@ struct EncodingTests {
     #expect(camp.hub("device", "enrol", camp.path("request"), "--user", "ann", "--fingerprint", fingerprint).code == 0)
     try camp.sql("tablet/data.sqlite", "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT)")
     let hub = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
-    let file = try #require(
-      try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
-    let taken = camp.device("tablet", "import", file, "--fingerprint", hub)
+    let taken = camp.device("tablet", "import", try camp.emit("tablet"), "--fingerprint", hub)
     #expect(taken.code != 0 && taken.error.contains("UTF-16le"), "\(taken)")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM t") == "0")
   }

@@ -6,39 +6,23 @@ import Testing
 @Suite("Keys of the lost time")
 struct LostKeyTests {
   private let camp: Camp
+  private static let devices = ["a", "b"]
 
   init() throws { camp = try Camp() }
 
   private func open(_ schema: String, _ tables: String) throws {
-    try camp.sql("office.sqlite", schema)
-    try camp.write("camp.json", "{ \"dataset\": \"camp\", \"version\": 1, \"tables\": \(tables) }")
-    let made = camp.hubAnywhere(
-      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    #expect(made.code == 0, "\(made.error)")
-    camp.hub("user", "add", "ann")
-    // On a stick, what these devices send comes before what the hub sent.
-    for name in ["a", "b"] {
-      #expect(camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)).code == 0)
-    }
+    // On a stick, bundles from these devices come before bundles from the hub.
+    try camp.open(schema, Camp.definition(tables), devices: Self.devices)
     try round()
     try camp.backUp()
   }
 
-  /// Each device has a stick of its own.
-  private func round(_ devices: [String] = ["a", "b"]) throws {
-    for name in devices {
-      try camp.makeFolder("stick-\(name)")
-      let stick = camp.path("stick-\(name)")
-      camp.device(name, "sync", stick)
-      camp.hub("sync", stick)
-      camp.device(name, "sync", stick)
-    }
-  }
+  private func round() throws { try camp.round(Self.devices) }
 
   /// The hub comes back from its backup, and the devices deliver in this order.
   private func restore(then order: [String]) throws {
     try camp.restore()
-    for _ in 0..<4 { try round(order) }
+    for _ in 0..<4 { try camp.round(order) }
     for name in order { #expect(camp.device(name, "doctor").code == 0) }
     #expect(camp.hub("doctor").code == 0)
   }
@@ -49,7 +33,7 @@ struct LostKeyTests {
     }
   }
 
-  private static let orders = [["a", "b"], ["b", "a"]]
+  private static let orders = [devices, devices.reversed()]
 
   @Test("a note about another device's row stays with that row", arguments: orders, [false, true])
   func rekeyed(order: [String], isDelivered: Bool) throws {

@@ -33,11 +33,9 @@ struct MovementTests {
           "regions": { "visible": "tier <= :tier OR EXISTS (SELECT 1 FROM posts WHERE person = :user AND region = regions.id)" },
           "sites": {}, "visits": {} } }
       """)
-    let outcome = camp.hubAnywhere(
-      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    #expect(outcome.code == 0, "\(outcome.error)")
+    camp.makeHub("hub", over: "office.sqlite")
     for user in ["ann", "ben"] { camp.hub("user", "add", user, "tier=1") }
-    #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
+    camp.provision("tablet")
   }
 
   /// The hub emits, and the tablet imports that.
@@ -48,11 +46,7 @@ struct MovementTests {
     #expect(outcome.code == 0, "\(outcome.error)")
   }
 
-  private func deliver() throws {
-    let file = try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
-    let outcome = camp.hub("import", file)
-    #expect(outcome.code == 0, "\(outcome.error)")
-  }
+  private func deliver() throws { try camp.deliver("tablet") }
 
   private func onTablet(_ sql: String) throws { try camp.sql("tablet/data.sqlite", sql) }
   private func atOffice(_ sql: String) throws { try camp.sql("office.sqlite", sql) }

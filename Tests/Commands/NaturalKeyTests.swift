@@ -6,22 +6,15 @@ import Testing
 struct NaturalKeyTests {
   let camp: Camp
 
-  init() throws {
-    camp = try Camp()
-    try camp.sql(
-      "office.sqlite",
+  init() throws { camp = try Camp() }
+
+  private func open(_ rules: String) throws {
+    try camp.open(
       """
       CREATE TABLE bookings (id TEXT PRIMARY KEY, room TEXT, day INTEGER, guest TEXT, UNIQUE (room, day));
       CREATE TABLE wishes (id TEXT PRIMARY KEY, booking TEXT REFERENCES bookings (id));
       INSERT INTO bookings VALUES ('old', 'blue', 1, 'Ada');
-      """)
-  }
-
-  private func open(_ rules: String) throws {
-    try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "bookings": { \#(rules) }, "wishes": {} } }"#)
-    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    camp.hub("user", "add", "ann")
-    #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
+      """, Camp.definition(#"{ "bookings": { \#(rules) }, "wishes": {} }"#), devices: ["tablet"])
   }
 
   /// Both write, one of them surely later than the other.
@@ -34,18 +27,8 @@ struct NaturalKeyTests {
   private static let theirs = "INSERT INTO bookings VALUES ('t', 'red', 7, 'Tess')"
   private static let ours = "INSERT INTO bookings VALUES ('o', 'red', 7, 'Olga')"
 
-  private func deliver() throws {
-    let file = try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
-    let outcome = camp.hub("import", file)
-    #expect(outcome.code == 0, "\(outcome.error)")
-  }
-
-  private func answer() throws {
-    let file = try #require(
-      try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
-    let outcome = camp.device("tablet", "import", file)
-    #expect(outcome.code == 0, "\(outcome.error)")
-  }
+  private func deliver() throws { try camp.deliver("tablet") }
+  private func answer() throws { try camp.answer("tablet") }
 
   private func conflicts() throws -> [JSONValue] {
     try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue ?? []

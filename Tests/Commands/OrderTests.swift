@@ -9,28 +9,17 @@ struct OrderTests {
 
   init() throws {
     camp = try Camp()
-    try camp.sql(
-      "office.sqlite",
+    try camp.open(
       """
       CREATE TABLE things (id INTEGER PRIMARY KEY, tags TEXT, words TEXT, n INTEGER NOT NULL DEFAULT 0);
       CREATE TABLE parts (id INTEGER PRIMARY KEY, thing INTEGER REFERENCES things (id), words TEXT);
       INSERT INTO things VALUES (1, '[]', 'one', 0);
-      """)
-    try camp.write(
-      "camp.json",
-      """
-      { "dataset": "camp", "version": 1,
-        "tables": {
-          "things": { "columns": { "tags": "union", "n": "sum" }, "keys": "rekey", "conflict": "newest" },
-          "parts": { "keys": "rekey", "conflict": "newest" } } }
-      """)
-    #expect(
-      camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-        .code == 0)
-    camp.hub("user", "add", "ann")
-    for name in ["a", "b"] {
-      #expect(camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)).code == 0)
-    }
+      """,
+      Camp.definition(
+        """
+        { "things": { "columns": { "tags": "union", "n": "sum" }, "keys": "rekey", "conflict": "newest" },
+          "parts": { "keys": "rekey", "conflict": "newest" } }
+        """), devices: ["a", "b"])
   }
 
   private static let all = "SELECT id, tags, words, n FROM things ORDER BY id"

@@ -10,22 +10,9 @@ struct SecondValueTests {
   init() throws { camp = try Camp() }
 
   private func open(_ policy: String) throws {
-    try camp.sql("office.sqlite", "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT); INSERT INTO t VALUES ('k', 'old')")
-    try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "t": { "conflict": "\#(policy)" } } }"#)
-    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    camp.hub("user", "add", "ann")
-    for name in ["tablet", "phone"] {
-      #expect(camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)).code == 0)
-    }
-  }
-
-  private func export(_ name: String) throws -> String {
-    try #require(try camp.device(name, "export", "--json").json["file"]?.stringValue)
-  }
-
-  private func answer(_ name: String) throws {
-    let emission = try #require(try camp.hub("emit", "--device", name, "--json").json["emissions"]?.arrayValue?.first)
-    #expect(camp.device(name, "import", try #require(emission["file"]?.stringValue)).code == 0)
+    try camp.open(
+      "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT); INSERT INTO t VALUES ('k', 'old')",
+      Camp.definition(#"{ "t": { "conflict": "\#(policy)" } }"#), devices: ["tablet", "phone"])
   }
 
   @Test(
@@ -34,16 +21,16 @@ struct SecondValueTests {
   func atTheHub(policy: String, change: String) throws {
     try open(policy)
     try camp.sql("phone/data.sqlite", "UPDATE t SET a = 'first'")
-    #expect(camp.hub("import", try export("phone")).code == 0)
+    try camp.deliver("phone")
     try camp.sql("phone/data.sqlite", "UPDATE t SET a = 'second'")
-    let later = try export("phone")
+    let later = try camp.export("phone")
     try camp.sql("tablet/data.sqlite", change)
-    try answer("tablet")
+    try camp.answer("tablet")
     #expect(camp.hub("import", later).code == 0)
-    #expect(camp.hub("import", try export("tablet")).code == 0)
+    try camp.deliver("tablet")
     let met = "SELECT json_extract(hub_values, '$.a') FROM satchel_conflicts ORDER BY 1"
     #expect(try camp.rows("office.sqlite", met) == "first\nsecond")
-    try answer("tablet")
+    try camp.answer("tablet")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM satchel_conflicts") == "2")
   }
 
@@ -52,13 +39,13 @@ struct SecondValueTests {
     try open("device")
     for words in ["first", "second"] {
       try camp.sql("phone/data.sqlite", "UPDATE t SET a = '\(words)'")
-      #expect(camp.hub("import", try export("phone")).code == 0)
+      try camp.deliver("phone")
       if words == "first" { try camp.sql("tablet/data.sqlite", "UPDATE t SET a = 'ours'") }
-      try answer("tablet")
+      try camp.answer("tablet")
     }
     let met = "SELECT json_extract(hub_values, '$.a') FROM satchel_conflicts ORDER BY 1"
     #expect(try camp.rows("tablet/data.sqlite", met) == "first\nsecond")
-    #expect(camp.hub("import", try export("tablet")).code == 0)
+    try camp.deliver("tablet")
     #expect(try camp.rows("office.sqlite", met) == "first\nsecond")
     #expect(try camp.rows("office.sqlite", "SELECT a FROM t") == "ours")
   }

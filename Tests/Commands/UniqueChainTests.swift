@@ -11,34 +11,16 @@ struct UniqueChainTests {
   init() throws { camp = try Camp() }
 
   private func open(_ policy: String, _ rows: String) throws {
-    try camp.sql(
-      "office.sqlite",
+    try camp.open(
       """
       CREATE TABLE seats (id TEXT PRIMARY KEY, name TEXT UNIQUE, note TEXT, low TEXT GENERATED ALWAYS AS (lower(note)) VIRTUAL UNIQUE);
       CREATE UNIQUE INDEX seats_by_length ON seats (name || '!');
       \(rows)
-      """)
-    try camp.write(
-      "camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "seats": { "conflict": "\#(policy)" } } }"#)
-    #expect(
-      camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-        .code == 0)
-    camp.hub("user", "add", "ann")
-    #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
+      """, Camp.definition(#"{ "seats": { "conflict": "\#(policy)" } }"#), devices: ["tablet"])
   }
 
-  private func answer(full: Bool = false) throws {
-    let emitted =
-      full ? camp.hub("emit", "--device", "tablet", "--full", "--json") : camp.hub("emit", "--device", "tablet", "--json")
-    let emission = try #require(try emitted.json["emissions"]?.arrayValue?.first)
-    let outcome = camp.device("tablet", "import", try #require(emission["file"]?.stringValue))
-    #expect(outcome.code == 0, "\(outcome.error)")
-  }
-
-  private func deliver() throws {
-    let outcome = camp.hub("import", try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue))
-    #expect(outcome.code == 0, "\(outcome.error)")
-  }
+  private func answer(full: Bool = false) throws { try camp.answer("tablet", full: full) }
+  private func deliver() throws { try camp.deliver("tablet") }
 
   private func settle(_ story: String) throws {
     for _ in 0..<3 {
@@ -105,13 +87,9 @@ struct UniqueChainTests {
 
   @Test("what both sides' columns make together, and the table forbids, is a conflict, and the app can write the row")
   func forbidden() throws {
-    try camp.sql(
-      "office.sqlite",
-      "CREATE TABLE t (id TEXT PRIMARY KEY, a INTEGER, b INTEGER, CHECK (a <> b)); INSERT INTO t VALUES ('x', 2, 3)")
-    try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "t": {} } }"#)
-    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    camp.hub("user", "add", "ann")
-    camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
+    try camp.open(
+      "CREATE TABLE t (id TEXT PRIMARY KEY, a INTEGER, b INTEGER, CHECK (a <> b)); INSERT INTO t VALUES ('x', 2, 3)",
+      Camp.definition(#"{ "t": {} }"#), devices: ["tablet"])
     try camp.sql("tablet/data.sqlite", "UPDATE t SET a = 4")
     try camp.sql("office.sqlite", "UPDATE t SET b = 4")
     try answer()

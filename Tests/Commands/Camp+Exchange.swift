@@ -1,0 +1,70 @@
+import SatchelJSON
+import Testing
+
+extension Camp {
+  /// A definition of the dataset `camp` with these tables and no attributes.
+  static func definition(_ tables: String) -> String {
+    #"{ "dataset": "camp", "version": 1, "tables": \#(tables) }"#
+  }
+
+  /// Makes a hub over an office's database, with the user ann and devices of hers.
+  /// - Parameter attributes: the values of ann's attributes, such as `tier=1`.
+  func open(_ schema: String, _ definition: String, attributes: String..., devices: [String]) throws {
+    try sql("office.sqlite", schema)
+    try write("camp.json", definition)
+    makeHub("hub", over: "office.sqlite")
+    run(hub: "hub", ["user", "add", "ann"] + attributes)
+    for name in devices { provision(name) }
+  }
+
+  /// Makes a hub in a folder, with the definition in `camp.json`.
+  func makeHub(_ folder: String, over database: String) {
+    let made = hubAnywhere("init", path(folder), "--dataset", path("camp.json"), "--database", path(database))
+    #expect(made.code == 0, "\(made.error)")
+  }
+
+  func provision(_ device: String, for user: String = "ann") {
+    let made = hub("device", "provision", device, "--user", user, "--into", path(device))
+    #expect(made.code == 0, "\(made.error)")
+  }
+
+  @discardableResult private func run(hub folder: String, _ words: [String]) -> Outcome {
+    let outcome = hubAnywhere(["-C", path(folder)] + words)
+    #expect(outcome.code == 0, "\(outcome.error)")
+    return outcome
+  }
+
+  /// The file of the device's new export.
+  func export(_ device: String) throws -> String {
+    try #require(try self.device(device, "export", "--json").json["file"]?.stringValue)
+  }
+
+  /// The file of the hub's emission for a device.
+  func emit(_ device: String, full: Bool = false, from hub: String = "hub") throws -> String {
+    let emitted = run(hub: hub, ["emit", "--device", device, "--json"] + (full ? ["--full"] : []))
+    return try #require(try emitted.json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
+  }
+
+  /// The device exports, and the hub imports that.
+  func deliver(_ device: String, to hub: String = "hub") throws {
+    run(hub: hub, ["import", try export(device)])
+  }
+
+  /// The hub emits for a device, and the device imports that.
+  /// - Parameter folder: the device's folder, if it has another name than the device.
+  func answer(_ device: String, in folder: String? = nil, full: Bool = false) throws {
+    let outcome = self.device(folder ?? device, "import", try emit(device, full: full))
+    #expect(outcome.code == 0, "\(outcome.error)")
+  }
+
+  /// Each device exchanges bundles with the hub by a stick of its own.
+  func round(_ devices: [String]) throws {
+    for name in devices {
+      try makeFolder("stick-\(name)")
+      let stick = path("stick-\(name)")
+      device(name, "sync", stick)
+      hub("sync", stick)
+      device(name, "sync", stick)
+    }
+  }
+}
