@@ -202,7 +202,7 @@ struct BundleMerge {
     var resolved = 0
     var late: [LateRow] = []
     try bundle.eachResolution { resolution in
-      guard let known = try? ConflictTable.find(resolution.conflict.text, in: store.database),
+      guard let known = try ConflictTable.conflict(resolution.conflict, in: store.database),
         [device.id, device.continues].contains(known.record.device)
       else {
         return

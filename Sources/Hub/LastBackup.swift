@@ -2,7 +2,8 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelWorkspace
 
-/// When a backup was made last, and where it was put: `backup.json`, beside the database and not in it, so that nobody has to wait who writes.
+/// When a backup was made last, and where it was put. It lies in `backup.json`, beside the database and not in it, so
+/// that no program that writes has to wait.
 struct LastBackup {
   /// Milliseconds since 1970.
   let at: Int64
@@ -15,10 +16,9 @@ struct LastBackup {
     self.file = file
   }
 
-  /// nil: none was made, or nobody can say.
+  /// nil: no backup was made, or `backup.json` is no such document.
   init?(in folder: WorkspaceFolder, _ files: any FileSystem) throws {
-    guard try files.kind(Self.path(folder)) == .file,
-      let document = try? JSONValue.parse(files.read(Self.path(folder), limit: 64 << 10)),
+    guard let document = try folder.document(at: Self.path(folder), files),
       let at = document["at"]?.integerValue, let file = document["file"]?.stringValue
     else { return nil }
     self.init(at: at, file: file)

@@ -132,6 +132,13 @@ extension ConflictTable {
     return first
   }
 
+  /// The conflict with this id; nil: there is none.
+  public static func conflict(_ id: ConflictID, in database: borrowing Database) throws -> StoredConflict? {
+    try database.first(
+      "SELECT \(columns) FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]
+    ) { try stored($0) }
+  }
+
   /// Whether a change of this row by this device waits.
   public static func isHeld(_ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database) throws -> Bool {
     try countHeld(key, of: table, device: device, in: database) > 0

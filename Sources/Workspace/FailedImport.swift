@@ -39,10 +39,9 @@ public struct FailedImport: Sendable {
     return error as? any ExplainedError
   }
 
-  /// nil: the last import came through.
+  /// The failure of the last import; nil: it came through.
   public static func last(_ folder: WorkspaceFolder, _ files: any FileSystem) throws -> FailedImport? {
-    guard try files.kind(path(folder)) == .file,
-      let document = try? JSONValue.parse(files.read(path(folder), limit: 64 << 10)),
+    guard let document = try folder.document(at: path(folder), files),
       let file = document["file"]?.stringValue, let message = document["message"]?.stringValue,
       case .integer(let at)? = document["at"]
     else { return nil }

@@ -122,12 +122,12 @@ extension HubStore {
     return isAsInserted
   }
 
-  /// The row as it was before it was deleted last; nil where the log does not know.
+  /// The row as it was before it was deleted last; nil: the log does not say, or the table has other columns by now.
   func lastImage(of key: RowKey, in place: Int) throws -> Row? {
     var last: Row?
     try eachChange(of: past(of: key, in: place)) { entry in
       guard entry.operation == .delete else { return .more }
-      last = try? entry.was.map { try rows[place].schema.row(kept: $0, in: database) }
+      do { last = try entry.was.map { try rows[place].schema.row(kept: $0, in: database) } } catch is LineProblem {}
       return .enough
     }
     return last
