@@ -210,7 +210,9 @@ final class StepMerger {
     }
     let others = try store.changesByOthers(
       meeting: step.change, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own)
-    return merge(step.change, at: stamp, onto: hub, others: others, by: step.rules(store.rows[place].rules))
+    return merge(
+      step.change, at: stamp, onto: hub, others: others,
+      by: store.rows[place].rules.forChange(step.change, first: step.first))
   }
 
   /// Keeps a change of which nobody can say how much of it a copy of the device has delivered.
@@ -323,11 +325,6 @@ final class StepMerger {
 }
 
 extension Step {
-  /// The rules for this step. A row that was there before its device joined says nothing of its first write.
-  fileprivate func rules(_ rules: MergeRules) -> MergeRules {
-    if case .insert = change, first == nil { rules.withoutDifferences } else { rules }
-  }
-
   /// Whether the device must be sent the row although nothing disagrees.
   ///
   /// One that it deleted is only marked here. One that it made like the hub's, it has from now on, whether its user may see that or not.

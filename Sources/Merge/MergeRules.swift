@@ -65,8 +65,16 @@ extension MergeRules {
     }
   }
 
-  /// The same rules where nobody knows from where counters and sets began: somebody decides about them as about any other value.
-  public var withoutDifferences: MergeRules {
+  /// The rules for a device's change. An inserted row without a first write was there before its device joined: from
+  /// where its counters and sets began is not known.
+  /// - Parameter first: the first write of which the change is made.
+  public func forChange(_ change: Change, first: FirstWrite?) -> MergeRules {
+    if case .insert = change, first == nil { withoutDifferences } else { self }
+  }
+
+  /// The same rules for counters and sets whose beginning is not known: a person decides about them as about any other
+  /// value.
+  private var withoutDifferences: MergeRules {
     var rules = self
     rules.columns = columns.indices.map { countsDifferences(of: $0) ? .winner(table) : columns[$0] }
     return rules

@@ -39,10 +39,8 @@ public func rebase(
       moved = moved.map { $0.with(row: was, isGone: true) }
       continue
     }
-    // A row that was there before the device joined says nothing of its first write.
-    let isJoined = if case .insert = change { image.first == nil } else { false }
     let result = merge(
-      change, at: image.stamp, onto: row, others: others, by: isJoined ? rules.withoutDifferences : rules)
+      change, at: image.stamp, onto: row, others: others, by: rules.forChange(change, first: image.first))
     if let disagreement = result.disagreement {
       conflicts.append(.init(image: image, change: change, disagreement: disagreement, met: row))
     }
