@@ -17,10 +17,19 @@ extension ConflictID {
     let parts: [Value] =
       [.string(device.text), .string(table.text)] + key.values
       + [.integer(generation.rawValue), .integer(stamp.rawValue), .string(operation.rawValue)]
-      + (deviceValues ?? []).flatMap { [.string($0.name.text), $0.value] }
-    let text = Hexadecimal.text(of: blake2b(canonicalKey(RowKey(parts)), length: 16))
+      + Self.parts(deviceValues ?? [])
+    return ofDigest(parts)
+  }
+
+  /// The id of the record of the same change that met other values.
+  func meeting(_ values: [Field]) -> ConflictID { .ofDigest([.string(text)] + Self.parts(values)) }
+
+  private static func parts(_ fields: [Field]) -> [Value] { fields.flatMap { [.string($0.name.text), $0.value] } }
+
+  private static func ofDigest(_ parts: [Value]) -> ConflictID {
+    let digits = Hexadecimal.text(of: blake2b(canonicalKey(RowKey(parts)), length: 16))
     // Thirty-two hexadecimal digits by construction.
-    return ConflictID(text)!
+    return ConflictID(digits)!
   }
 }
 

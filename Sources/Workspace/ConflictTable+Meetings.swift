@@ -1,6 +1,4 @@
 import SatchelBundle
-import SatchelCrypto
-import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
@@ -40,15 +38,5 @@ extension ConflictRecord {
     }
     let held = Set(known.hubValues ?? [])
     return replaced.contains { !held.contains($0) }
-  }
-}
-
-extension ConflictID {
-  /// The id of the record of the same change that met other values.
-  fileprivate func meeting(_ values: [Field]) -> ConflictID {
-    let parts: [Value] = [.string(text)] + values.flatMap { [.string($0.name.text), $0.value] }
-    let digits = Hexadecimal.text(of: blake2b(canonicalKey(RowKey(parts)), length: 16))
-    // Thirty-two hexadecimal digits by construction.
-    return ConflictID(digits)!
   }
 }
