@@ -170,7 +170,7 @@ final class ScopeApplier {
       guard let images = try pending[rows.schema.name]?.images(of: key), let first = images.first else { continue }
       let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: .zero)
       let loss = Disagreement(kind: .constraint, state: stateOfLoss(by: verdict))
-      try takeBack(images, of: key, to: first.hubRow, as: loss, met: first.hubRow, in: rows).map { try enter($0) }
+      try enter(takeBack(images, of: key, to: first.hubRow, as: loss, met: first.hubRow, in: rows))
     }
   }
 
@@ -178,7 +178,7 @@ final class ScopeApplier {
   private func bringBack(_ parent: DeletedParents.Parent) throws {
     guard let row = parent.images.first?.hubRow, try parent.rows.row(parent.key) == nil else { return }
     let loss = Disagreement(kind: .foreignKey, state: .open)
-    try takeBack(parent.images, of: parent.key, to: row, as: loss, met: row, in: parent.rows).map { try enter($0) }
+    try enter(takeBack(parent.images, of: parent.key, to: row, as: loss, met: row, in: parent.rows))
     written += 1
   }
 
@@ -188,7 +188,7 @@ final class ScopeApplier {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }
     let loss = Disagreement(kind: .foreignKey, state: .open)
-    try takeBack(images, of: orphan.key, to: first.hubRow, as: loss, met: first.hubRow, in: rows).map { try enter($0) }
+    try enter(takeBack(images, of: orphan.key, to: first.hubRow, as: loss, met: first.hubRow, in: rows))
     if first.hubRow == nil {
       removed += 1
       orphans.note(orphan.row, of: rows.schema)
@@ -218,8 +218,9 @@ final class ScopeApplier {
 
   /// Writes a row whose UNIQUE values pending rows may have. These go back to what the hub last said of them, and so on along the chain:
   /// of two rows as the hub has them, none is in the way of the other.
-  private func enter(_ entry: Blocked) throws {
-    var chain = [entry]
+  /// - Parameter entry: nil: no row enters.
+  private func enter(_ entry: Blocked?) throws {
+    var chain = [entry].compactMap(\.self)
     while let next = chain.last {
       guard let rival = try next.table.insertUnlessTaken(next.row) else {
         chain.removeLast()
