@@ -19,33 +19,19 @@ extension HubStore {
       case .rekey(let to, let given) where given == number:
         guard let new = tables[place].singleKey(to), try givenKey(for: key, in: place, of: device) == nil else { return }
         if try rows[place].row(RowKey([new])) == nil {
-          try takeOver(key, new, in: place, of: device, told: number, at: now)
+          try insertRekeyed(key, to: new, in: place, of: device, told: number, at: now)
         } else if tables[place].folds {
           folded[KeyedRow(place: place, key: new)] = key
         }
       case .row(let fields):
         guard let old = folded[KeyedRow(place: place, key: key)], try isSameThing(fields, key, in: place) else { return }
-        try takeOver(old, key, in: place, of: device, told: number, at: now)
+        try insertRekeyed(old, to: key, in: place, of: device, told: number, at: now)
       case .block(let last, let given):
         guard case .integer(let first) = key, case .integer(let last)? = last.values.first else { return }
         try BlockTable.takeOver(KeyBlock(table: line.table, first: first, last: last, number: given), of: device, in: database)
       default: break
       }
     }
-  }
-
-  private func takeOver(
-    _ old: Value, _ new: Value, in place: Int, of device: ReplicaID, told number: EmissionNumber, at now: Int64
-  ) throws {
-    try database.run(
-      """
-      INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, at, told)
-      VALUES (:table, :new, :device, :old, :at, :told)
-      """,
-      [
-        "table": .string(tables[place].name.text), "new": new, "device": .string(device.text), "old": old, "at": .integer(now),
-        "told": .integer(number.rawValue),
-      ])
   }
 
   /// Whether the row that is here under a key has the natural key of the one that the lost time had under it.

@@ -56,19 +56,29 @@ extension HubStore {
   func rename(
     _ old: Value, to new: Value, in place: Int, of device: ReplicaID, by bundle: BundleID?, at now: Int64
   ) throws -> RekeyedRow {
+    let row = try insertRekeyed(old, to: new, in: place, of: device, by: bundle, at: now)
+    for key in [old, new] { try owe(RowKey([key]), in: place, to: device) }
+    return row
+  }
+
+  /// - Parameter told: the emission with which the device learned of it; nil: none yet.
+  @discardableResult
+  func insertRekeyed(
+    _ old: Value, to new: Value, in place: Int, of device: ReplicaID, by bundle: BundleID? = nil,
+    told: EmissionNumber? = nil, at now: Int64
+  ) throws -> RekeyedRow {
     let table = tables[place].name
     try database.run(
       """
-      INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, bundle, at)
-      VALUES (:table, :new, :device, :old, :bundle, :at)
+      INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, bundle, at, told)
+      VALUES (:table, :new, :device, :old, :bundle, :at, :told)
       """,
       [
         "table": .string(table.text), "new": new, "device": .string(device.text), "old": old,
         "bundle": bundle.map { .string($0.text) } ?? .null, "at": .integer(now),
+        "told": told.map { .integer($0.rawValue) } ?? .null,
       ])
-    let entry = database.lastInsertRowID
-    for key in [old, new] { try owe(RowKey([key]), in: place, to: device) }
-    return RekeyedRow(table: table, old: old, new: new, told: nil, entry: entry)
+    return RekeyedRow(table: table, old: old, new: new, told: told, entry: database.lastInsertRowID)
   }
 
   /// The key of the row that is the same thing to people as `row`: the only one that has its natural key, where the user may see and change
