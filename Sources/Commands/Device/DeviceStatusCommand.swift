@@ -92,7 +92,7 @@ extension DeviceTool {
       facts.add("Conflicts", "\(current.openConflicts) open, \(current.heldConflicts) held at the hub")
     }
     facts.add(quarantined: status.quarantined)
-    if let failure = status.failedImport { facts.add("Failed", failure.words) }
+    facts.add(failed: status.failedImport)
     if !status.staged.isEmpty { facts.add("Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied") }
     if configuration.continues != nil {
       facts.add("Waits", "the hub has not answered it under its new name yet; work may go on")

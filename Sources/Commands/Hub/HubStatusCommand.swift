@@ -28,7 +28,7 @@ extension HubTool {
     facts.add("Changes", "\(status.cursor) since the beginning")
     facts.add("Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held")
     facts.add(quarantined: status.quarantined)
-    if let failure = status.failedImport { facts.add("Failed", failure.words) }
+    facts.add(failed: status.failedImport)
     for bundle in status.waiting { facts.add("Waits", "\(Paths.name(of: bundle.path)): \(words(bundle.reason))") }
     facts.add(volumes: status.volumes)
     for entry in status.attachments.waiting {

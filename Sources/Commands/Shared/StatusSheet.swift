@@ -72,6 +72,10 @@ extension StatusSheet {
       if more > 0 { add("Missing", "and \(Words.count(more, "more file")): status --json names all of them") }
     }
 
+    mutating func add(failed: FailedImport?) {
+      if let failed { add("Failed", failed.words) }
+    }
+
     mutating func add(quarantined: [Quarantine.Refused]) {
       guard let newest = quarantined.first else { return }
       add("Quarantine", "\(Words.count(quarantined.count, "refused file")); the newest, \(newest.file): \(newest.words)")
