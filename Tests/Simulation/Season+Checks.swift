@@ -101,18 +101,16 @@ extension Season {
     // In every other season no doctor looks before the rows are compared.
     if seed % 2 == 0 { try takeUpUnseenWrites() }
     if seed % 4 == 3 { try checkOrder() }
-    var rounds = 0
-    while rounds < mostRounds, try cleanRound() { rounds += 1 }
+    try exchangeAll()
     // Not all devices came back: the operator waits no longer.
     if try hub.status().recovery != nil {
       _ = try operating { try hub.finishRecovery() }
-      rounds = 0
-      while rounds < mostRounds, try cleanRound() { rounds += 1 }
+      try exchangeAll()
     }
     if parts { try answerEstranged() }
     isHubInDoubt = false
     try takeUpUnseenWrites()
-    while rounds < mostRounds, try cleanRound() { rounds += 1 }
+    try exchangeAll()
     try checkAcknowledged()
     try checkConvergence()
     try checkNothingLost()
@@ -128,7 +126,13 @@ extension Season {
     if seed % 4 == 2 { try checkArchive() }
   }
 
-  /// Everybody delivers and fetches. Returns whether there was anything new in it.
+  /// Clean rounds until a round brings nothing new, or there were `mostRounds` of them.
+  private func exchangeAll() throws {
+    var rounds = 0
+    while rounds < mostRounds, try cleanRound() { rounds += 1 }
+  }
+
+  /// All devices deliver and fetch. Returns whether there was anything new in it.
   private func cleanRound() throws -> Bool {
     let before = news
     for device in devices {
@@ -261,8 +265,7 @@ extension Season {
   }
 
   private func settle() throws {
-    var rounds = 0
-    while rounds < mostRounds, try cleanRound() { rounds += 1 }
+    try exchangeAll()
     if parts { try answerEstranged() }
     try checkConvergence()
     try checkNothingLost()
