@@ -31,20 +31,10 @@ extension DeviceTool {
     ) { command, context in
       let workspace = try open(command, context)
       let file = command.path(command.argument("FILE"))
-      if command.dryRun { return Answer("The request would be written to \(file).\\n", ["request": .string(file)]) }
       let key = try workspace.writeRequest(to: file)
-      let text = """
-        The request is in \(file): carry it to the hub.
-
-        The fingerprint of this device's key is
-
-            \(key.fingerprint)
-
-        The hub's operator types it there, as you read it out: satchel-hub device enrol FILE --user USER
-        Then sync here, at the hub, and here once more.
-
-        """
-      return Answer(text, ["request": .string(file), "fingerprint": .string(key.fingerprint)])
+      let words = RequestWords(
+        request: file, key: key, whose: "this device's key", next: "Then sync here, at the hub, and here once more.")
+      return Answer(words.text, ["request": .string(file), "fingerprint": .string(key.fingerprint)])
     }
   }
 }

@@ -41,19 +41,10 @@ extension DeviceTool {
       }
       let key = try renewed.writeRequest(to: request)
       let name = renewed.configuration.name
-      let text = """
-        This device goes on as \(name). The request is in \(request): carry it to the hub.
-
-        The fingerprint of its new key is
-
-            \(key.fingerprint)
-
-        The hub's operator types it there, as you read it out: satchel-hub device enrol FILE --user USER
-        Then import the hub's bundle, and export.
-
-        """ + (context.console.traits.showsOutput ? KeyCommands.picture(key, colour: context.console.traits.colour) : "")
+      let words = RequestWords(
+        request: request, key: key, whose: "its new key", next: "Then import the hub's bundle, and export.")
       return Answer(
-        text,
+        "This device goes on as \(name). " + words.text(pictureFor: context),
         [
           "device": .string(name), "id": .string(renewed.configuration.id.text), "request": .string(request),
           "fingerprint": .string(key.fingerprint),
@@ -78,20 +69,11 @@ extension DeviceTool {
     }
     let key = try left.workspace.writeRequest(to: request)
     let kept = left.copy.map { "The database as it was is kept in \($0).\n" } ?? ""
-    let text = """
-      This device has left its hub. It keeps all its rows, and work goes on.
-      \(kept)The request is in \(request): carry it to the new hub.
-
-      The fingerprint of this device's new key is
-
-          \(key.fingerprint)
-
-      The new hub's operator types it there, as you read it out: satchel-hub device enrol FILE --user USER
-      Then import the new hub's first bundle, and export.
-
-      """ + (context.console.traits.showsOutput ? KeyCommands.picture(key, colour: context.console.traits.colour) : "")
+    let words = RequestWords(
+      request: request, key: key, hub: "new hub", whose: "this device's new key",
+      next: "Then import the new hub's first bundle, and export.")
     return Answer(
-      text,
+      "This device has left its hub. It keeps all its rows, and work goes on.\n\(kept)" + words.text(pictureFor: context),
       [
         "device": .string(name), "id": .string(left.workspace.configuration.id.text), "request": .string(request),
         "fingerprint": .string(key.fingerprint), "copy": .optional(left.copy),

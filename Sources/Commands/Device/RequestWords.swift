@@ -1,0 +1,33 @@
+import SatchelCrypto
+
+/// What a person must do with a request that was written for a hub.
+struct RequestWords {
+  let request: String
+  let key: PublicKey
+  /// The hub that the request is for: `hub`, or `new hub`.
+  var hub = "hub"
+  /// The key's owner and kind: `its new key`.
+  let whose: String
+  /// What follows when the hub has let the device in: a sentence.
+  let next: String
+
+  var text: String {
+    """
+    The request is in \(request): carry it to the \(hub).
+
+    The fingerprint of \(whose) is
+
+        \(key.fingerprint)
+
+    The \(hub)'s operator types it there, as you read it out: satchel-hub device enrol FILE --user USER
+    \(next)
+
+    """
+  }
+
+  /// The text and, for a person at a screen, a picture of the fingerprint.
+  func text(pictureFor context: CommandContext) -> String {
+    let traits = context.console.traits
+    return text + (traits.showsOutput ? KeyCommands.picture(key, colour: traits.colour) : "")
+  }
+}
