@@ -13,8 +13,7 @@ import SatchelWorkspace
 /// written after that beginning may still be a part of what both have; where that cannot be known, and values add up, a person decides.
 final class SharedChanges {
   private let store: HubStore
-  private let kins: [Kin]
-  /// By kin.
+  private let overlaps: [Overlap]
   private var known: [Place: [Known]] = [:]
   /// Generations of which the archive holds what the other one delivered.
   private var covered: Set<Int64> = []
@@ -22,12 +21,10 @@ final class SharedChanges {
   /// What is the device's own of the rows of which it has something in common with another history.
   private var owned: [StepMerger.RowReference: Set<SharedWrite>] = [:]
 
-  /// Another history with the same beginning.
-  private struct Kin {
-    let id: ReplicaID
-    /// Of the device in whose name its bundles came.
-    let name: String
-    /// The generations that both may have had when they parted, and that it has delivered.
+  /// The generations that a device may have in common with another history.
+  private struct Overlap {
+    let history: HubStore.RelatedHistory
+    /// The generations that both may have had when they parted, and that the other history has delivered.
     let generations: Range<Int64>
   }
 
@@ -39,7 +36,7 @@ final class SharedChanges {
 
   /// A change that another history delivered.
   private struct Known {
-    let kin: ReplicaID
+    let history: ReplicaID
     /// By the keys that rows had when the two were one.
     let step: Step
     /// The key of its row in that history.
@@ -47,7 +44,7 @@ final class SharedChanges {
     /// Whether the device had the hub's rows with this change when it made its bundle. It has then replayed its own changes on them.
     let isReplayed: Bool
 
-    var write: SharedWrite { SharedWrite(history: kin, stamp: step.stamp) }
+    var write: SharedWrite { SharedWrite(history: history, stamp: step.stamp) }
 
     /// Whether nothing was written after the first write. Release 0.1 does not say so.
     var isBeginning: Bool { step.first?.isOnly ?? true }
@@ -84,42 +81,44 @@ final class SharedChanges {
     base: Cursor?
   ) throws {
     self.store = store
-    kins = try store.kins(of: device).compactMap { kin in
-      let end = min(kin.merged, try store.parting(of: device.id, changes.links(with: digest), from: kin.id) ?? kin.merged)
+    let links = changes.links(with: digest)
+    overlaps = try store.relatedHistories(of: device).compactMap { other in
+      let end = min(other.merged, try store.parting(of: device.id, links, from: other.id) ?? other.merged)
       guard end > device.merged else { return nil }
-      return Kin(id: kin.id, name: kin.name, generations: device.merged.rawValue..<end.rawValue)
+      return Overlap(history: other, generations: device.merged.rawValue..<end.rawValue)
     }
-    if kins.isEmpty { return nil }
+    if overlaps.isEmpty { return nil }
     names = try OwnNames(store)
-    for kin in kins { try load(kin, workspace, base) }
+    for overlap in overlaps { try load(overlap, workspace, base) }
   }
 
-  /// Reads what a kin delivered, as it came first.
-  private func load(_ kin: Kin, _ workspace: HubWorkspace, _ cursor: Cursor?) throws {
-    let bundles = try HubArchive(workspace.folder, workspace.platform.files).bundles(of: kin.name, dataset: store.dataset.name)
-      .sorted { $0.number < $1.number }
-    for (number, path) in bundles where number > kin.generations.lowerBound {
+  /// Reads what another history delivered, as it came first.
+  private func load(_ overlap: Overlap, _ workspace: HubWorkspace, _ cursor: Cursor?) throws {
+    let other = overlap.history
+    let archive = HubArchive(workspace.folder, workspace.platform.files)
+    let bundles = try archive.bundles(of: other.name, dataset: store.dataset.name).sorted { $0.number < $1.number }
+    for (number, path) in bundles where number > overlap.generations.lowerBound {
       let bundle = try workspace.reader.read(path, trust: .keys(workspace.trustedKeys(store)), staging: workspace.folder.inbox)
       guard case .changes(let changes) = bundle.manifest.body,
-        try store.digest(of: changes.sequence, in: kin.id) == bundle.digest
+        try store.digest(of: changes.sequence, in: other.id) == bundle.digest
       else { continue }
       var speech = try Speech(of: bundle.manifest, store)
       let isReplayed = try cursor.map { try store.isMerged(bundle.manifest.bundle, before: $0) } ?? true
       var names = try OwnNames(store)
       try bundle.changeLines().each { line in
         if let name = store.renaming(in: line) { names.note(name) }
-        guard let generation = line.generation, kin.generations.contains(generation.rawValue),
+        guard let generation = line.generation, overlap.generations.contains(generation.rawValue),
           let place = store.place(of: line.table), !line.content.isAboutKeys, speech.hasAnythingToSay(in: line)
         else { return }
         let sent = try store.fitted(line, in: place, speech).step(in: store.rows[place].schema)
         let step = names.original(sent, in: place)
         let reference = Place(place: place, key: step.key, generation: generation)
-        guard known[reference]?.last?.kin != kin.id else { return }
-        known[reference, default: []].append(Known(kin: kin.id, step: step, key: sent.key, isReplayed: isReplayed))
+        guard known[reference]?.last?.history != other.id else { return }
+        known[reference, default: []].append(Known(history: other.id, step: step, key: sent.key, isReplayed: isReplayed))
       }
       let base = changes.base ?? changes.chain.first?.sequence ?? .zero
-      covered.formUnion(kin.generations.clamped(to: base.rawValue..<max(base, changes.sequence).rawValue))
-      if number >= kin.generations.upperBound { return }
+      covered.formUnion(overlap.generations.clamped(to: base.rawValue..<max(base, changes.sequence).rawValue))
+      if number >= overlap.generations.upperBound { return }
     }
   }
 
@@ -150,7 +149,7 @@ final class SharedChanges {
   }
 
   private func rest(ofOriginal sent: Step, in place: Int) -> Rest {
-    guard kins.contains(where: { $0.generations.contains(sent.generation.rawValue) }) else { return .all }
+    guard overlaps.contains(where: { $0.generations.contains(sent.generation.rawValue) }) else { return .all }
     let others = others(of: sent, in: place)
     if others.isEmpty { return covered.contains(sent.generation.rawValue) || !addsUp(sent, in: place) ? .all : .unclear }
     // Of several copies, one may have more in common with this change than the others.
@@ -196,7 +195,7 @@ final class SharedChanges {
     for other in others(of: born, in: place) {
       guard case .insert = other.step.change, let key = store.tables[place].singleKey(other.key), !isOther(born, in: place)
       else { continue }
-      return try store.latestKey(of: key, in: place, of: other.kin) ?? key
+      return try store.latestKey(of: key, in: place, of: other.history) ?? key
     }
     return nil
   }

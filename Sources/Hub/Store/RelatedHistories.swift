@@ -7,36 +7,38 @@ import SatchelValues
 /// Histories that began as one device's: those of copies of its folder.
 extension HubStore {
   /// A history with the same beginning as a device's.
-  struct Kin {
+  struct RelatedHistory {
     let id: ReplicaID
-    /// Of the device in whose name its bundles came.
+    /// The name of the device in whose name its bundles came.
     let name: String
     /// The highest of its exports that was merged.
     let merged: SequenceNumber
   }
 
-  func kins(of device: EnrolledDevice) throws -> [Kin] {
-    var found = try branches(of: device.id).map { Kin(id: $0.id, name: device.name, merged: $0.merged) }
-    found += try heirs(of: device.id).map { Kin(id: $0.id, name: $0.name, merged: $0.merged) }
+  func relatedHistories(of device: EnrolledDevice) throws -> [RelatedHistory] {
+    var found = try branches(of: device.id).map { RelatedHistory(id: $0.id, name: device.name, merged: $0.merged) }
+    found += try heirs(of: device.id).map { RelatedHistory(id: $0.id, name: $0.name, merged: $0.merged) }
     guard let former = try device.continues.flatMap({ try self.device($0) }) else { return found }
-    found.append(Kin(id: former.id, name: former.name, merged: former.merged))
-    found += try branches(of: former.id).map { Kin(id: $0.id, name: former.name, merged: $0.merged) }
-    found += try heirs(of: former.id).filter { $0.id != device.id }.map { Kin(id: $0.id, name: $0.name, merged: $0.merged) }
+    found.append(RelatedHistory(id: former.id, name: former.name, merged: former.merged))
+    found += try branches(of: former.id).map { RelatedHistory(id: $0.id, name: former.name, merged: $0.merged) }
+    found += try heirs(of: former.id).filter { $0.id != device.id }.map {
+      RelatedHistory(id: $0.id, name: $0.name, merged: $0.merged)
+    }
     return found
   }
 
-  /// The first export in which two histories differ; nil: they differ in none that is known of both.
-  /// - Parameter links: what a bundle says of its own history, beside what is known of that.
-  func parting(of device: ReplicaID, _ links: [Manifest.Changes.Link], from kin: ReplicaID) throws -> SequenceNumber? {
+  /// The first export in which two histories differ; nil: no export that is known of both differs.
+  /// - Parameter links: the history of the device as a bundle says it, beside what is known of it.
+  func parting(of device: ReplicaID, _ links: [Manifest.Changes.Link], from other: ReplicaID) throws -> SequenceNumber? {
     let known =
       try database.first(
         """
         SELECT min(own.sequence)
         FROM satchel_chain AS own JOIN satchel_chain AS other ON other.sequence = own.sequence
-        WHERE own.device = :device AND other.device = :kin AND other.digest <> own.digest
-        """, ["device": .string(device.text), "kin": .string(kin.text)]
+        WHERE own.device = :device AND other.device = :other AND other.digest <> own.digest
+        """, ["device": .string(device.text), "other": .string(other.text)]
       ) { $0.optionalInteger(0).map { SequenceNumber($0) } } ?? nil
-    let told = try links.first { link in try digest(of: link.sequence, in: kin).map { $0 != link.digest } ?? false }?.sequence
+    let told = try links.first { link in try digest(of: link.sequence, in: other).map { $0 != link.digest } ?? false }?.sequence
     return [known, told].compactMap(\.self).min()
   }
 
