@@ -74,8 +74,9 @@ extension ChangeLine {
   }
 
   /// The same line with another content.
-  public func with(_ content: Content) -> ChangeLine {
-    ChangeLine(table: table, key: key, generation: generation, stamp: stamp, first: first, content: content)
+  public func with(content: Content) -> ChangeLine {
+    ChangeLine(
+      table: table, key: key, generation: generation, stamp: stamp, first: first, content: content, before: before)
   }
 
   /// The step that a device's line tells. Throws words where the line does not fit the table.

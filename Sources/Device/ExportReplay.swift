@@ -229,6 +229,6 @@ extension ChangeLine {
       case .delete(let was): .delete(was: present(was))
       case .row, .gone, .rekey, .block: self.content
       }
-    return with(content)
+    return with(content: content)
   }
 }

@@ -27,7 +27,7 @@ extension HubStore {
       case .row, .gone, .rekey, .block: return line.content
       }
     }
-    return line.with(try content(line))
+    return line.with(content: try content(line))
   }
 
   /// Whether the line has the table's columns in their order, as almost every line does.

@@ -44,7 +44,7 @@ struct Speech {
       case .delete(let was): .delete(was: present(was, of: line.table))
       case .row, .gone, .rekey, .block: line.content
       }
-    return line.with(content)
+    return line.with(content: content)
   }
 
   func present(_ record: ConflictRecord) -> ConflictRecord {
