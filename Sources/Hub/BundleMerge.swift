@@ -71,7 +71,7 @@ struct BundleMerge {
     guard let entry = try bundle.state() else { return nil }
     let outcome = try StateCheck(store: store, device: device, manifest: manifest, changes: changes)
       .run(entry, asked: store.questions(for: device.id))
-    try store.note(outcome, of: device.id, changes, at: now)
+    try store.saveProof(outcome, of: device.id, changes, at: now)
     return try store.proof(of: device.id)
   }
 

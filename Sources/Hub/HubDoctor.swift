@@ -34,10 +34,8 @@ extension HubWorkspace {
   private func differences(_ store: HubStore) throws -> [Finding] {
     try store.devices().filter { $0.state == .active }.compactMap { device in
       guard let proof = try store.proof(of: device.id), proof.result == .differs else { return nil }
-      let tables = proof.differences.map(\.table.text).joined(separator: ", ")
       return Finding(
-        "differs", "\(device.name) has other rows of \(tables) than the hub believes.",
-        hint: "See which: satchel-hub compare \(device.name)")
+        "differs", proof.differenceWords(of: device.name) + ".", hint: "See which: satchel-hub compare \(device.name)")
     }
   }
 

@@ -74,15 +74,6 @@ extension HubTool {
     }
   }
 
-  /// The same where it must be known what differs.
-  static func differenceWords(_ proof: StateProof, of device: String) -> String {
-    let tables = proof.differences.map { difference in
-      let counts = difference.rowsHere == difference.rowsThere ? "" : " (\(difference.rowsThere) rows for \(difference.rowsHere))"
-      return "\(difference.table)\(counts)"
-    }
-    return "\(device) has other rows than the hub believes, in \(tables.joined(separator: ", "))"
-  }
-
   static func json(_ proof: StateProof?) -> JSONValue {
     guard let proof else { return .null }
     return [

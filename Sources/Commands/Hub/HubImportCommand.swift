@@ -94,7 +94,7 @@ extension HubTool {
     if report.released > 0 { text += ", \(Words.count(report.released, "row")) that had waited let in" }
     text += ".\n" + came
     if let proof = report.proof, proof.result == .differs {
-      text += "\(differenceWords(proof, of: report.manifest.from.name)): satchel-hub compare \(report.manifest.from.name)\n"
+      text += "\(proof.differenceWords(of: report.manifest.from.name)): satchel-hub compare \(report.manifest.from.name)\n"
     }
     if report.attachedLost > 0 {
       text +=

@@ -48,7 +48,7 @@ extension HubTool {
     for damage in status.damage { facts.add("Warning", "\(damage.words): writes may have gone by unseen") }
     for entry in status.devices {
       guard let proof = entry.proof, proof.result == .differs else { continue }
-      facts.add("Differs", differenceWords(proof, of: entry.device.name))
+      facts.add("Differs", proof.differenceWords(of: entry.device.name))
     }
     for words in clockWarnings(status, now) { facts.add("Warning", words) }
     let silent = status.devices.map(\.device).filter {

@@ -27,6 +27,15 @@ public struct StateProof: Sendable {
   public let differences: [StateDifference]
   /// Whether the hub asks for the rows that differ, one by one.
   public let isAsking: Bool
+
+  /// The tables in which a device differs, for people.
+  public func differenceWords(of device: String) -> String {
+    let tables = differences.map { difference in
+      let (here, there) = (difference.rowsHere, difference.rowsThere)
+      return here == there ? "\(difference.table)" : "\(difference.table) (\(there) rows for \(here))"
+    }
+    return "\(device) has other rows than the hub believes, in \(tables.joined(separator: ", "))"
+  }
 }
 
 extension HubStore {
@@ -109,8 +118,8 @@ extension HubStore {
       ["device": .string(device.text), "questions": .string(StateEntry.Question.text(of: questions))])
   }
 
-  /// Writes down what came of a comparison.
-  func note(_ outcome: StateCheck.Outcome, of device: ReplicaID, _ changes: Manifest.Changes, at time: Int64) throws {
+  /// Saves the outcome of a comparison of a device's rows.
+  func saveProof(_ outcome: StateCheck.Outcome, of device: ReplicaID, _ changes: Manifest.Changes, at time: Int64) throws {
     let before = try proof(of: device)
     var (result, words, differences) = (StateProof.Result.verified, String?.none, [StateDifference]())
     switch outcome.result {
