@@ -29,7 +29,7 @@ extension DeviceSchema {
         ORDER BY entry DESC)
       """)
     try database.execute("ALTER TABLE satchel_exports ADD COLUMN base INTEGER")
-    try Capture.addFirstStamps(in: database)
+    try Capture.addFirstWriteColumns(in: database)
     for table in [formerEpochs, broughtEmissions, estrangement] { try database.execute(table) }
   }
 }

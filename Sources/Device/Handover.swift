@@ -20,7 +20,7 @@ public struct SealedChanges: Sendable {
 /// that.
 struct Handover {
   private let session: DeviceSession
-  private let former: String
+  private let formerUser: String
 
   private var database: Database { _read { yield session.database } }
 
@@ -28,7 +28,7 @@ struct Handover {
   init?(_ session: DeviceSession, to manifest: Manifest) throws {
     guard Name(manifest.user) != Name(session.state.user), try !session.workspace.keys.areDiscarded() else { return nil }
     self.session = session
-    former = session.state.user
+    formerUser = session.state.user
   }
 
   /// The app wrote something after the export that was to be sealed.
@@ -59,7 +59,7 @@ struct Handover {
     let unnamed = try takeRowsBack()
     // The sealed export has told of them.
     try database.run("UPDATE satchel_rekeyed SET known = 1")
-    return (try changes > 0 ? session.sealedChanges(of: former, changes) : nil, unnamed)
+    return (try changes > 0 ? session.sealedChanges(of: formerUser, changes) : nil, unnamed)
   }
 
   private func isAnythingPending() throws -> Bool {

@@ -53,9 +53,9 @@ struct EmissionPlan {
     }
     let owed = try store.owed(to: device.id)
     number = max(max(device.emitted, device.proved).next, store.identity.firstEmission)
-    // Who gets somebody else's device gets everything: with a full bundle those go that brought the former user's rows.
-    let isOneUsers = emissions.allSatisfy { Name($0.user) == Name(user.name) }
-    let proved = full || !isOneUsers ? nil : emissions.first { $0.number == device.proved }
+    // A user who takes over a device gets a full bundle. It ends the emissions that brought the former user's rows.
+    let areForThisUser = emissions.allSatisfy { Name($0.user) == Name(user.name) }
+    let proved = full || !areForThisUser ? nil : emissions.first { $0.number == device.proved }
     if let proved {
       extent = .delta
       let changed = try store.changed(after: proved.cursor, device: device.id, marks: emissions.map(\.cursor))

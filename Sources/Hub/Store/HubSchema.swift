@@ -1,10 +1,15 @@
 /// The hub's own tables, beside those of capture, of conflicts, of blocks and the ledger.
 enum HubSchema {
   static let all = [
-    hub, epochs, setBack, users, devices, formerKeys, revoked, log, emissions, emissionSets, owed, chain, branches, rekeyed,
-    HubStore.attachments, HubStore.received, HubStore.files, HubStore.removedElements, HubStore.lostEmissions,
-    HubStore.formerUsers,
-    HubStore.awaitedEmissions, declared, HubStore.proofs, HubStore.differentRows,
+    // The hub, and who is there.
+    hub, epochs, setBack, users, devices, formerKeys, revoked, HubStore.formerUsers,
+    // What devices delivered.
+    log, chain, branches, rekeyed, HubStore.removedElements,
+    // What devices are sent.
+    emissions, emissionSets, owed, declared, HubStore.lostEmissions, HubStore.awaitedEmissions,
+    // What devices have.
+    HubStore.proofs, HubStore.differentRows,
+    HubStore.attachments, HubStore.received, HubStore.files,
   ]
 
   private static let hub = """

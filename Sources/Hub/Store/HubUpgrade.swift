@@ -40,7 +40,7 @@ extension HubSchema {
         WHERE direction = 'in' AND kind = 'changes' AND verdict = 'imported' AND at = satchel_rekeyed.at
           AND peer = (SELECT name FROM satchel_devices WHERE id = satchel_rekeyed.device))
       """)
-    try Capture.addFirstStamps(in: database)
+    try Capture.addFirstWriteColumns(in: database)
     for table in [
       epochs, setBack, declared, HubStore.formerUsers, HubStore.removedElements, HubStore.lostEmissions,
       HubStore.awaitedEmissions,
