@@ -277,7 +277,7 @@ public struct SealedBundle: Sendable {
 }
 
 extension Manifest {
-  /// What stands above every bundle's signature: no byte of a bundle is anyone's to choose.
+  /// The comment above the signature of every bundle. It is fixed, so that no byte of a bundle is free to choose.
   static let untrustedComment = "signature of B2SUMS in a Satchel bundle"
 
   /// What the signature says in plain sight. It names the key, so that whoever meets the sender for the first time can check the

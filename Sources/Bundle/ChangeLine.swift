@@ -38,7 +38,7 @@ public struct ChangeLine: Hashable, Sendable {
   public let first: FirstWrite?
   public let content: Content
   /// From the hub: the first eight bytes of the digests that the row may have on the device, one for each emission on which the device may
-  /// be; nil stands for a row that is not there. Empty: the hub does not say.
+  /// be; nil: the row may be missing there. Empty: the hub does not say.
   public var before: [UInt64?] = []
 
   public init(

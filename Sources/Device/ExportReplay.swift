@@ -71,7 +71,7 @@ struct ExportReplay {
 
   // MARK: the exports in their order
 
-  /// Makes the database one that has made these exports.
+  /// Makes the database as if it had made these exports.
   func begin() throws {
     // The hub's rows were taken whatever got past a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")

@@ -10,7 +10,7 @@ import SatchelWorkspace
 final class ScopeApplier {
   private let session: DeviceSession
   private let tables: [RowTable]
-  /// Where to look for this device's pending changes, by table. A table without any is missing: nobody writes here until the import is done.
+  /// Where to look for this device's pending changes, by table. A table without any is missing: no app writes here until the import is done.
   private let pending: [Name: PreImageLookup]
   /// Rows that another row's UNIQUE value kept out; they are tried again when all others are in.
   private var blocked: [Blocked] = []
@@ -98,7 +98,7 @@ final class ScopeApplier {
     }
   }
 
-  /// Keeps a row that nobody saw becoming what it is, before the hub's row takes its place.
+  /// Keeps a row whose last write was not captured, before the hub's row takes its place.
   private func keepUnseen(_ local: Row?, key: RowKey, met hub: Row?, in rows: RowTable) throws {
     guard let record = try session.record(ofUnseen: local, key: key, met: hub, in: rows.schema) else { return }
     try keep(record)
@@ -138,14 +138,14 @@ final class ScopeApplier {
     for entry in blocked { try entry.table.write(nil, over: try entry.table.row(entry.key), key: entry.key) }
     let rivals = try blocked.map { try $0.table.rivals(of: $0.row, in: session.database) }
     for (entry, own) in zip(blocked, rivals) {
-      // A row that stands in the way of several gives way to them all.
+      // A row that blocks several others gives way to them all.
       let isFair = own.count == 1 && zip(blocked, rivals).filter { $0.table === entry.table && $1 == own }.count == 1
       if isFair, try keepOut(entry, for: own[0]) { continue }
       try enter(entry)
     }
     blocked = []
     try takeBackForbidden()
-    // A row that goes may leave others behind, and one that comes back may hang on another one.
+    // A row that goes may leave children behind, and a row that comes back may need a parent.
     var isSettled = false
     while !isSettled {
       let (children, parents) = try (orphans.find(in: session.database), deletedParents.find(in: session.database))
@@ -182,8 +182,8 @@ final class ScopeApplier {
     written += 1
   }
 
-  /// Takes pending changes back that hang a row on one that has just left: what the hub says of the row stands, and they are kept as
-  /// conflicts, as those of a row that leaves are.
+  /// Takes pending changes back that hang a row on a row that has just left. The row becomes what the hub says, and the
+  /// changes are kept as conflicts, as the changes of a row that leaves are.
   private func takeBack(_ orphan: Orphans.Orphan) throws {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }

@@ -86,8 +86,8 @@ struct BundleMerge {
     }
   }
 
-  /// Milliseconds by which the device's clock runs ahead; below zero, by which it is at least behind: a bundle is not older than the one on
-  /// which it stands. How long it was on its way does not count.
+  /// Milliseconds by which the device's clock runs ahead; below zero, by which it is at least behind: a bundle is not older than the hub's bundle on
+  /// which it was made. How long it was on its way does not count.
   private func skew(at now: Int64) throws -> Int64 {
     guard let made = UTCTime.milliseconds(of: manifest.created) else { return 0 }
     if made > now { return made - now }
@@ -195,7 +195,7 @@ struct BundleMerge {
     let generation: Generation
   }
 
-  /// Closes the conflicts that the device's user decided. The first decision to reach the hub stands.
+  /// Closes the conflicts that the device's user decided. The first decision to reach the hub counts.
   private func takeResolutions(
     _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ now: Int64
   ) throws -> (resolved: Int, late: [LateRow]) {
@@ -219,7 +219,7 @@ struct BundleMerge {
     return (resolved, late)
   }
 
-  /// Keeps a change of a table that has left the dataset, for somebody to see to. Returns how many conflicts are new.
+  /// Keeps a change of a table that has left the dataset, for a person to decide. Returns how many conflicts are new.
   private func takeDeparted(
     _ line: ChangeLine, _ device: EnrolledDevice, _ speech: Speech, latest: Stamp, _ now: Int64
   ) throws -> Int {

@@ -84,7 +84,7 @@ struct EmissionPlan {
     migrations = try VersionTable.migrations(after: oldest, in: store.database)
     carriesDefinition = proved == nil || emissions.contains { $0.version != store.dataset.version }
 
-    // A file that somebody moved away, and of which nobody has heard since, is like a stick that was lost.
+    // A file that was moved away, and that no device has confirmed since, is like a stick that was lost.
     guard !full, let last, last.isWritten, try last.number <= device.proved || isKept(last.file) else {
       isNothingNew = false
       return

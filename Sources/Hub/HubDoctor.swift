@@ -41,8 +41,7 @@ extension HubWorkspace {
 
   /// Makes capture anew where it was damaged, and gives every change that went by unseen what makes it the hub's own change.
   ///
-  /// Throws where something stands in the way that only a person can mend, or where it cannot be known what changed; then nothing is
-  /// changed.
+  /// Throws and changes nothing if only a person can mend an obstacle, or if it cannot be known what changed.
   public func repair() throws -> DoctorReport {
     try locked {
       var report = DoctorReport()

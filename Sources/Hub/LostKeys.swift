@@ -34,7 +34,7 @@ extension HubStore {
     }
   }
 
-  /// Whether the row that is here under a key has the natural key of the one that the lost time had under it.
+  /// Whether the row under a key here has the natural key of the row under that key in the lost time.
   private func isSameThing(_ fields: [Field], _ key: Value, in place: Int) throws -> Bool {
     let schema = tables[place].schema
     guard let here = try rows[place].row(RowKey([key])) else { return false }

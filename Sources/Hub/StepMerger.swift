@@ -8,8 +8,8 @@ import SatchelWorkspace
 
 /// Merges the steps of one bundle into the hub's rows, inside the caller's transaction.
 ///
-/// Steps are taken one after the other. A row that something stands in the way of waits until all others are in and is tried again
-/// as long as that helps; rows that wait for one another are then tried together; what is left becomes conflicts.
+/// Steps are taken one after the other. A row that cannot be written yet waits until all others are in, and is tried
+/// again as long as that helps. Rows that wait for one another are then tried together. Steps that remain become conflicts.
 final class StepMerger {
   let store: HubStore
   let scope: ScopeStore
@@ -28,7 +28,7 @@ final class StepMerger {
   var waiting: [RowReference: [Pending]] = [:]
   var order: [RowReference] = []
   var parents = FoundParents()
-  /// Whether any change of the device waits from before; nil: nobody has asked yet.
+  /// Whether any change of the device waits from before; nil: it was not looked up yet.
   private var holdsAny: Bool?
 
   private(set) var tally = RowTally()
@@ -68,14 +68,15 @@ final class StepMerger {
 
   struct Pending {
     let step: Step
-    /// Somebody decided this conflict before the device's decision came: the hub's row stands.
+    /// This conflict was decided before the device's decision came: the hub's row stays as it is.
     let decided: Bool
     /// Which changes of the log are none of others', where these are not those of the whole bundle.
     var own: OwnChanges?
   }
 
-  /// - Parameter decided: somebody decided this conflict before the device's decision came: the hub's row stands.
-  /// - Parameter shared: writes of copies of the device on which this one builds.
+  /// - Parameters:
+  ///   - decided: this conflict was decided before the device's decision came: the hub's row stays as it is.
+  ///   - shared: writes of copies of the device on which this one builds.
   func take(
     _ step: Step, in place: Int, decided: Bool = false, after shared: Set<SharedWrite> = []
   ) throws {
@@ -133,7 +134,7 @@ final class StepMerger {
 
   // MARK: one step
 
-  /// Takes a step, or notes why it is not taken. Returns what stands in its way where that may change.
+  /// Takes a step, or notes why it is not taken. Returns its obstacle if that may go away.
   private func attempt(_ sent: Pending, in place: Int) throws -> Obstacle? {
     let found = try scope.find(sent.step.key, in: place)
     let hub = found?.row
@@ -215,7 +216,7 @@ final class StepMerger {
       by: store.rows[place].rules.forChange(step.change, first: step.first))
   }
 
-  /// Keeps a change of which nobody can say how much of it a copy of the device has delivered.
+  /// Keeps a change of which a copy of the device has delivered an unknown part.
   func keepUnclear(_ step: Step, in place: Int) throws {
     guard case .update(let changes) = step.change else { return }
     let winners = Dictionary(uniqueKeysWithValues: changes.map { ($0.column, Winner.hub) })
@@ -233,7 +234,7 @@ final class StepMerger {
 
   struct NotAllowed: Error {}
 
-  /// - Parameter change: the one that leads from the hub's row to `row`.
+  /// - Parameter change: leads from the hub's row to `row`.
   func write(_ change: Change, to row: Row?, over hub: Row?, key: RowKey, in place: Int) throws {
     let rows = store.rows[place]
     // What refers to it may now refer to nothing.
@@ -251,7 +252,7 @@ final class StepMerger {
     }
   }
 
-  /// Whether the row as it is to be may be one that the user may not make.
+  /// Whether the user may lack the right to make the row as it is to be.
   private func needsCheck(_ row: Row?, over hub: Row?, in place: Int) throws -> Bool {
     guard let row else { return false }
     return try hub.map { try scope.mayDiffer($0, row, in: place) } ?? true
@@ -275,7 +276,7 @@ final class StepMerger {
     let state: ConflictState
     switch (obstacle.kind, step.change) {
     case _ where obstacle.isHeld: state = .held
-    // A row waits for its parent; what becomes of children whose parent was to go is for somebody to see to.
+    // A row waits for its parent. If a parent was to go, a person decides about its children.
     case (.foreignKey, .insert), (.foreignKey, .update): state = .held
     case (.foreignKey, .delete): state = .open
     default: state = stateOfLoss(by: try verdict(on: step, against: met, in: place))

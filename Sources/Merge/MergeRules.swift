@@ -35,7 +35,7 @@ public struct OthersChanges: Sendable {
   public enum Judge: Sendable {
     /// The table's policies: it is known that the device did not see the other value.
     case policies
-    /// The stamps: the hub was set back, and the device may have seen the other value, or one that the hub has lost. A change that knew
+    /// The stamps: the hub was set back, and the device may have seen the other value, or a value that the hub has lost. A change that knew
     /// another change has the greater stamp, so it wins in whatever order they come.
     case stamps
   }
@@ -85,7 +85,7 @@ extension MergeRules {
     MergeRules(table: .hub, columns: schema.columns.map { _ in .winner(.hub) }, grain: .column)
   }
 
-  /// Rules by which somebody decides wherever values differ.
+  /// Rules by which a person decides wherever values differ.
   public static func manual(_ schema: TableSchema) -> MergeRules {
     MergeRules(table: .manual, columns: schema.columns.map { _ in .winner(.manual) }, grain: .column)
   }
@@ -100,7 +100,7 @@ extension MergeRules {
     others.judge == .stamps && !others.disputed.contains(column) ? .newest : winner(of: column)
   }
 
-  /// Who wins a column that both sides changed and whose values cannot be one: of two that cannot be added up, somebody chooses.
+  /// The policy of a column that both sides changed and whose values cannot be combined. A person chooses between values that cannot be added up.
   func winner(of column: Int) -> Policy {
     if grain == .row { return table }
     if case .winner(let policy) = columns[column] { return policy }

@@ -35,7 +35,7 @@ public func rebase(
     moved.append(image.with(row: row))
     guard let change = pending[image.generation] else { continue }
     if row == nil, case .delete(let was) = change {
-      // Gone, or out of sight: the hub hears of the deletion all the same. It may bring a row back that somebody saw go.
+      // Gone, or out of sight: the deletion is sent to the hub all the same. It may bring back a row whose deletion was seen.
       moved = moved.map { $0.with(row: was, isGone: true) }
       continue
     }
@@ -50,7 +50,7 @@ public func rebase(
 }
 
 extension OthersChanges {
-  /// What others did to a row, as the values tell from which a change started: what is different by now, somebody else has changed.
+  /// What others did to a row, as the values tell from which a change started: a value that differs by now was changed by another writer.
   /// - Parameter stamp: of the row's newest change.
   public static func difference(meeting change: Change, onto row: Row?, at stamp: Stamp) -> OthersChanges {
     var others = OthersChanges(newest: stamp)

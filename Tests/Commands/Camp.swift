@@ -102,7 +102,7 @@ final class Camp {
     run(words, [], false) { runDeviceTool($0, console: $1) }
   }
 
-  /// Runs the device's tool where somebody types passwords, or where variables are set.
+  /// Runs the device's tool where a person types passwords, or where variables are set.
   func device(_ name: String, typing secrets: [String], environment: [String: String] = [:], _ words: String...) -> Outcome {
     let console = CollectingConsole(secrets: secrets, environment: environment)
     let code = runDeviceTool(["-C", path(name)] + words, console: console)
@@ -139,7 +139,7 @@ final class Camp {
     self.device(device, "sync", path("stick"))
   }
 
-  /// Makes a backup, with a copy of the keys as somebody keeps one.
+  /// Makes a backup, with a copy of the keys as an operator keeps one.
   func backUp(_ name: String = "monday.satchel") throws {
     #expect(hub("backup", path(name)).code == 0)
     try copy("hub/keys", to: "safe")

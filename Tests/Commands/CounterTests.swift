@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Counters and sets whose differences count: a decision takes nobody's addition away, and rows that meet without a known beginning are not
+/// Counters and sets whose differences count: a decision takes no addition away, and rows that meet without a known beginning are not
 /// added up.
 @Suite("Counters and sets that people decide about")
 struct CounterTests {

@@ -4,7 +4,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// What somebody may not see, told in no other way.
+/// Values that a user may not see are not told in another way either.
 @Suite("Sight")
 struct SightTests {
   let camp: Camp

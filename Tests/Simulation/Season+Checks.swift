@@ -58,7 +58,7 @@ extension Season {
     }
   }
 
-  /// What comes with a bundle is nobody's own change here.
+  /// Rows that come with a bundle do not count as changed here.
   /// - Parameter before: nil: there was no database.
   func checkCaptured(_ app: FieldApp?, before: Set<RowName>?, by parcel: Parcel) throws {
     guard let app, let before, let row = try app.captured().subtracting(before).min() else { return }
@@ -201,7 +201,7 @@ extension Season {
     if let twice { throw Wrong("one change of \(twice) was taken with two bundles") }
   }
 
-  /// Where both sides wrote the same, nobody disagrees. Returns words where a conflict says so all the same.
+  /// Both sides that wrote the same do not disagree. Returns words if a conflict says that they do.
   private static func agreement(in record: ConflictRecord) -> String? {
     guard record.kind == .updateUpdate, let hub = record.hubValues, let device = record.deviceValues else { return nil }
     for winner in record.winners {
@@ -244,7 +244,7 @@ extension Season {
     try [admin().dump()] + devices.map { try $0.app()?.dump() ?? [:] }
   }
 
-  /// Of every database's tables those that only a bundle changes, or somebody who writes.
+  /// The tables of every database that change only by a bundle or by an app.
   func results() throws -> [[String: [String]]] {
     try dumps().map { $0.filter { ["sites", "visits", "counters", "satchel_conflicts", "satchel_devices"].contains($0.key) } }
   }
@@ -259,7 +259,7 @@ extension Season {
     for parcel in everMade where current.contains(parcel.from) && current.contains(parcel.device ?? "hub") {
       if try files.kind(parcel.path) != nil { try deliver(parcel) }
     }
-    // What nobody had carried yet proved that there was another hub: then all agree once more.
+    // A bundle that was not carried before proved that there was another hub: then all agree once more.
     if try epoch != hub.status().epoch { return try settle() }
     if let change = Self.firstChange(before, try dumps()) { throw Wrong("importing again changed \(change)") }
   }
@@ -310,7 +310,7 @@ extension Season {
 
   private static func isAboutRights(_ kind: ConflictKind) -> Bool { kind == .forbidden || kind == .revoked }
 
-  /// Whatever order the bundles of several devices come in, the same rows are in disagreement. Whether somebody has to decide may depend on it: an
+  /// Whatever order the bundles of several devices come in, the same rows are in disagreement. Whether a person has to decide may depend on it: an
   /// update that the policy prefers to a delete cannot bring the row back.
   private func checkOrder() throws {
     var parcels: [[Parcel]] = []

@@ -13,7 +13,7 @@ struct LogEntry {
   /// JSON of the values that it wrote, which few ask for; nil: it deleted the row.
   let setText: [UInt8]?
   let was: [Field]?
-  /// nil: somebody at the hub.
+  /// nil: a person or an app at the hub.
   let device: String?
   let user: String
   /// In which it came; nil: in none.

@@ -15,7 +15,7 @@ public struct RekeyedRow: Hashable, Sendable {
 }
 
 extension HubStore {
-  /// The rows of a device's that it knows by another key than the hub while it stands on this emission, in the order of tables and keys.
+  /// The rows of a device's that it knows by another key than the hub while it is on this emission, in the order of tables and keys.
   /// - Parameter sealed: bundles whose rows the device does not have any more.
   func rekeyed(of device: ReplicaID, at received: EmissionNumber, but sealed: Set<String> = []) throws -> [RekeyedRow] {
     try database.all(
@@ -81,7 +81,7 @@ extension HubStore {
     return RekeyedRow(table: table, old: old, new: new, told: told, entry: database.lastInsertRowID)
   }
 
-  /// The key of the row that is the same thing to people as `row`: the only one that has its natural key, where the user may see and change
+  /// The key of the row that is the same thing to people as `row`: the only row with its natural key, where the user may see and change
   /// it; nil where there is none. It may be the row's own.
   func twin(of row: Row, in place: Int, for scope: ScopeStore) throws -> Value? {
     let (table, key) = (tables[place], tables[place].schema.key(of: row))
@@ -105,7 +105,7 @@ extension HubStore {
     return max(try table.greatestKey(in: database), numbered, given ?? 0, blocks)
   }
 
-  /// Whether a row of somebody's got this key from the hub, be the row there or not.
+  /// Whether the row of any device got this key from the hub, be the row there or not.
   func isGiven(_ key: Value, in place: Int) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_rekeyed WHERE table_name = :table AND new_key = :key",
