@@ -51,13 +51,17 @@ struct ArchivedBundles {
     }
   }
 
-  /// The emission on which the device stood when it made an export.
+  /// The emission on which the device stood when it made an export; zero: it was in an earlier epoch.
   func stood(_ sequence: SequenceNumber) throws -> EmissionNumber {
     let bundle = try export(sequence)
     guard case .changes(let changes) = bundle.manifest.body else {
       throw Self.incomplete("\(bundle.manifest.fileName) is no export")
     }
-    return changes.received
+    return received(changes)
+  }
+
+  func received(_ changes: Manifest.Changes) -> EmissionNumber {
+    changes.epoch == session.state.epoch ? changes.received : .zero
   }
 
   /// Whether a bundle of the hub's is a full one, told by its manifest alone.

@@ -126,6 +126,8 @@ extension DeviceSession {
     // A file that somebody moved away, and of which nobody has heard since, is like a stick that was lost.
     let isKept = try platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
     guard last.isWritten, isKept || last.sequence <= state.acknowledged else { return false }
+    // A hub that was put back to an earlier epoch learns by the next export that there is a newer one.
+    if last.received == .zero { return false }
     // As long as what a former user wrote is on its way, the hub's answers to it need no answer.
     let isSealed = state.sealed == last.sequence && last.sequence > state.acknowledged
     if try !isSealed && hasHeardAnything(since: last.received) { return false }

@@ -71,7 +71,7 @@ enum DeviceSchema {
       sequence INTEGER PRIMARY KEY,
       bundle TEXT NOT NULL,
       digest TEXT NOT NULL,       -- of its B2SUMS
-      received INTEGER NOT NULL,  -- the emission on which it stood
+      received INTEGER NOT NULL,  -- the emission on which it stood; 0: it was in an earlier epoch
       created INTEGER NOT NULL,   -- milliseconds since 1970
       file TEXT NOT NULL,         -- its name in the outbox, later in bundles/sent
       written INTEGER NOT NULL,   -- 1: the file is there and safe

@@ -57,7 +57,7 @@ struct Recollection {
         """,
         [
           "sequence": .integer(sequence.rawValue), "bundle": .string(bundle.manifest.bundle.text),
-          "digest": .string(bundle.digest.hexadecimal), "received": .integer(changes.received.rawValue),
+          "digest": .string(bundle.digest.hexadecimal), "received": .integer(bundles.received(changes).rawValue),
           "created": .integer(bundle.manifest.stamp.milliseconds), "file": .string(bundle.manifest.fileName),
           "base": changes.base.map { .integer($0.rawValue) } ?? .null,
         ])

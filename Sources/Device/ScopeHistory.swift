@@ -97,6 +97,8 @@ extension DeviceSession {
   /// Notes that a new epoch begins. The caller saves the state.
   func begin(_ scope: Manifest.Scope) throws {
     try workspace.noteFormer([state.epoch], in: database)
+    // Numbers of another epoch say nothing in this one.
+    try database.run("UPDATE satchel_exports SET received = 0")
     state.epoch = scope.epoch
     // What the hub had acknowledged before and lacks now says nothing, or was given up.
     state.acknowledged = scope.acknowledged

@@ -172,7 +172,8 @@ extension Season {
       if report.verdict == .collected || report.recovery != nil { news += 1 }
       try checkCaptured(admin(), before: captured, by: parcel)
       say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
-    } catch let refusal as Refusal where refusal.reason == "gap" && presence.isRestored {
+    } catch let refusal as Refusal where refusal.reason == "gap" && (presence.isRestored || hasFormerUser(parcel.from)) {
+      // It came before those on which it builds.
       say("hub refuses \(parcel.name): gap")
     } catch let refusal as Refusal where refusal.reason == "wrong-kind" && (presence.isRestored || parts) {
       say("hub refuses \(parcel.name): it knows it")
@@ -182,6 +183,11 @@ extension Season {
       say("hub refuses \(parcel.name) of a lost device: \(refusal.reason)")
     }
     try checkResurrection(before: before, after: Set(admin().rows().keys), by: parcel)
+  }
+
+  /// What a device's former user wrote travels in files of its own, which later exports do not contain.
+  private func hasFormerUser(_ name: String) -> Bool {
+    devices.contains { $0.name == name && formerUsers[$0.index] > 0 }
   }
 
   /// Of a bundle whose bytes are not its own nothing is taken, and nothing is written.

@@ -191,7 +191,8 @@ extension Season {
       epoch: state.epoch, number: EmissionNumber(state.received.rawValue + Int64(1 + random.below(2_000))), after: state.received,
       extent: .delta, acknowledged: random.once(in: 2) ? state.sequence : state.acknowledged)
     scope.follows = try digest(onWhich: device).map { [.init(number: state.received, digest: $0)] }
-    let known = try device.app()?.sites() ?? []
+    // The line of a thief says nothing of what was there: a write that no trigger saw would go unnoticed.
+    let known = try (device.app()?.sites() ?? []).filter { !unseen.contains(RowName(table: "sites", id: $0.id)) }
     var lines = [(ExactText(Self.falseWords), Int64(random.below(20)))]
     if let site = known.randomElement(using: &random) { lines.append((site.id, site.zone)) }
     return try sign(scope, for: device, platform) { draft in
