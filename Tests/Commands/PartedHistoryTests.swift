@@ -36,6 +36,27 @@ struct PartedHistoryTests {
     }
   }
 
+  @Test("a hub that was put back to an earlier epoch learns it from a device whose former user's changes are on their way")
+  func earlierEpoch() throws {
+    try camp.carry("tablet")
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'of ann')")
+    try copyHub()
+    #expect(camp.hub("device", "set", "tablet", "--user", "ben").code == 0)
+    func emit() throws {
+      #expect(camp.hub("emit", "--device", "tablet").code == 0)
+      let bundle = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
+      let imported = camp.device("tablet", "import", bundle)
+      #expect(imported.code == 0, "\(imported.error)")
+    }
+    try emit()
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    try emit()
+    try putBackHub()
+    try camp.carry("tablet")
+    let status = try camp.hub("status", "--json").json
+    #expect(status["set_back"] != nil && status["set_back"] != .null, "\(status)")
+  }
+
   /// The office writes twice in the time that will be lost. Each device has another one of the two.
   private func loseTwoNames() throws {
     try copyHub()
