@@ -103,6 +103,21 @@ public struct BundleDraft: ~Copyable {
     try addLines(.migrations) { line in for migration in migrations { try line(migration) } }
   }
 
+  /// Copies what a verified bundle says of rows, decisions and attached files.
+  public mutating func addContents(of bundle: borrowing VerifiedBundle) throws {
+    for entry in bundle.entryList {
+      guard entry.name.isBlob || [.changes, .resolutions, .attachments].contains(entry.name), let source = bundle.path(of: entry.name)
+      else { continue }
+      let path = folder.file(entry.name.fileName)
+      try platform.files.copy(source, to: path, mode: 0o644)
+      entries.append(try staged(entry.name, at: path))
+    }
+    counts[.changes] = bundle.manifest.changes
+    counts[.resolutions] = bundle.manifest.resolutions
+    counts[.attachments] = bundle.manifest.attachments
+    require(Set(bundle.manifest.critical).subtracting([.state, .continues]))
+  }
+
   /// Adds a database that was built at `path`, which must lie in this draft's folder.
   public mutating func addSnapshot(at path: String) throws {
     entries.append(try staged(.snapshot, at: path))

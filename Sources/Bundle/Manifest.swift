@@ -125,6 +125,9 @@ public struct Manifest: Hashable, Sendable {
     public var proof: EmissionProof?
     /// Emissions of earlier histories that the device has and the hub is not known to have: their files come beside this bundle.
     public var brings: [Digest] = []
+    /// The digest of the export of the device's former name that this one is, signed once more under the present one; nil: it is none.
+    /// By this digest other exports name it in their chains.
+    public var original: Digest?
 
     public static let longestChain = 256
 

@@ -65,6 +65,7 @@ extension Manifest.Changes {
       }
     }
     if !brings.isEmpty { members.append(.init(name: "brings", value: brings.json)) }
+    if let original { members.append(.init(name: "original", value: .string(original.hexadecimal))) }
     return members
   }
 }

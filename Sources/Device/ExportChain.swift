@@ -7,16 +7,21 @@ import SatchelWorkspace
 extension DeviceSession {
   /// The exports from the last acknowledged one on, by which the hub can tell that they all come from one history.
   func chain(before sequence: SequenceNumber) throws -> [Manifest.Changes.Link] {
+    try chain(from: state.acknowledged, before: sequence)
+  }
+
+  /// The exports from `first` on, at most the newest `longestChain`.
+  func chain(from first: SequenceNumber, before sequence: SequenceNumber) throws -> [Manifest.Changes.Link] {
     try database.all(
       """
       SELECT sequence, digest
       FROM satchel_exports
-      WHERE sequence >= :acknowledged AND sequence < :sequence
+      WHERE sequence >= :first AND sequence < :sequence
       ORDER BY sequence DESC
       LIMIT :longest
       """,
       [
-        "acknowledged": .integer(state.acknowledged.rawValue), "sequence": .integer(sequence.rawValue),
+        "first": .integer(first.rawValue), "sequence": .integer(sequence.rawValue),
         "longest": .integer(Int64(Manifest.Changes.longestChain)),
       ]
     ) { row -> Manifest.Changes.Link in

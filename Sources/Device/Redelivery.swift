@@ -44,8 +44,10 @@ extension DeviceSession {
     }
     _ = try broughtFiles()
     for export in missing {
-      let target = Paths.join(folder.outbox, Paths.name(of: export.path))
-      if export.path != target { try platform.files.copy(export.path, to: target, mode: 0o644) }
+      let target = Paths.join(folder.outbox, fileName(ofExport: export.sequence))
+      if export.manifest.from.id != state.id {
+        try FormerExports(self).signAgain(export.path, as: target)
+      } else if export.path != target { try platform.files.copy(export.path, to: target, mode: 0o644) }
     }
     return report
   }
@@ -74,8 +76,9 @@ extension DeviceSession {
     let own = try workspace.ownKeys()
     var kept: [KeptExport] = []
     var reached = merged
-    for sequence in try sequences(after: merged) {
-      guard let path = try archive.place(ofOutgoing: "\(outgoingPrefix)\(sequence).satchel"),
+    let former = try formerExports(after: merged)
+    for sequence in Set(try sequences(after: merged)).union(former.keys).sorted() {
+      guard let path = try archive.place(ofOutgoing: fileName(ofExport: sequence)) ?? former[sequence],
         let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(own)),
         case .changes(let changes) = manifest.body
       else { continue }
@@ -93,6 +96,14 @@ extension DeviceSession {
     return kept
   }
 
+  /// The files of exports under a former name of this device's, where such may be needed: the present name has none of those numbers.
+  private func formerExports(after merged: SequenceNumber) throws -> [SequenceNumber: String] {
+    guard workspace.configuration.former ?? workspace.configuration.continues != nil, merged < state.acknowledged else { return [:] }
+    return try FormerExports(self).files(after: merged)
+  }
+
+  private func fileName(ofExport sequence: SequenceNumber) -> String { "\(outgoingPrefix)\(sequence).satchel" }
+
   /// By their files: a database that was made anew does not know of what was exported before it.
   func sequences(after merged: SequenceNumber) throws -> [SequenceNumber] {
     try archive.outgoing(outgoingPrefix).filter { $0 > merged.rawValue }.map { SequenceNumber($0) }
@@ -101,7 +112,7 @@ extension DeviceSession {
   /// The exports in the outbox that a restored hub lacks, in their order.
   func redelivery() throws -> [String] {
     guard let restored = state.restored else { return [] }
-    return try exports(after: restored).map { Paths.join(folder.outbox, Paths.name(of: $0.path)) }
+    return try exports(after: restored).map { Paths.join(folder.outbox, fileName(ofExport: $0.sequence)) }
       .filter { try platform.files.kind($0) == .file }
   }
 }

@@ -112,20 +112,18 @@ extension DeviceWorkspace {
 
   /// What a request says of the device that this one was; nil: it was none.
   func continuation() throws -> Manifest.Continuation? {
-    guard let former = configuration.continues else { return nil }
+    guard let former = configuration.continues ?? configuration.former else { return nil }
     let session = try session()
     return .init(
       device: former, acknowledged: session.state.acknowledged, received: session.state.received,
-      chain: try session.chain(before: session.state.sequence.next))
+      // A hub that was put back knows less than it acknowledged.
+      chain: try session.chain(from: .zero, before: session.state.sequence.next))
   }
 
   /// The hub has answered this device under its new name: it is a device as any other.
   func noteAnswer() throws {
     guard configuration.continues != nil else { return }
-    let settled = WorkspaceConfiguration(
-      role: .device, dataset: configuration.dataset, id: configuration.id, name: configuration.name,
-      database: configuration.database, incarnation: configuration.incarnation)
-    try platform.files.replace(folder.configuration, mode: 0o644, contents: settled.bytes)
+    try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.answered.bytes)
   }
 }
 

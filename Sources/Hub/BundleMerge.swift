@@ -122,7 +122,7 @@ struct BundleMerge {
     let merger = try StepMerger(
       store, device: device, own: own, scope: scope, bundle: manifest.bundle, base: base, echo: echo, now: now)
     var speech = try Speech(of: manifest, store)
-    let shared = try SharedChanges(workspace, store, device, changes, bundle.digest, base: base.cursor)
+    let shared = try SharedChanges(workspace, store, device, changes, changes.identity(bundle.digest), base: base.cursor)
     let keys = try DeviceKeys(
       scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, speech)
     try keys.settle(bundle, at: now)

@@ -14,6 +14,8 @@ public struct WorkspaceConfiguration: Sendable {
   public let incarnation: Incarnation?
   /// The device that this one was, until the hub answers it under its new name; nil: it was none, or has its answer.
   public let continues: ReplicaID?
+  /// The device that this one was before it got its present name; nil: it was none.
+  public let former: ReplicaID?
   /// Whether rows of this device's own wait for the first bundle of its hub, to join with the hub's.
   public let joins: Bool
   /// The device that this one was at a hub that it left, until the next hub's first bundle comes; nil: it left none.
@@ -21,7 +23,7 @@ public struct WorkspaceConfiguration: Sendable {
 
   public init(
     role: Role, dataset: String, id: ReplicaID, name: String, database: String, incarnation: Incarnation?,
-    continues: ReplicaID? = nil, joins: Bool = false, leaves: ReplicaID? = nil
+    continues: ReplicaID? = nil, former: ReplicaID? = nil, joins: Bool = false, leaves: ReplicaID? = nil
   ) {
     self.role = role
     self.dataset = dataset
@@ -30,6 +32,7 @@ public struct WorkspaceConfiguration: Sendable {
     self.database = database
     self.incarnation = incarnation
     self.continues = continues
+    self.former = former
     self.joins = joins
     self.leaves = leaves
   }
@@ -38,7 +41,13 @@ public struct WorkspaceConfiguration: Sendable {
   public func with(joins: Bool, leaves: ReplicaID?) -> WorkspaceConfiguration {
     WorkspaceConfiguration(
       role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation, continues: continues,
-      joins: joins, leaves: leaves)
+      former: former, joins: joins, leaves: leaves)
+  }
+
+  /// The same device, which its hub has answered under its present name.
+  public var answered: WorkspaceConfiguration {
+    WorkspaceConfiguration(
+      role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation, former: continues ?? former)
   }
 
   private static let maximumBytes = 64 << 10
@@ -55,6 +64,7 @@ public struct WorkspaceConfiguration: Sendable {
     ]
     if let incarnation { members.append(.init(name: "incarnation", value: .string(incarnation.text))) }
     if let continues { members.append(.init(name: "continues", value: .string(continues.text))) }
+    if let former { members.append(.init(name: "former", value: .string(former.text))) }
     if joins { members.append(.init(name: "joins", value: true)) }
     if let leaves { members.append(.init(name: "leaves", value: .string(leaves.text))) }
     return JSONValue.object(members).prettyBytes
@@ -92,7 +102,8 @@ public struct WorkspaceConfiguration: Sendable {
     if role == .device && incarnation == nil { return nil }
     self.init(
       role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
-      continues: document["continues"]?.stringValue.flatMap { ReplicaID($0) }, joins: document["joins"] == true,
+      continues: document["continues"]?.stringValue.flatMap { ReplicaID($0) },
+      former: document["former"]?.stringValue.flatMap { ReplicaID($0) }, joins: document["joins"] == true,
       leaves: document["leaves"]?.stringValue.flatMap { ReplicaID($0) })
   }
 

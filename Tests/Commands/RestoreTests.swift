@@ -68,6 +68,40 @@ import Testing
     #expect(camp.hub("doctor").code == 0)
   }
 
+  @Test("what a device delivered after the backup comes back under the name that it got since", arguments: [true, false])
+  func renewed(isRestoredFirst: Bool) throws {
+    try carry("tablet")
+    try backUp()
+    try write("tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'of the lost time')")
+    try carry("tablet")
+    if isRestoredFirst { try restore() }
+    #expect(camp.hub("device", "revoke", "tablet").code == 0)
+    try enrol("tablet", asking: "renew", "--name", "second", "--request", camp.path("second.request"))
+    if !isRestoredFirst {
+      try carry("tablet", rounds: 2)
+      try restore()
+      try enrol("tablet", asking: "keys", "request", camp.path("second.request"))
+    }
+    try write("tablet", "INSERT INTO reviews VALUES ('n2', 'lake', 'ann', 3, 'since')")
+    for name in ["tablet", "phone", "tablet"] { try carry(name, rounds: 2) }
+    for database in [office, "tablet/data.sqlite"] {
+      #expect(try reviews(database).contains("n1|3|of the lost time\nn2|3|since"), "\(database)")
+    }
+    #expect(try camp.rows(office, "SELECT count(*) FROM satchel_conflicts") == "0")
+    for outcome in [camp.device("tablet", "doctor"), camp.hub("doctor"), camp.hub("audit")] {
+      #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
+    }
+  }
+
+  /// Lets a device in that asks for it by this command.
+  private func enrol(_ device: String, asking words: String...) throws {
+    let asked = camp.deviceAnywhere(["-C", camp.path(device)] + words + ["--json"])
+    let fingerprint = try #require(try asked.json["fingerprint"]?.stringValue, "\(asked.error)")
+    let request = camp.path("second.request")
+    let enrolled = camp.hub("device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint)
+    #expect(enrolled.code == 0, "\(enrolled.error)")
+  }
+
   @Test("what a device delivered after the backup comes back from bundles/sent, with what it wrote since on top")
   func redelivery() throws {
     try carry("tablet")

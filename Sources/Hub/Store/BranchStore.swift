@@ -109,7 +109,7 @@ extension HubStore {
     let own = Branch(id: former.id, parted: former.merged, merged: former.merged)
     let known = try ([own] + branches).map { ($0, try common(continuation.chain, with: $0.id)) }
     let (branch, highest) = known.max { $0.1 ?? .zero < $1.1 ?? .zero } ?? (own, nil)
-    device.merged = min(highest ?? continuation.acknowledged, branch.merged)
+    device.merged = try min(highest ?? reach(of: continuation, into: branch.id), branch.merged)
     try save(device)
     if branch.id != former.id { try takeOver(branch, by: device.id) }
     try inherit(from: former, upTo: min(device.merged, branch.parted), by: device.id, at: continuation.received)
@@ -118,6 +118,12 @@ extension HubStore {
   /// The highest export that a chain and a history have in common; nil: none is known.
   private func common(_ chain: [Manifest.Changes.Link], with history: ReplicaID) throws -> SequenceNumber? {
     try chain.last { try digest(of: $0.sequence, in: history) == $0.digest }?.sequence
+  }
+
+  /// How far a device's own history may be that of `history`, where they are not known to have an export in common.
+  private func reach(of continuation: Manifest.Continuation, into history: ReplicaID) throws -> SequenceNumber {
+    let other = try continuation.chain.first { link in try digest(of: link.sequence, in: history).map { $0 != link.digest } ?? false }
+    return other.map { min(SequenceNumber($0.sequence.rawValue - 1), continuation.acknowledged) } ?? continuation.acknowledged
   }
 
   private func takeOver(_ branch: Branch, by device: ReplicaID) throws {

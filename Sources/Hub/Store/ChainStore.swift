@@ -53,5 +53,10 @@ extension HubStore {
 
 extension Manifest.Changes {
   /// The exports that a bundle names, itself included, in their order.
-  func links(with digest: Digest) -> [Link] { chain + [Link(sequence: sequence, digest: digest)] }
+  /// - Parameter digest: of the bundle's B2SUMS.
+  func links(with digest: Digest) -> [Link] { chain + [Link(sequence: sequence, digest: identity(digest))] }
+
+  /// The digest by which a device's history knows this export.
+  /// - Parameter digest: of the bundle's B2SUMS.
+  func identity(_ digest: Digest) -> Digest { original ?? digest }
 }

@@ -1,0 +1,75 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What a device exported under a former name, for a hub that was restored or set back to before it had that.
+///
+/// A device that got a new name goes on with its history, and its numbers. Its former key is not believed any more, or its former name is
+/// another copy's. So it signs what it exported once more, under its present name, and says which export it was.
+struct FormerExports {
+  private let session: DeviceSession
+
+  init(_ session: DeviceSession) { self.session = session }
+
+  private var files: any FileSystem { session.platform.files }
+
+  /// The files of the exports after `merged`, by their numbers: each is what the database knows to have been exported.
+  func files(after merged: SequenceNumber) throws -> [SequenceNumber: String] {
+    let keys = try session.workspace.ownKeys()
+    var found: [SequenceNumber: String] = [:]
+    let folder = session.folder.sent
+    for name in try files.list(folder) where name.hasSuffix(".satchel") && !name.hasPrefix(session.outgoingPrefix) {
+      let path = Paths.join(folder, name)
+      guard let identity = try session.workspace.reader.identityIfSound(of: path, trust: .keys(keys)),
+        case .changes(let changes) = identity.manifest.body, identity.manifest.from.id != session.state.id,
+        changes.sequence > merged, try digest(of: changes.sequence) == identity.digest.hexadecimal
+      else { continue }
+      found[changes.sequence] = path
+    }
+    return found
+  }
+
+  private func digest(of sequence: SequenceNumber) throws -> String? {
+    try session.database.first(
+      "SELECT digest FROM satchel_exports WHERE sequence = :sequence", ["sequence": .integer(sequence.rawValue)]
+    ) { $0.text(0) }
+  }
+
+  /// Writes the export at `path` once more, signed with the present key.
+  func signAgain(_ path: String, as target: String) throws {
+    let (workspace, state) = (session.workspace, session.state)
+    let bundle = try workspace.reader.read(path, trust: .keys(workspace.ownKeys()), staging: session.folder.inbox)
+    guard case .changes(let changes) = bundle.manifest.body else { return }
+    var draft = try BundleDraft(in: session.folder.outbox, platform: session.platform)
+    try draft.addContents(of: bundle)
+    var records: [ConflictRecord] = []
+    try bundle.eachConflict { record in
+      records.append(record)
+      if record.device == bundle.manifest.from.id { records[records.count - 1].device = state.id }
+    }
+    try draft.addConflicts(records)
+    var manifest = again(bundle.manifest, changes, original: changes.original ?? bundle.digest)
+    manifest.recipient = try workspace.keys.recipient()
+    manifest.understands = bundle.manifest.understands
+    let sealed = try draft.seal(manifest, with: workspace.keys.signing())
+    let recipients = try Encryption.asTheDatasetSays.recipients(
+      state.hubRecipient, name: state.hubName, session.dataset, workspace.keys)
+    try files.rename(draft.write(sealed, for: recipients), to: target)
+  }
+
+  private func again(_ manifest: Manifest, _ former: Manifest.Changes, original: Digest) -> Manifest {
+    let state = session.state
+    var changes = Manifest.Changes(
+      epoch: former.epoch, incarnation: state.incarnation, received: former.received, sequence: former.sequence,
+      chain: former.chain, lost: former.lost)
+    (changes.base, changes.proof, changes.original) = (former.base, former.proof, original)
+    return Manifest(
+      bundle: BundleID(random: session.platform.random.bytes(16)), dataset: manifest.dataset, version: manifest.version,
+      from: .init(id: state.id, name: state.name), to: manifest.to, user: manifest.user, created: manifest.created,
+      stamp: manifest.stamp, changes: manifest.changes, conflicts: manifest.conflicts, resolutions: manifest.resolutions,
+      body: .changes(changes))
+  }
+}
