@@ -221,18 +221,16 @@ extension DeviceSession {
     let disputes = Dictionary(grouping: records, by: \.key)
     var settled = sent
     for (key, own) in sent {
-      let generations = Set(own.images.map(\.generation))
-      let disputes = disputes[key, default: []].filter { $0.kind == .unique || generations.contains($0.generation) }
+      let disputes = disputes[key, default: []].filter { dispute in
+        dispute.kind == .unique || own.images.contains { dispute.isAbout($0) }
+      }
       if disputes.isEmpty { continue }
       if disputes.contains(where: { $0.kind == .unique }) {
         settled[key] = nil
       } else if table.rules.merge == .row {
-        let lost = Set(disputes.filter(\.isLost).map(\.generation))
         let row = try known.row(key)
-        settled[key] =
-          generations.isSubset(of: lost)
-          ? SentRow(
-            images: own.images.map { $0.with(row: row) }, row: row) : nil
+        let areLost = own.images.allSatisfy { image in disputes.contains { $0.isLost && $0.isAbout(image) } }
+        settled[key] = areLost ? SentRow(images: own.images.map { $0.with(row: row) }, row: row) : nil
       }
     }
     return settled
@@ -265,4 +263,9 @@ extension DeviceSession {
 extension ConflictRecord {
   /// Whether nothing of the device's change stands.
   fileprivate var isLost: Bool { winners.isEmpty ? rowWinner == .hub : winners.allSatisfy { $0.winner == .hub } }
+}
+
+extension ConflictRecord {
+  /// Whether the change that lost is the one that an export tells. The app may have written the row again in the same generation.
+  fileprivate func isAbout(_ image: PreImage) -> Bool { generation == image.generation && stamp >= image.stamp }
 }

@@ -106,7 +106,7 @@ extension DeviceSession {
   }
 
   /// The digests of the bundles of this number that were imported here.
-  private func digests(ofImported number: EmissionNumber) throws -> [Digest] {
+  func digests(ofImported number: EmissionNumber) throws -> [Digest] {
     try database.all(
       """
       SELECT digest

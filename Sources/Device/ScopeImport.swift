@@ -151,7 +151,10 @@ extension DeviceSession {
     }
     try archive.keep(path, as: manifest.fileName)
     do { return try body() } catch {
-      try platform.files.remove(copy)
+      // A commit that failed to be synced may be there all the same.
+      if let known = try? digests(ofImported: EmissionNumber(manifest.number)), !known.contains(digest) {
+        try platform.files.remove(copy)
+      }
       throw error
     }
   }

@@ -107,6 +107,24 @@ import Testing
     #expect(try !reviews("office.sqlite").contains("r1"))
   }
 
+  @Test("a row that was written again after it lost is no unseen change in a database that was made anew")
+  func writtenAgainAfterItLost() throws {
+    let camp = try Camp()
+    try camp.open(
+      "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES ('1', '-', '-');",
+      Camp.definition(#"{"t": {"conflict": "manual", "merge": "row"}}"#), devices: ["tablet"])
+    let data = "tablet/data.sqlite"
+    try camp.sql(data, "UPDATE t SET b = 'lost'")
+    try camp.sql("office.sqlite", "UPDATE t SET a = 'office'")
+    try camp.answer("tablet", full: true)
+    try camp.sql(data, "UPDATE t SET a = 'again'")
+    _ = try camp.export("tablet")
+    try camp.remove(data)
+    try camp.answer("tablet", full: true)
+    #expect(try camp.rows(data, "SELECT a, b FROM t") == "again|-")
+    #expect(try camp.rows(data, "SELECT kind FROM satchel_conflicts") == "update/update")
+  }
+
   @Test("a bundle of the hub's that comes after a later one is old, and takes nothing back")
   func stale() throws {
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")

@@ -18,8 +18,10 @@ struct HubCopy {
 extension Season {
   static let secondHub = "second-hub"
 
+  /// Two copies of one hub never draw the same random numbers.
   private func hubPlatform() -> Platform {
-    Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(everMade.count) ^ 0x636f_7079))
+    openings += 1
+    return Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(openings) << 32 ^ 0x636f_7079))
   }
 
   private func copyHub(to place: String) throws {

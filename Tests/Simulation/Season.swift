@@ -37,6 +37,8 @@ final class Season {
   /// How many users each device has had before its present one.
   var formerUsers = [Int](repeating: 0, count: Season.devices)
   var mail: [Parcel] = []
+  /// How often a copy of the hub was opened.
+  var openings = 0
   var everMade: [Parcel] = []
   /// What each name of a bundle stands for.
   var contents: [String: Digest] = [:]
