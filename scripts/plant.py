@@ -4,7 +4,8 @@ lets it hunt for each of them.
 
     scripts/plant.py [NAME ...]        all of them, or those that are named
 
-A mistake with "tests" is looked for by these tests, in a build for debugging: what it does, no season shows.
+A mistake with "tests" is looked for by these tests, in a build for debugging: what it does, no season shows. A rare one
+has "first", the season with which the hunt begins.
 
 Prints a table of what was found, and after how many seasons. Ends with 1 where one was not found within the seasons that SEASONS
 says (1000). The package itself stays as it is: no switch is in what users run.
@@ -62,11 +63,11 @@ def build(*words):
     subprocess.run(["swift", "build", "--package-path", copy, *words], check=True, stdout=sys.stderr)
 
 
-def hunt(environment):
-    """Plays seasons. Returns what was found, and in words."""
+def hunt(environment, first):
+    """Plays seasons from `first` on. Returns what was found, and in words."""
     simulate = copy.parent / "build/release/simulate"
     run = subprocess.run(
-        [simulate, "hunt", os.environ.get("SEASONS", "1000")], env=environment, capture_output=True, text=True)
+        [simulate, "hunt", os.environ.get("SEASONS", "1000"), str(first)], env=environment, capture_output=True, text=True)
     words = run.stdout.strip().splitlines()[-1] if run.stdout.strip() else f"the simulator died: {run.returncode}"
     return run.returncode == 0, words
 
@@ -94,7 +95,7 @@ def main():
     missed = 0
     for mistake in chosen:
         environment = dict(os.environ, SATCHEL_PLANTED=mistake["name"], SWIFT_DETERMINISTIC_HASHING="1")
-        found, words = test(mistake["tests"], environment) if "tests" in mistake else hunt(environment)
+        found, words = test(mistake["tests"], environment) if "tests" in mistake else hunt(environment, mistake.get("first", 0))
         missed += not found
         print(f"{mistake['name']:28} {words}", flush=True)
     print(f"{len(chosen) - missed} of {len(chosen)} mistakes were found")

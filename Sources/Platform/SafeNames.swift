@@ -24,6 +24,8 @@ extension FileSystem {
       // It may be a link to a folder, and a folder whose names nobody may read is one too.
       do throws(PlatformError) { _ = try list(path) } catch .missing { throw .notADirectory(path: path) } catch .permissionDenied
       {}
+      // Who made it may have been killed before its name was safe. Where nobody may look, it is no folder of ours.
+      do throws(PlatformError) { try syncDirectory(Paths.parent(of: path)) } catch .permissionDenied {}
       return
     }
     try syncDirectory(Paths.parent(of: path))
