@@ -7,6 +7,8 @@ public struct CaptureDamage: Sendable {
   public enum Kind: String, Sendable {
     /// Triggers are gone or are not as capture made them.
     case triggers
+    /// The app's table was made anew, with the columns that it had.
+    case remade
     /// The table has other columns than were captured.
     case columns
     /// A table of Satchel's own, in which changes are kept, is gone.
@@ -66,8 +68,13 @@ extension Capture {
         kind: .key, table: table.name, words: "the table \(table.name) has another PRIMARY KEY than was captured",
         hint: "Give the table its old key back, or keep this database aside and have the device provisioned anew.")
     }
+    let isMadeAnew = try table.isMadeAnew(in: database)
     if let words = mapping.words {
-      return CaptureDamage(kind: .columns, table: table.name, words: "the table \(table.name) \(words)", hint: nil)
+      let verb = isMadeAnew ? "was made anew and " : ""
+      return CaptureDamage(kind: .columns, table: table.name, words: "the table \(table.name) \(verb)\(words)", hint: nil)
+    }
+    if isMadeAnew {
+      return CaptureDamage(kind: .remade, table: table.name, words: "the table \(table.name) was made anew", hint: nil)
     }
     let missing = try missingTriggers(in: database, tables: [table])
     if missing.isEmpty { return nil }
@@ -105,6 +112,18 @@ extension Capture {
 }
 
 extension TrackedTable {
+  /// Whether the app made the table anew since capture was made around it: SQLite lists it behind the table of writes then. An ALTER
+  /// TABLE leaves a table where it is, and VACUUM keeps the order.
+  public func isMadeAnew(in database: borrowing Database) throws -> Bool {
+    try database.first(
+      """
+      SELECT own.rowid > writes.rowid
+      FROM sqlite_schema AS own JOIN sqlite_schema AS writes ON writes.type = 'table' AND writes.name = :writes
+      WHERE own.type = 'table' AND own.name = :table
+      """, ["table": .string(name.text), "writes": .string(names.writes.text)]
+    ) { $0.integer(0) != 0 } ?? false
+  }
+
   /// The table of pre-images; nil where it is gone, or lacks what tells to which generation each belongs.
   func saved(in database: borrowing Database) throws -> TableShape? {
     guard let before = try database.tableShape(names.before) else { return nil }

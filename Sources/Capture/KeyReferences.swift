@@ -66,6 +66,9 @@ extension TrackedTable {
     return try database.first("SELECT max(\(quoted(schema.columns[alias]))) FROM \(quoted(name))") { $0.integer(0) } ?? 0
   }
 
+  /// The table in which this one's pre-images lie.
+  public var savedName: Name { names.before }
+
   /// The greatest number that ever was a key here, as far as this database knows; 0 where there was none.
   public func greatestKey(in database: borrowing Database) throws -> Int64 {
     guard let alias = info.rowidAlias else { return 0 }

@@ -25,7 +25,9 @@ extension DeviceWorkspace {
         }
         let session = try examined()
         report.add(session.damage)
-        try report.check(session.database, at: databasePath)
+        for finding in try session.lostCounts() { report.add(finding) }
+        try report.checkFile(session.database, at: databasePath)
+        try report.checkReferences(in: session.database)
         try session.examine(&report)
       } catch { try report.add(failure(error)) }
       return report
@@ -36,7 +38,7 @@ extension DeviceWorkspace {
   ///
   /// Throws where something stands in the way that only a person can mend, or where it cannot be known what changed; then nothing is
   /// changed.
-  /// - Parameter missing: what becomes of rows that are not in a file which was made anew.
+  /// - Parameter missing: what becomes of rows that are not in a file or a table which was made anew.
   public func repair(missing: MissingRows = .putBack) throws -> DoctorReport {
     try locked {
       var report = DoctorReport()
@@ -57,7 +59,7 @@ extension DeviceWorkspace {
       if let newest = try session.unknownExport() {
         if !session.damage.isEmpty {
           // First what went by unseen in the copy, where it stands.
-          do { try session.repair(&report) } catch let error as WorkspaceError where error.reason == "no-history" {
+          do { try session.repair(missing, &report) } catch let error as WorkspaceError where error.reason == "no-history" {
             throw WorkspaceError.damagedOldCopy(session.damage[0])
           }
           if ending == .takeBack {
@@ -76,7 +78,7 @@ extension DeviceWorkspace {
           return report
         }
       }
-      try session.repair(&report)
+      try session.repair(missing, &report)
       report.isRepaired = true
       return report
     }
@@ -99,6 +101,7 @@ extension DeviceWorkspace {
   private func failure(_ error: any Error) throws -> Finding {
     switch error {
     case let error as WorkspaceError: return Finding(error)
+    case let error as TriggerError: return Finding(error)
     case let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase:
       return Finding(
         "corrupt", "The database \(databasePath) is damaged: \(error.message).",
@@ -126,9 +129,15 @@ extension DeviceSession {
     if let highest = try unknownExport() {
       report.add(oldCopy(highest, hint: nil))
       if damage.isEmpty { return }
-      do { report.add(try database.writeTransaction(.takeBack) { try reinstallAndCompare() }, of: tables) } catch let error
-        as WorkspaceError where error.reason == "no-history"
-      { report.add(Finding(WorkspaceError.damagedOldCopy(damage[0]))) }
+      do {
+        let remade = try remadeTables()
+        let changes = try transaction(.takeBack, puttingBack: remade) {
+          try reinstallAndCompare(puttingBack: remade, &report)
+        }
+        report.add(changes, of: tables)
+      } catch let error as WorkspaceError where error.reason == "no-history" {
+        report.add(Finding(WorkspaceError.damagedOldCopy(damage[0])))
+      }
       return
     }
     for name in try staleFiles() { report.add(Finding("stale-file", "bundles/outbox/\(name) needs no carrying any more.")) }
@@ -158,7 +167,10 @@ extension DeviceSession {
     }
     do {
       // Capture is made anew where it has to be, what was written is sorted in, all is looked at, and taken back.
-      let changes = try database.writeTransaction(.takeBack) { try reinstallAndCompare() }
+      let remade = try remadeTables()
+      let changes = try transaction(.takeBack, puttingBack: remade) {
+        try reinstallAndCompare(puttingBack: remade, &report)
+      }
       report.add(changes, of: tables)
     } catch let error as WorkspaceError where error.reason == "no-history" { report.add(Finding(error)) }
   }
@@ -170,13 +182,17 @@ extension DeviceSession {
       hint: hint)
   }
 
-  fileprivate func repair(_ report: inout DoctorReport) throws {
-    let changes = try database.writeTransaction(workspace.ending) {
-      let changes = try reinstallAndCompare()
+  fileprivate func repair(_ missing: MissingRows, _ report: inout DoctorReport) throws {
+    let remade = try missing == .putBack ? remadeTables() : []
+    for finding in try lostCounts() { report.add(finding) }
+    let changes = try transaction(workspace.ending, puttingBack: remade) {
+      let changes = try reinstallAndCompare(puttingBack: remade, &report)
+      for table in tables { try table.resumeCount(for: state.id, in: database) }
       try save(changes)
       return changes
     }
     report.add(changes, of: tables)
+    try report.checkReferences(in: database)
     for name in try staleFiles() { report.add(Finding("stale-file", "bundles/outbox/\(name) needed no carrying any more.")) }
     if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
   }
@@ -189,51 +205,6 @@ extension DeviceSession {
         changes, of: table, generation: generation,
         stamp: { try Capture.tick(now: platform.clock.milliseconds(), in: database) }, in: database)
     }
-  }
-
-  func reinstallAndCompare() throws -> [UnseenChange] {
-    if damage.isEmpty {
-      try Capture.settle(tables, in: database)
-    } else {
-      let mappings = try Capture.reinstall(in: database, tables: tables, generation: Generation(state.sequence.rawValue))
-      for (table, mapping) in mappings { try RenamedColumns.followInConflicts(mapping, of: table, database: database) }
-    }
-    let history = try DeviceHistory(self, at: stand())
-    var changes: [UnseenChange] = []
-    for table in tables {
-      guard let known = history.known.table(table.name) else { continue }
-      let comparison = UnseenChanges(
-        of: table, known: known, sent: try settled(history.sent[table.name, default: [:]], in: known),
-        unsent: history.unsent, generation: try Capture.generation(in: database))
-      try comparison.find(in: database) { changes.append($0) }
-    }
-    return changes
-  }
-
-  /// What must have become of the last export's changes, as far as bundles tell.
-  ///
-  /// They do not of rows that had to give way to another row's UNIQUE value. Where whole rows meet, an export does not tell which other columns
-  /// the hub had changed by then; but what lost is a conflict, and left the hub's row.
-  private func settled(_ sent: [RowKey: SentRow], in known: KnownTable) throws -> [RowKey: SentRow] {
-    let table = known.table
-    let records = try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
-      .filter { $0.device == state.id && $0.table == table.name }
-    let disputes = Dictionary(grouping: records, by: \.key)
-    var settled = sent
-    for (key, own) in sent {
-      let disputes = disputes[key, default: []].filter { dispute in
-        dispute.kind == .unique || own.images.contains { dispute.isAbout($0) }
-      }
-      if disputes.isEmpty { continue }
-      if disputes.contains(where: { $0.kind == .unique }) {
-        settled[key] = nil
-      } else if table.rules.merge == .row {
-        let row = try known.row(key)
-        let areLost = own.images.allSatisfy { image in disputes.contains { $0.isLost && $0.isAbout(image) } }
-        settled[key] = areLost ? SentRow(images: own.images.map { $0.with(row: row) }, row: row) : nil
-      }
-    }
-    return settled
   }
 
   /// Exports in the outbox that the hub has.
@@ -258,14 +229,4 @@ extension DeviceSession {
       } ?? false
     }
   }
-}
-
-extension ConflictRecord {
-  /// Whether nothing of the device's change stands.
-  fileprivate var isLost: Bool { winners.isEmpty ? rowWinner == .hub : winners.allSatisfy { $0.winner == .hub } }
-}
-
-extension ConflictRecord {
-  /// Whether the change that lost is the one that an export tells. The app may have written the row again in the same generation.
-  fileprivate func isAbout(_ image: PreImage) -> Bool { generation == image.generation && stamp >= image.stamp }
 }

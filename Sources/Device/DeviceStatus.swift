@@ -72,6 +72,8 @@ public struct DeviceStatus: Sendable {
     public let brought: Int
     /// Rows whose key holds NULL: they are not kept in step.
     public let namelessRows: [(table: Name, count: Int64)]
+    /// Tables whose new rows get keys from outside of this device's range, in words.
+    public let lostCounts: [String]
     /// For each table whose keys come from a range of this device's own: the range, and how many of it are left.
     public let blocks: [(block: KeyBlock, left: Int64, isShort: Bool)]
     public let attachments: Attachments
@@ -126,7 +128,9 @@ extension DeviceSession {
 
   fileprivate func status() throws -> DeviceStatus.Current {
     // What was captured of a table that has other columns by now cannot be read before it is repaired.
-    let readable = tables.filter { table in !damage.contains { $0.table == table.name && $0.kind != .triggers } }
+    let readable = tables.filter { table in
+      !damage.contains { $0.table == table.name && ![.triggers, .remade].contains($0.kind) }
+    }
     // To read what was written it is sorted, and left as it was.
     let steps = try database.writeTransaction(.takeBack) {
       try Capture.settle(readable, in: database)
@@ -143,6 +147,7 @@ extension DeviceSession {
       redelivery: try state.restored.map { try sequences(after: $0) } ?? [],
       estrangement: try estrangement(), sealed: try sealedChanges(), brought: try brought().count,
       namelessRows: nameless.filter { $0.count > 0 },
+      lostCounts: try tables.compactMap { try $0.lostCount(for: state.id, in: database) },
       blocks: try tables.filter { $0.rules.keys == .blocks }.compactMap { table in
         guard let block = try BlockTable.newest(of: table.name, for: state.id, in: database) else { return nil }
         let next = try table.nextKey(in: database)

@@ -6,14 +6,6 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What becomes of rows that are known, and are not in a file which was made anew.
-public enum MissingRows: Sendable {
-  /// They are put back: that they are not there does not mean that anybody deleted them.
-  case putBack
-  /// They were deleted before the file was made.
-  case deleted
-}
-
 /// A database that another program put in the place of this device's: it has the dataset's tables, and nothing of Satchel's.
 ///
 /// The signed bundles tell what the device knew, what it told, and what every row was; the file tells what the rows are.
@@ -74,13 +66,7 @@ struct ReplacedFile {
     try session.database.execute("PRAGMA ignore_check_constraints = ON")
     try session.database.applyTransaction(ending, to: tables.map(\.name)) {
       try recollect(session)
-      var changes = try session.reinstallAndCompare()
-      let gone = changes.filter { if case .delete = $0.change { true } else { false } }
-      if missing == .putBack, !gone.isEmpty {
-        try putBack(gone, session)
-        report.restored += tables.map { DoctorReport.Unseen($0.name, gone) }.filter { $0.total > 0 }
-        changes = try session.reinstallAndCompare()
-      }
+      let changes = try session.reinstallAndCompare(puttingBack: missing == .putBack ? tables : [], &report)
       try session.save(changes)
       report.add(changes, of: tables)
     }
@@ -134,18 +120,6 @@ struct ReplacedFile {
       let bundle = try bundles.emission(number)
       return try bundles.scope(of: bundle.manifest).acknowledged
     }.max() ?? .zero
-  }
-
-  private func putBack(_ changes: [UnseenChange], _ session: DeviceSession) throws {
-    for table in session.tables {
-      let rows = try RowTable(table, in: session.database)
-      for case (let key, .delete(let was)) in changes.filter({ $0.table == table.name }).map({ ($0.key, $0.change) }) {
-        do { try rows.write(was, over: nil, key: key) } catch let error as SQLiteError where error.kind == .unique {
-          // The file has its UNIQUE value in a row of its own: then that row is what became of it.
-          continue
-        }
-      }
-    }
   }
 }
 

@@ -17,15 +17,21 @@ extension HubWorkspace {
         report.add(store.damage)
         if let found = try store.setBack() { report.add(Finding("set-back", found.words, hint: SetBack.wayOut)) }
         if let fault = try clockFault(store) { report.add(Finding("clock", fault.words, hint: ClockFault.wayOut)) }
-        try report.check(store.database, at: databasePath)
+        try report.checkFile(store.database, at: databasePath)
+        try report.checkReferences(in: store.database)
         if store.damage.contains(where: { !$0.isRepairable }) { return report }
-        let changes = try store.writeTransaction(.takeBack) { try reinstallAndCompare(store) }
+        let remade = try remadeTables(store)
+        let changes = try transaction(store, .takeBack, puttingBack: remade) {
+          try reinstallAndCompare(store, puttingBack: remade, &report)
+        }
         report.add(changes, of: store.tables)
         for finding in try audit(store).findings { report.add(finding) }
         for finding in try differences(store) { report.add(finding) }
       } catch let error as WorkspaceError { report.add(Finding(error)) } catch let error as SQLiteError
         where error.kind == .corrupt || error.kind == .notADatabase
-      { report.add(DoctorReport.broken(databasePath, error.message)) }
+      { report.add(DoctorReport.broken(databasePath, error.message)) } catch let error as TriggerError {
+        report.add(Finding(error))
+      }
       return report
     }
   }
@@ -42,7 +48,8 @@ extension HubWorkspace {
   /// Makes capture anew where it was damaged, and gives every change that went by unseen what makes it the hub's own change.
   ///
   /// Throws and changes nothing if only a person can mend an obstacle, or if it cannot be known what changed.
-  public func repair() throws -> DoctorReport {
+  /// - Parameter missing: what becomes of rows that are not in a table which was made anew.
+  public func repair(missing: MissingRows = .putBack) throws -> DoctorReport {
     try locked {
       var report = DoctorReport()
       try report.check(folder, keys, platform: platform)
@@ -52,11 +59,13 @@ extension HubWorkspace {
       if let fault = try clockFault(store) {
         report.add(Finding("clock", "\(fault.words) What it shows now is taken to be right."))
       }
-      let changes = try store.writeTransaction(ending) {
+      let remade = try missing == .putBack ? remadeTables(store) : []
+      let changes = try transaction(store, ending, puttingBack: remade) {
         try acceptClock(store)
-        return try repair(store)
+        return try repair(store, puttingBack: remade, &report)
       }
       report.add(changes, of: store.tables)
+      try report.checkReferences(in: store.database)
       report.isRepaired = true
       return report
     }
@@ -71,14 +80,31 @@ extension HubWorkspace {
     try store.restampWrites(at: now)
   }
 
-  private func repair(_ store: HubStore) throws -> [UnseenChange] {
+  /// The tables that an app made anew since capture was made.
+  private func remadeTables(_ store: HubStore) throws -> [TrackedTable] {
+    try store.tables.filter { try $0.isMadeAnew(in: store.database) }
+  }
+
+  /// Rows that are put back are written as they are.
+  private func transaction<T>(
+    _ store: HubStore, _ ending: Ending, puttingBack remade: [TrackedTable], _ body: () throws -> T
+  ) throws -> T {
+    if remade.isEmpty { return try store.writeTransaction(ending, body) }
+    try store.database.execute("PRAGMA ignore_check_constraints = ON")
+    return try store.applyTransaction(ending, body)
+  }
+
+  private func repair(
+    _ store: HubStore, puttingBack remade: [TrackedTable], _ report: inout DoctorReport
+  ) throws -> [UnseenChange] {
     if store.damage.isEmpty, try !hasBase(store) {
       // The rows as they are are all that anybody knows: from now on it is known what they were.
       try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
       if ending == .takeBack { return [] }
       try writeBase(store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
     }
-    let changes = try reinstallAndCompare(store)
+    let changes = try reinstallAndCompare(store, puttingBack: remade, &report)
+    for table in store.tables { try table.resumeCount(for: store.identity.id, in: store.database) }
     for table in store.tables {
       try UnseenChanges.save(
         changes, of: table, generation: .zero,
@@ -87,7 +113,21 @@ extension HubWorkspace {
     return changes
   }
 
-  private func reinstallAndCompare(_ store: HubStore) throws -> [UnseenChange] {
+  private func reinstallAndCompare(
+    _ store: HubStore, puttingBack remade: [TrackedTable], _ report: inout DoctorReport
+  ) throws -> [UnseenChange] {
+    try reinstall(store)
+    let changes = try compare(store)
+    var restored: [(table: Name, count: Int)] = []
+    for table in remade {
+      let count = try LackingRows(of: table, among: changes, in: store.database).putBack(in: store.database)
+      if count > 0 { restored.append((table.name, count)) }
+    }
+    report.restored += restored
+    return restored.isEmpty ? changes : try compare(store)
+  }
+
+  private func reinstall(_ store: HubStore) throws {
     if store.damage.isEmpty {
       try Capture.settle(store.tables, in: store.database)
     } else {
@@ -100,7 +140,6 @@ extension HubWorkspace {
         try RenamedColumns.followInConflicts(mapping, of: table.name, database: store.database)
       }
     }
-    return try compare(store)
   }
 
   private func compare(_ store: HubStore) throws -> [UnseenChange] {

@@ -104,6 +104,28 @@ extension TrackedTable {
     return last == Int64.max ? last : last + 1
   }
 
+  /// That SQLite hands out keys from below this replica's range, in words; nil: it does not. The count goes with a table that is dropped.
+  public func lostCount(for replica: ReplicaID, in database: borrowing Database) throws -> String? {
+    guard rules.keys == .blocks, let block = try BlockTable.newest(of: name, for: replica, in: database) else { return nil }
+    let next = try nextKey(in: database)
+    if next >= block.first { return nil }
+    return "new rows of \(name) get keys from \(next) on, and the keys for this database are \(block.first) to \(block.last)"
+  }
+
+  /// Makes SQLite go on in this replica's range where it has lost the count: behind every key of it that is known here.
+  public func resumeCount(for replica: ReplicaID, in database: borrowing Database) throws {
+    guard try lostCount(for: replica, in: database) != nil, let alias = info.rowidAlias,
+      let block = try BlockTable.newest(of: name, for: replica, in: database)
+    else { return }
+    let key = quoted(schema.columns[alias])
+    let used = try database.first(
+      "SELECT max(\(key)) FROM \(quoted(savedName)) WHERE \(key) BETWEEN :first AND :last",
+      ["first": .integer(block.first), "last": .integer(block.last)]
+    ) { $0.optionalInteger(0) }
+    let next = (used ?? nil).map { min($0, block.last) + 1 } ?? block.first
+    try count(from: KeyBlock(table: name, first: next, last: block.last, number: block.number), in: database)
+  }
+
   /// Makes SQLite go on from the first key of a range. Rows that lie above it already win: SQLite goes on behind them.
   public func count(from block: KeyBlock, in database: borrowing Database) throws {
     let parameters: KeyValuePairs<String, Value> = ["name": .string(name.text), "last": .integer(block.first - 1)]

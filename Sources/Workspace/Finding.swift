@@ -50,8 +50,8 @@ public struct DoctorReport: Sendable {
   public var findings: [Finding] = []
   /// Tables with changes that no trigger saw.
   public var unseen: [Unseen] = []
-  /// Tables of a file that was made anew, with rows that were known and were not in it: they are put back.
-  public var restored: [Unseen] = []
+  /// Tables that were made anew, or of a file that was, and how many known rows they lack: these are put back.
+  public var restored: [(table: Name, count: Int)] = []
   /// Whether what can be repaired was repaired.
   public var isRepaired = false
 
@@ -92,9 +92,13 @@ extension DoctorReport {
     }
   }
 
-  /// SQLite's own checks of the file and of its references.
-  public mutating func check(_ database: borrowing Database, at path: String) throws {
+  /// SQLite's own check of the file.
+  public mutating func checkFile(_ database: borrowing Database, at path: String) throws {
     for fault in try database.integrityFaults() { add(Self.broken(path, fault)) }
+  }
+
+  /// References that lead to no row.
+  public mutating func checkReferences(in database: borrowing Database) throws {
     for (table, count) in try database.foreignKeyFaults() {
       add(
         Finding(
@@ -118,7 +122,7 @@ extension DoctorReport {
   ) throws {
     add(damage)
     if let lasting = damage.first(where: { !$0.isRepairable }) { throw WorkspaceError.damaged(lasting, tool: tool) }
-    try check(database, at: path)
+    try checkFile(database, at: path)
     if let broken = findings.first(where: { $0.reason == "corrupt" }) {
       throw WorkspaceError(broken.reason, broken.message, hint: broken.hint)
     }

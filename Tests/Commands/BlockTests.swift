@@ -157,4 +157,41 @@ struct BlockTests {
     try expectAlike()
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_rekeyed") == "0")
   }
+
+  @Test("a table made anew goes on in the range of its device, where SQLite's count went with it", arguments: ["tablet", "hub"])
+  func madeAnew(place: String) throws {
+    let database = place == "hub" ? "office.sqlite" : "tablet/data.sqlite"
+    for name in ["third", "fourth"] { try order(database, name) }
+    round(1)
+    let counted = try #require(Int(try camp.rows(database, "SELECT seq FROM sqlite_sequence WHERE name = 'orders'")))
+    try camp.sql(
+      database,
+      """
+      CREATE TABLE made (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE);
+      INSERT INTO made SELECT * FROM orders WHERE id < 2;
+      DROP TABLE orders;
+      ALTER TABLE made RENAME TO orders;
+      """)
+    let status = place == "hub" ? camp.hub("status") : camp.device("tablet", "status")
+    #expect(status.out.contains("the table orders was made anew"))
+    if place == "tablet" { #expect(status.out.contains("new rows of orders get keys from 2 on")) }
+    let repaired = place == "hub" ? camp.hub("doctor", "--repair") : camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.out)\(repaired.error)")
+    try order(database, "fifth")
+    #expect(try camp.rows(database, "SELECT id FROM orders WHERE name = 'fifth'") == "\(counted + 1)")
+    #expect(try camp.rows(database, "SELECT count(*) FROM orders") == "5")
+  }
+
+  @Test("a count of keys that an app cleared is noticed and mended")
+  func countCleared() throws {
+    try camp.sql("tablet/data.sqlite", "DELETE FROM sqlite_sequence")
+    let status = camp.device("tablet", "status")
+    #expect(status.out.contains("new rows of lines get keys from 1 on"), "\(status.out)")
+    #expect(status.out.contains("doctor --repair"))
+    #expect(camp.device("tablet", "doctor").code == 1)
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    try order("tablet/data.sqlite", "tenth")
+    #expect(Int(try camp.rows("tablet/data.sqlite", "SELECT max(id) FROM orders")) ?? 0 > 100)
+  }
 }

@@ -129,6 +129,7 @@ extension DeviceTool {
     if let first = current.redelivery.first {
       words.append("the hub was restored from a backup, and lacks the exports from \(first) on: they lie in bundles/outbox")
     }
+    words += current.lostCounts
     words += current.blocks.filter(\.isShort).map {
       "\(Words.count(Int($0.left), "key")) left for new rows of \($0.block.table): exchange bundles with the hub to get more"
     }
@@ -149,7 +150,7 @@ extension DeviceTool {
   static func steps(_ status: DeviceStatus, _ current: DeviceStatus.Current) -> [String] {
     // Until that is mended nothing else can be done.
     if let hint = current.damage.compactMap(\.hint).first { return [hint] }
-    if !current.damage.isEmpty || current.unknownExport != nil {
+    if !current.damage.isEmpty || !current.lostCounts.isEmpty || current.unknownExport != nil {
       return ["satchel doctor, which says what went by unseen; then satchel doctor --repair"]
     }
     var steps: [String] = []

@@ -13,14 +13,9 @@ enum DeviceTool {
       commands: [initialize, status, report] + syncing.all + [export, importBundles, apply, renew, compact] + conflicts.all + keys
         + [
           LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
-          DoctorCommand.doctor(
-            tool: name,
-            [OptionSpec("deleted", help: "rows that lack in a file which was made anew were deleted, and are not put back")]
-          ) { command, context in
+          DoctorCommand.doctor(tool: name) { command, context in
             let workspace = try open(command, context)
-            let report =
-              try command.flag("repair")
-              ? workspace.repair(missing: command.flag("deleted") ? .deleted : .putBack) : workspace.examine()
+            let report = try command.flag("repair") ? workspace.repair(missing: command.missingRows) : workspace.examine()
             if report.isWell { try workspace.requestProof() }
             return report
           },
@@ -58,4 +53,6 @@ enum DeviceTool {
 
 extension ParsedCommand {
   var ending: Ending { dryRun ? .takeBack : .keep }
+  /// What becomes of rows that lack in what was made anew.
+  var missingRows: MissingRows { flag("deleted") ? .deleted : .putBack }
 }

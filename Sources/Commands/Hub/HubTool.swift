@@ -18,7 +18,7 @@ enum HubTool {
           LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
           DoctorCommand.doctor(tool: name) { command, context in
             let workspace = try open(command, context)
-            return try command.flag("repair") ? workspace.repair() : workspace.examine()
+            return try command.flag("repair") ? workspace.repair(missing: command.missingRows) : workspace.examine()
           },
           BundleCommands.verify(tool: name, verify),
           BundleCommands.inspect(tool: name, verify),

@@ -5,7 +5,7 @@ import SatchelWorkspace
 /// `doctor`, which both tools have.
 enum DoctorCommand {
   static func doctor(
-    tool: String, _ more: [OptionSpec] = [],
+    tool: String,
     _ look: @escaping @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> DoctorReport
   ) -> Command {
     Command(
@@ -16,9 +16,13 @@ enum DoctorCommand {
         carries digests of all rows, by which the hub checks them.
 
         With --repair, capture is made anew where an app dropped or outgrew it, and every change that went by unseen is found \
-        and travels as any other. A file that another program put in the place of a device's is made the device's in the same way.
+        and travels as any other. A file that another program put in the place of a device's is made the device's in the same way. \
+        Rows that a table or a file lacks which was made anew are put back, unless --deleted says that they were deleted.
         """,
-      options: [OptionSpec("repair", help: "mend what can be mended, and take up the unseen changes")] + more,
+      options: [
+        OptionSpec("repair", help: "mend what can be mended, and take up the unseen changes"),
+        OptionSpec("deleted", help: "rows that lack in a table or file which was made anew were deleted, and are not put back"),
+      ],
       examples: [
         Example("\(tool) doctor", "Is all well?"),
         Example("\(tool) doctor --repair", "After an app changed its tables or dropped triggers."),
@@ -44,8 +48,8 @@ enum DoctorCommand {
     for table in report.restored {
       lines.append(
         report.isRepaired
-          ? "\(table.table): \(Words.count(table.total, "row")) that the file lacked put back."
-          : "\(table.table): \(Words.count(table.total, "row")) known and not in the file: put back by a repair. If they were deleted, add --deleted."
+          ? "\(table.table): \(Words.count(table.count, "row")) that it lacked put back."
+          : "\(table.table): \(Words.count(table.count, "row")) known and not in it, which was made anew: put back by a repair. If they were deleted, add --deleted."
       )
     }
     if lines.isEmpty { return "All is well.\n" }
@@ -71,7 +75,7 @@ enum DoctorCommand {
               "deleted": .integer(Int64(table.deleted)),
             ])
         }),
-      "restored": .object(report.restored.map { JSONValue.Member(name: $0.table.text, value: .integer(Int64($0.total))) }),
+      "restored": .object(report.restored.map { JSONValue.Member(name: $0.table.text, value: .integer(Int64($0.count))) }),
     ]
   }
 }

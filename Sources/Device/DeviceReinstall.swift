@@ -1,0 +1,104 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Capture made anew around tables that an app changed, and what went by unseen meanwhile.
+extension DeviceSession {
+  /// The tables that an app made anew since capture was made.
+  func remadeTables() throws -> [TrackedTable] { try tables.filter { try $0.isMadeAnew(in: database) } }
+
+  /// Rows that are put back are written as they are.
+  func transaction<T>(_ ending: Ending, puttingBack remade: [TrackedTable], _ body: () throws -> T) throws -> T {
+    if remade.isEmpty { return try database.writeTransaction(ending, body) }
+    try database.execute("PRAGMA ignore_check_constraints = ON")
+    return try database.applyTransaction(ending, to: tables.map(\.name), body)
+  }
+
+  /// Tables whose keys SQLite counts from outside of the range that this device was given.
+  func lostCounts() throws -> [Finding] {
+    try tables.compactMap { table in
+      try table.lostCount(for: state.id, in: database).map { Finding("key-count", "An app lost the count of keys: \($0).") }
+    }
+  }
+
+  /// Makes capture anew where it has to be, and finds what went by unseen.
+  func reinstallAndCompare() throws -> [UnseenChange] {
+    try reinstall()
+    return try compare(with: DeviceHistory(self, at: stand()))
+  }
+
+  /// The same, and puts back the known rows that these tables lack. The caller's transaction writes rows as they are.
+  func reinstallAndCompare(puttingBack remade: [TrackedTable], _ report: inout DoctorReport) throws -> [UnseenChange] {
+    try reinstall()
+    let history = try DeviceHistory(self, at: stand())
+    let changes = try compare(with: history)
+    var restored: [(table: Name, count: Int)] = []
+    for table in remade {
+      guard let known = history.known.table(table.name) else { continue }
+      let sent = history.sent[table.name, default: [:]]
+      let told = try settled(sent, in: known).merging(sent.filter { $0.value.row == nil }) { settled, _ in settled }
+      let count = try LackingRows(of: table, among: changes, sent: told, in: database).putBack(in: database)
+      if count > 0 { restored.append((table.name, count)) }
+    }
+    report.restored += restored
+    return restored.isEmpty ? changes : try compare(with: history)
+  }
+
+  private func reinstall() throws {
+    if damage.isEmpty {
+      try Capture.settle(tables, in: database)
+    } else {
+      let mappings = try Capture.reinstall(in: database, tables: tables, generation: Generation(state.sequence.rawValue))
+      for (table, mapping) in mappings { try RenamedColumns.followInConflicts(mapping, of: table, database: database) }
+    }
+  }
+
+  private func compare(with history: DeviceHistory) throws -> [UnseenChange] {
+    var changes: [UnseenChange] = []
+    for table in tables {
+      guard let known = history.known.table(table.name) else { continue }
+      let comparison = UnseenChanges(
+        of: table, known: known, sent: try settled(history.sent[table.name, default: [:]], in: known),
+        unsent: history.unsent, generation: try Capture.generation(in: database))
+      try comparison.find(in: database) { changes.append($0) }
+    }
+    return changes
+  }
+
+  /// What must have become of the last export's changes, as far as bundles tell.
+  ///
+  /// They do not of rows that had to give way to another row's UNIQUE value. Where whole rows meet, an export does not tell which other columns
+  /// the hub had changed by then; but what lost is a conflict, and left the hub's row.
+  private func settled(_ sent: [RowKey: SentRow], in known: KnownTable) throws -> [RowKey: SentRow] {
+    let table = known.table
+    let records = try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
+      .filter { $0.device == state.id && $0.table == table.name }
+    let disputes = Dictionary(grouping: records, by: \.key)
+    var settled = sent
+    for (key, own) in sent {
+      let disputes = disputes[key, default: []].filter { dispute in
+        dispute.kind == .unique || own.images.contains { dispute.isAbout($0) }
+      }
+      if disputes.isEmpty { continue }
+      if disputes.contains(where: { $0.kind == .unique }) {
+        settled[key] = nil
+      } else if table.rules.merge == .row {
+        let row = try known.row(key)
+        let areLost = own.images.allSatisfy { image in disputes.contains { $0.isLost && $0.isAbout(image) } }
+        settled[key] = areLost ? SentRow(images: own.images.map { $0.with(row: row) }, row: row) : nil
+      }
+    }
+    return settled
+  }
+}
+
+extension ConflictRecord {
+  /// Whether nothing of the device's change stands.
+  fileprivate var isLost: Bool { winners.isEmpty ? rowWinner == .hub : winners.allSatisfy { $0.winner == .hub } }
+}
+
+extension ConflictRecord {
+  /// Whether the change that lost is the one that an export tells. The app may have written the row again in the same generation.
+  fileprivate func isAbout(_ image: PreImage) -> Bool { generation == image.generation && stamp >= image.stamp }
+}
