@@ -75,6 +75,30 @@ struct CaptureTables {
   /// Milliseconds since 1970, in SQL, of a column that holds a Julian day.
   static func milliseconds(_ column: Name) -> String { "CAST((\(quoted(column)) - 2440587.5) * 86400000.0 AS INTEGER)" }
 
+  /// Whether the row of an entry that says that it was there was there before the writes, too. It was not if its key, or a lower one, was
+  /// foretold earlier: SQLite foretells what is greater than the key of every row. Then the entry is of a trigger of the app's that wrote the
+  /// new row before capture could tell that it is new, and the key was foretold wrongly.
+  ///
+  /// Where no such row was written, the lists behind AND are never made.
+  private static func wasBefore(_ alias: Name, _ names: CaptureNames) -> String {
+    let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
+    let key = quoted(alias)
+    let told = "iif(\(existed) = \(foretold), \(key), NULL)"
+    let least = "(SELECT min(\(key)) FROM \(writes) WHERE \(existed) = \(foretold))"
+    return """
+      NOT coalesce(\(key) >= \(least) AND \(number) IN (
+          SELECT satchel_number
+          FROM (
+            SELECT \(number) AS satchel_number, \(key) AS satchel_key, \(existed) AS satchel_existed,
+              min(\(told)) OVER (ORDER BY \(number) ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS satchel_least
+            FROM \(writes)
+            WHERE \(number) > 0
+          )
+          WHERE satchel_existed = 1 AND satchel_key >= satchel_least
+            AND satchel_number IN (SELECT min(\(number)) FROM \(writes) WHERE \(number) > 0 GROUP BY \(key))), 0)
+      """
+  }
+
   /// Sorts all writes in: the first entry of a row makes its pre-image in the current generation, each later one moves the stamp
   /// alone. Keys that hold NULL name no row and are left to `status` to report.
   /// - Parameters:
@@ -92,7 +116,7 @@ struct CaptureTables {
     let clock = "max(1, \(milliseconds(names.written)) << 16)"
     let first = "iif(coalesce(\(quoted(names.again)), 0) > 0, -\(clock), \(clock))"
     func entries(_ columns: [String], where condition: String) -> String {
-      let wasThere = "coalesce(\(existed), 0) = 1"
+      let wasThere = "coalesce(\(existed), 0) = 1" + (alias.map { " AND \(wasBefore($0, names))" } ?? "")
       let values = zip(["(SELECT generation FROM satchel_capture)", wasThere, stamp, first], controls).map {
         "\($0) AS \(quoted($1))"
       }

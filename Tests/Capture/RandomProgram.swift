@@ -148,6 +148,15 @@ struct RandomTable {
     if random.once(in: 6) {
       triggers.append("CREATE TRIGGER \(name)_z AFTER DELETE ON \(name) BEGIN DELETE FROM \(name) WHERE a IS OLD.b; END")
     }
+    if random.once(in: 6) {
+      triggers.append(
+        "CREATE TRIGGER \(name)_v BEFORE INSERT ON \(name) WHEN NEW.b IS NOT 'v' BEGIN INSERT OR IGNORE INTO \(name) (b) VALUES ('v'); END"
+      )
+    }
+    if random.once(in: 12) {
+      triggers.append(
+        "CREATE TRIGGER \(name)_w BEFORE INSERT ON \(name) BEGIN DELETE FROM \(name) WHERE k = (SELECT max(k) FROM \(name)); END")
+    }
     return triggers
   }
 

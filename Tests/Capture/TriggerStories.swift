@@ -1,6 +1,8 @@
 private let table = ["CREATE TABLE t (id INTEGER PRIMARY KEY, a, n INT DEFAULT 0)", "INSERT INTO t VALUES (1, 'x', 0)"]
 private let touchNew = "CREATE TRIGGER touch_new AFTER INSERT ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END"
 private let touchOld = "CREATE TRIGGER touch_old AFTER UPDATE OF a ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END"
+private let inserting =
+  "CREATE TRIGGER i BEFORE INSERT ON t WHEN NEW.a <> 'copy' BEGIN INSERT INTO t (a) VALUES ('copy'); END"
 private let touching = [
   "INSERT INTO t (a) VALUES ('y')", "UPDATE t SET a = 'X' WHERE id = 1", "INSERT INTO t (id, a) VALUES (-1, 'm')",
 ]
@@ -19,6 +21,25 @@ let triggerStories: [Story] = [
     "a trigger on the same row, with recursive triggers", setUp: table,
     writes: ["PRAGMA recursive_triggers = ON", touchNew, touchOld, "REPLACE INTO t (id, a) VALUES (1, 'y')"],
     steps: ["update t 1: a 'x' -> 'y', n 0 -> 1"]),
+  Story(
+    "a key that an older trigger makes another than was foretold, and a younger one that writes the new row",
+    setUp: table + [inserting],
+    writes: [touchNew, "INSERT INTO t (a) VALUES ('y')", "UPDATE t SET a = 'z' WHERE id = 1"],
+    steps: ["update t 1: a 'x' -> 'z'", "insert t 2, 'copy', 1", "insert t 3, 'y', 1"]),
+  Story(
+    "such a key of a row that was there until an older trigger deleted it",
+    setUp: table + [
+      "INSERT INTO t VALUES (2, 'w', 0)",
+      "CREATE TRIGGER d BEFORE INSERT ON t BEGIN DELETE FROM t WHERE id = (SELECT max(id) FROM t); END",
+    ],
+    writes: [touchNew, "INSERT INTO t (a) VALUES ('y')"], steps: ["update t 2: a 'w' -> 'y', n 0 -> 1"]),
+  Story(
+    "such keys of rows that are written and deleted later", setUp: table + [inserting],
+    writes: [
+      touchNew, touchOld, "INSERT INTO t (a) VALUES ('y'), ('z')", "UPDATE t SET a = 'v' WHERE id = 3",
+      "DELETE FROM t WHERE id = 5",
+    ],
+    steps: ["insert t 2, 'copy', 1", "insert t 3, 'v', 2", "insert t 4, 'copy', 1"]),
   Story(
     "a trigger on a row with an AUTOINCREMENT key, older than capture",
     setUp: counted + ["CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END"],
