@@ -14,6 +14,8 @@ public struct DeviceCompactReport: Sendable {
   public var attached = UnnamedFiles()
   /// Of the database, in bytes.
   public var database: (before: Int64, after: Int64) = (0, 0)
+  /// Why the database could not be shrunk as was asked, in SQLite's words; nil: it could.
+  public var notShrunk: String?
 }
 
 extension DeviceWorkspace {
@@ -52,7 +54,7 @@ extension DeviceWorkspace {
         }
       }
       report.attached = try DeviceAttachments(session).compact()
-      if ending == .keep, isShrinking { try session.database.execute("VACUUM") }
+      if ending == .keep, isShrinking { report.notShrunk = try session.database.shrink() }
       report.archived = try platform.files.list(folder.archive).count { $0.hasSuffix(".satchel") }
       report.database.after = try platform.files.size(databasePath)
       return report

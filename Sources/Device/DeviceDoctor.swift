@@ -27,7 +27,7 @@ extension DeviceWorkspace {
         report.add(session.damage)
         for finding in try session.lostCounts() { report.add(finding) }
         try report.checkFile(session.database, at: databasePath)
-        try report.checkReferences(in: session.database)
+        try report.checkReferences(among: session.tables, in: session.database)
         try session.examine(&report)
       } catch { try report.add(failure(error)) }
       return report
@@ -192,7 +192,7 @@ extension DeviceSession {
       return changes
     }
     report.add(changes, of: tables)
-    try report.checkReferences(in: database)
+    try report.checkReferences(among: tables, in: database)
     for name in try staleFiles() { report.add(Finding("stale-file", "bundles/outbox/\(name) needed no carrying any more.")) }
     if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
   }

@@ -22,6 +22,8 @@ public struct CompactReport: Sendable {
   public var attachedWait = 0
   /// In bytes.
   public var database: (before: Int64, after: Int64) = (0, 0)
+  /// Why the database could not be shrunk as was asked, in SQLite's words; nil: it could.
+  public var notShrunk: String?
   public var archive: (before: Int64, after: Int64) = (0, 0)
 }
 
@@ -67,7 +69,7 @@ extension HubWorkspace {
         for file in files { try platform.files.removeIfThere(file) }
         let archive = BundleArchive(folder, platform.files)
         try forgetBases(archive, store)
-        if isShrinking { try store.shrink() }
+        if isShrinking { report.notShrunk = try store.database.shrink() }
       }
       (report.database.after, report.archive.after) = try (platform.files.size(databasePath), archiveBytes())
       return report

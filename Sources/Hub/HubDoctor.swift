@@ -18,7 +18,7 @@ extension HubWorkspace {
         if let found = try store.setBack() { report.add(Finding("set-back", found.words, hint: SetBack.wayOut)) }
         if let fault = try clockFault(store) { report.add(Finding("clock", fault.words, hint: ClockFault.wayOut)) }
         try report.checkFile(store.database, at: databasePath)
-        try report.checkReferences(in: store.database)
+        try report.checkReferences(among: store.tables, in: store.database)
         if store.damage.contains(where: { !$0.isRepairable }) { return report }
         let remade = try remadeTables(store)
         let changes = try transaction(store, .takeBack, puttingBack: remade) {
@@ -65,7 +65,7 @@ extension HubWorkspace {
         return try repair(store, puttingBack: remade, &report)
       }
       report.add(changes, of: store.tables)
-      try report.checkReferences(in: store.database)
+      try report.checkReferences(among: store.tables, in: store.database)
       report.isRepaired = true
       return report
     }

@@ -117,9 +117,17 @@ public struct Database: ~Copyable {
   }
 
   /// Writes a copy to `path`, where there must be no file yet: every table, view and trigger, every row under its rowid, and nothing
-  /// of what was deleted.
+  /// of what was deleted. Indexes are copied in their order, also those that only the app could sort.
   public func copy(to path: String) throws {
-    try run("VACUUM main INTO :path", ["path": .string(path)])
+    try withStandIns { try run("VACUUM main INTO :path", ["path": .string(path)]) }
+  }
+
+  /// Gives free pages back to the file system. Others wait meanwhile, readers and writers. Returns why it did not happen; nil: it did.
+  public func shrink() throws -> String? {
+    do {
+      try execute("VACUUM")
+      return nil
+    } catch  where error.lackingName != nil { return error.message }
   }
 
   /// How many rows the last INSERT, UPDATE or DELETE touched.

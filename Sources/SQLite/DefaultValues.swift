@@ -16,24 +16,6 @@ extension Database {
       ["name": .string(table.text)]
     ) { $0.integer(0) != 0 } ?? false
   }
-
-  /// What SQLite's own check of the whole file finds, in its words; empty where all is sound.
-  public func integrityFaults() throws -> [String] {
-    try all("PRAGMA integrity_check(5)") { $0.text(0) }.filter { $0 != "ok" }
-  }
-
-  /// What SQLite finds of pages that contradict each other, in its words; nil where it can read all. Whether rows obey their table's
-  /// constraints is not asked: they are taken as they are.
-  public func brokenPage() throws -> String? {
-    try execute("PRAGMA ignore_check_constraints = ON")
-    return try all("PRAGMA quick_check(20)") { $0.text(0) }.first { $0 != "ok" && !$0.hasPrefix("NULL value in ") }
-  }
-
-  /// How many rows of each table refer to a row that is not there.
-  public func foreignKeyFaults() throws -> [(table: Name, count: Int)] {
-    let faults = try all("PRAGMA foreign_key_check") { Name($0.text(0)) }
-    return Set(faults).sorted().map { table in (table, faults.count { $0 == table }) }
-  }
 }
 
 extension Database {

@@ -71,15 +71,13 @@ extension Database {
     let name = "main.\(quoted(table))"
     let assignments = info.schema.columns.map { "\(quoted($0)) = \(quoted($0))" }.joined(separator: ", ")
     let statements = ["INSERT INTO \(name) DEFAULT VALUES", "UPDATE \(name) SET \(assignments)", "DELETE FROM \(name)"]
-    var standIns: Set<Name> = []
+    var standIns: Set<LackingName> = []
     defer { for function in standIns { removeStandIn(for: function) } }
     for sql in statements {
       do {
-        while let function = try lackingFunction(in: sql, bodies) {
-          guard standIns.insert(function).inserted else {
-            throw SQLiteError(code: SQLITE_ERROR, message: "no such function: \(function)")
-          }
-          addStandIn(for: function)
+        while let failure = try failure(of: sql, bodies) {
+          guard let name = failure.lackingName, standIns.insert(name).inserted else { throw failure }
+          try addStandIn(for: name)
         }
       } catch let error as SQLiteError where error.kind == .other {
         throw TriggerError(
@@ -89,27 +87,12 @@ extension Database {
     }
   }
 
-  /// Compiles the statement. Returns the name of a function that is missing for that; nil where it is compiled.
-  private func lackingFunction(in sql: String, _ bodies: TriggerBodies) throws -> Name? {
+  /// Compiles the statement. Returns why that failed, which may be for want of a function that only the app has; nil: it did not.
+  private func failure(of sql: String, _ bodies: TriggerBodies) throws -> SQLiteError? {
     do {
       try noting(bodies) { _ = try prepare(sql).columnCount }
       return nil
-    } catch let error as SQLiteError {
-      let beginning = "no such function: "
-      guard error.message.hasPrefix(beginning) else { throw error }
-      return Name(String(error.message.dropFirst(beginning.count)))
-    }
-  }
-
-  /// A function that does nothing, so that triggers can be read that call one which only the app has.
-  private func addStandIn(for function: Name) {
-    sqlite3_create_function_v2(
-      handle, function.text, -1, SQLITE_UTF8 | SQLITE_INNOCUOUS, nil, { context, _, _ in sqlite3_result_null(context) }, nil, nil,
-      nil)
-  }
-
-  private func removeStandIn(for function: Name) {
-    sqlite3_create_function_v2(handle, function.text, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
+    } catch let error as SQLiteError { return error }
   }
 
   private func noting<T: ~Copyable>(_ bodies: TriggerBodies, _ body: () throws -> T) throws -> T {

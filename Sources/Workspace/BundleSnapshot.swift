@@ -10,7 +10,7 @@ public enum BundleSnapshot {
   public static func open(_ bundle: borrowing VerifiedBundle, holding tables: [Name]) throws -> Database? {
     guard let path = bundle.path(of: .snapshot) else { return nil }
     let database: Database
-    do { database = try Database.untrusted(path: path) } catch {
+    do { database = try Database.untrusted(path: path) } catch let error as SQLiteError {
       if error.isOfTheMachine { throw error }
       throw BundleError.entry("snapshot.sqlite", "is no sound database (\(error.message))")
     }

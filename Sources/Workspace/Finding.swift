@@ -97,9 +97,9 @@ extension DoctorReport {
     for fault in try database.integrityFaults() { add(Self.broken(path, fault)) }
   }
 
-  /// References that lead to no row.
-  public mutating func checkReferences(in database: borrowing Database) throws {
-    for (table, count) in try database.foreignKeyFaults() {
+  /// References between these tables that lead to no row.
+  public mutating func checkReferences(among tables: [TrackedTable], in database: borrowing Database) throws {
+    for (table, count) in try database.foreignKeyFaults(among: tables.map(\.name)) {
       add(
         Finding(
           "foreign-keys", "\(count) of the references of \(table) lead to a row that is not there.",

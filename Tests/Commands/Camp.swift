@@ -190,9 +190,9 @@ final class Camp {
     try open(schema, definition, attributes: "tier=1", devices: ["tablet"])
   }
 
-  func makeOffice() throws {
+  func makeOffice(_ name: String = "office.sqlite") throws {
     try sql(
-      "office.sqlite",
+      name,
       """
       CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT, tier INTEGER);
       CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), author TEXT, stars INTEGER, words TEXT);

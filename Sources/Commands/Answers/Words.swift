@@ -92,3 +92,10 @@ extension JSONValue {
 
   static func key(_ key: RowKey) -> JSONValue { .array(key.values.map { JSONValue($0) }) }
 }
+
+extension Words {
+  /// That a database was not shrunk; empty where it was.
+  static func notShrunk(_ reason: String?) -> String {
+    reason.map { "The database keeps its size (\($0)): let the app that knows that run VACUUM.\n" } ?? ""
+  }
+}

@@ -28,7 +28,7 @@ extension DeviceTool {
         olderThan: command.days("older-than") ?? DeviceWorkspace.keptDays, shrinking: command.flag("shrink"))
       var text =
         "\(command.dryRun ? "Would give up" : "Gave up") \(Words.count(report.exports, "export")), \(report.bytes >> 10) KiB.\n"
-      text += AttachedWords.removed(report.attached, command)
+      text += AttachedWords.removed(report.attached, command) + Words.notShrunk(report.notShrunk)
       if report.archived > 100 {
         text +=
           "bundles/archive keeps \(report.archived) files until a full bundle comes: satchel-hub emit --device \(workspace.configuration.name) --full\n"
@@ -39,6 +39,7 @@ extension DeviceTool {
           "exports": .integer(Int64(report.exports)), "bytes": .integer(report.bytes),
           "archived": .integer(Int64(report.archived)),
           "attached": .integer(Int64(report.attached.count)), "attached_bytes": .integer(report.attached.bytes),
+          "not_shrunk": .optional(report.notShrunk),
           "database": ["before": .integer(report.database.before), "after": .integer(report.database.after)],
         ])
     }

@@ -226,6 +226,7 @@ extension HubTool {
     }
     if command.dryRun { return text }
     text += "Database: \(size(report.database)). Archive: \(size(report.archive)).\n"
+    text += Words.notShrunk(report.notShrunk)
     if report.logEntries > 0, !command.flag("shrink") {
       text += "The room in the database is used again; to give it back to the disk: satchel-hub compact --shrink\n"
     }
@@ -242,6 +243,7 @@ extension HubTool {
       "attached": .integer(Int64(report.attached.count)), "attached_bytes": .integer(report.attached.bytes),
       "attached_wait": .integer(Int64(report.attachedWait)),
       "files": .integer(Int64(report.bundles)), "devices": .strings(report.forgotten), "database_bytes": size(report.database),
+      "not_shrunk": .optional(report.notShrunk),
       "archive_bytes": size(report.archive),
     ]
   }

@@ -115,7 +115,4 @@ extension HubStore {
       "\(Manifest.namePrefix(dataset: dataset.name, from: identity.name, to: row.text(0)))\(row.integer(1)).satchel"
     }
   }
-
-  /// Gives free pages back to the file system. Others wait meanwhile, readers and writers.
-  func shrink() throws { try database.execute("VACUUM") }
 }

@@ -1,0 +1,76 @@
+import SatchelValues
+
+/// SQLite's own checks of a file, as far as they can be made without the app.
+extension Database {
+  /// What SQLite's own check of the whole file finds, in its words; empty where all is sound.
+  ///
+  /// Tables that name a function or a collation which only the app has are looked at by their pages alone: the order of their indexes, nobody
+  /// else can tell. Values of another type than their column's are no damage.
+  public func integrityFaults() throws -> [String] {
+    do { return try faults(integrityCheck()) } catch let error as SQLiteError where error.lackingName != nil {
+      return try integrityFaultsWithoutApp()
+    }
+  }
+
+  private func integrityFaultsWithoutApp() throws -> [String] {
+    let tables = try all("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name")
+    {
+      Name($0.text(0))
+    }
+    var found = try brokenPages()
+    for table in tables where found.isEmpty {
+      do { found = try faults(integrityCheck(of: table)) } catch let error as SQLiteError
+        where error.lackingName != nil
+      { continue }
+    }
+    return found
+  }
+
+  private func integrityCheck(of table: Name? = nil) throws -> [String] {
+    try all("PRAGMA integrity_check(\(table.map { quoted($0) } ?? "\(Self.mostLines)"))") { $0.text(0) }
+  }
+
+  private func faults(_ lines: [String]) -> [String] { Array(lines.filter { $0 != "ok" && !isOfOneValue($0) }.prefix(5)) }
+
+  /// Lines about values may be many, and what is damage stands among them.
+  private static let mostLines = 1_000_000
+
+  /// What SQLite finds of pages that contradict each other, in its words; nil where it can read all. Whether rows obey their table's
+  /// constraints is not asked: they are taken as they are.
+  public func brokenPage() throws -> String? { try brokenPages().first }
+
+  private func brokenPages() throws -> [String] {
+    try execute("PRAGMA ignore_check_constraints = ON")
+    return try withStandIns { faults(try all("PRAGMA quick_check(\(Self.mostLines))") { $0.text(0) }) }
+  }
+
+  /// Whether SQLite can read every row of a file that somebody else made, and none lacks a value that it must have.
+  func isSound() throws -> Bool {
+    let lines = try withStandIns { try all("PRAGMA quick_check") { $0.text(0) } }
+    return faults(lines).isEmpty && !lines.contains { $0.hasPrefix("NULL value in ") }
+  }
+
+  /// How many rows of each of these tables refer to a row that is not there, of another one of them. A reference that cannot be
+  /// followed at all is not counted: with foreign keys on no app can write such a table.
+  public func foreignKeyFaults(among tables: [Name]) throws -> [(table: Name, count: Int)] {
+    try tables.compactMap { table in
+      var count = 0
+      do {
+        try each("SELECT parent FROM pragma_foreign_key_check(:table)", ["table": .string(table.text)]) { row in
+          let parent = Name(row.text(0))
+          if tables.contains(where: { $0.isSameInSQL(as: parent) }) { count += 1 }
+        }
+      } catch let error as SQLiteError where error.kind == .other { return nil }
+      return count == 0 ? nil : (table, count)
+    }
+  }
+}
+
+/// Whether a line of SQLite's check is about a value that its column's declaration would not have let in, or would have changed: such rows
+/// are read and written as any others.
+private func isOfOneValue(_ line: String) -> Bool {
+  if line.hasPrefix("CHECK constraint failed in ") { return true }
+  let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+  if words.count > 2, words[1] == "value", words[2] == "in" { return true }
+  return line.hasPrefix("non-") && line.contains(" value in ")
+}

@@ -1,0 +1,56 @@
+import Foundation
+import SatchelJSON
+import Testing
+
+/// Databases in which apps have collations and functions of their own, in tables that are not the dataset's.
+@Suite("What only the app knows, outside the dataset, stands in nobody's way")
+struct AppsOwnTests {
+  /// The schema is written as SQLite would have, had the app's connection made it.
+  private static let kinds = [
+    "a collation": """
+    CREATE TABLE x (n TEXT COLLATE NOCASE); CREATE UNIQUE INDEX y ON x (n); INSERT INTO x VALUES ('a'), ('b');
+    PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'unicase') WHERE name = 'x';
+    """,
+    "a function": """
+    CREATE TABLE x (n TEXT CHECK (lower(n) <> 'q')); CREATE INDEX y ON x (lower(n)); INSERT INTO x VALUES ('a'), ('b');
+    PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'lower', 'appfn') WHERE name IN ('x', 'y');
+    """,
+    "a module": """
+    CREATE TABLE x (n);
+    PRAGMA writable_schema = ON;
+    INSERT INTO sqlite_schema VALUES ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING appmodule(a)');
+    """,
+    "a reference that leads nowhere": """
+    CREATE TABLE p (n TEXT); CREATE TABLE x (n TEXT REFERENCES p (n), m REFERENCES nowhere); INSERT INTO x VALUES ('a', 1);
+    """,
+  ]
+
+  @Test("doctor, repair, backup, restore, compact and templates work", arguments: kinds.keys.sorted())
+  func all(kind: String) throws {
+    let camp = try Camp()
+    try camp.open()
+    let own = try #require(Self.kinds[kind])
+    try camp.sql("office.sqlite", own)
+    try camp.makeOffice("template.db")
+    try camp.sql("template.db", "DELETE FROM reviews; DELETE FROM sites; \(own)")
+    func expect(_ outcome: Camp.Outcome) { #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)") }
+    expect(camp.hub("doctor"))
+    expect(
+      camp.hub(
+        "device", "provision", "third", "--user", "ann", "--into", camp.path("third"), "--template", camp.path("template.db")))
+    expect(camp.device("third", "doctor"))
+    for database in ["office.sqlite", "third/data.db"] {
+      try camp.sql(
+        database, "DROP TRIGGER \"satchel_before_update:reviews\"; UPDATE reviews SET words = 'unseen' WHERE id = 'r1'")
+    }
+    expect(camp.hub("doctor", "--repair"))
+    expect(camp.device("third", "doctor", "--repair"))
+    let shrunk = camp.hub("compact", "--shrink")
+    expect(shrunk)
+    #expect(shrunk.out.contains("keeps its size") == ["a collation", "a function"].contains(kind))
+    expect(camp.device("third", "compact", "--shrink"))
+    expect(camp.hub("backup", camp.path("monday.satchel")))
+    expect(camp.hubAnywhere("restore", camp.path("monday.satchel"), camp.path("again"), "--keys", camp.path("hub/keys")))
+    expect(camp.hubAnywhere("-C", camp.path("again"), "doctor"))
+  }
+}
