@@ -16,18 +16,21 @@ public enum Capture {
   public static func install(in database: borrowing Database, tables: [TrackedTable]) throws {
     try database.execute(schema)
     try database.execute("INSERT INTO satchel_capture VALUES (1, 0, 0)")
+    try database.execute(DeclaredColumns.schema)
     for table in tables { try add(table, to: database) }
   }
 
   /// Begins to capture one more table.
   public static func add(_ table: TrackedTable, to database: borrowing Database) throws {
     for statement in table.captureSQL.statements { try database.execute(statement) }
+    try DeclaredColumns.note(table.name, in: database)
   }
 
   /// Captures a table no longer, and forgets what it had pending; the table stays as it is. It may be gone.
   public static func remove(_ table: TrackedTable, from database: borrowing Database) throws {
     try dropTriggers(of: table.name, in: database)
     for name in [table.names.before, table.names.writes] { try database.execute("DROP TABLE main.\(quoted(name))") }
+    try DeclaredColumns.forget(table.name, in: database)
   }
 
   /// Sorts what the triggers have saved since the last time into the pre-images. Whoever reads pre-images, begins a generation or

@@ -66,10 +66,16 @@ extension Capture {
     if table.hasOtherKey(than: before, mapping) {
       return CaptureDamage(
         kind: .key, table: table.name, words: "the table \(table.name) has another PRIMARY KEY than was captured",
-        hint: "Give the table its old key back, or keep this database aside and have the device provisioned anew.")
+        hint: oldKey)
+    }
+    let changed = try ChangedColumn.find(in: table, mapping, database)
+    if let column = changed.first(where: { table.schema.key.map { table.schema.columns[$0] }.contains($0.name) }) {
+      return CaptureDamage(
+        kind: .key, table: table.name, words: "the key of the table \(table.name) was changed: \(column.words)", hint: oldKey)
     }
     let isMadeAnew = try table.isMadeAnew(in: database)
-    if let words = mapping.words {
+    let columns = changed.map { "changed a column: \($0.words)" }
+    if let words = columns.isEmpty ? mapping.words : ([mapping.words].compactMap(\.self) + columns).joined(separator: " and ") {
       let verb = isMadeAnew ? "was made anew and " : ""
       return CaptureDamage(kind: .columns, table: table.name, words: "the table \(table.name) \(verb)\(words)", hint: nil)
     }
@@ -84,6 +90,8 @@ extension Capture {
       words: missing.count == 1
         ? "the trigger \(names) is not as Satchel made it" : "the triggers \(names) are not as Satchel made them", hint: nil)
   }
+
+  private static let oldKey = "Give the table its old key back, or keep this database aside and have the device provisioned anew."
 
   /// Why a table of the dataset is not among those that can be captured: it was renamed, dropped, or made into something else.
   private static func lost(_ name: Name, _ dataset: DatasetDefinition, in database: borrowing Database) throws -> CaptureDamage {

@@ -21,6 +21,7 @@ extension Capture {
       try renewWrites(of: table, in: database)
       mappings[table.name] = try renewSaved(of: table, known[table.name], in: database)
       for trigger in table.captureSQL.triggers { try database.execute(trigger.sql) }
+      try DeclaredColumns.note(table.name, in: database)
     }
     return mappings
   }

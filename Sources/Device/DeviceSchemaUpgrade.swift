@@ -4,7 +4,9 @@ import SatchelWorkspace
 
 /// What changed in the device's own tables from release to release.
 extension DeviceSchema {
-  static let upgrade = SchemaUpgrade([toSchema2, toSchema3])
+  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4])
+
+  private static let toSchema4: SchemaUpgrade.Step = { try Capture.noteColumns(in: $0) }
 
   private static let toSchema3: SchemaUpgrade.Step = { database in
     for column in [

@@ -14,6 +14,28 @@ public struct Comparison: Hashable, Sendable {
   public var isBinary: Bool { collation == "BINARY" }
 }
 
+/// How a column is declared.
+public struct ColumnDeclaration: Sendable {
+  public let name: Name
+  /// Empty where there is none.
+  public let type: String
+  public let collation: String
+  /// Whether its table is STRICT.
+  public let isStrict: Bool
+
+  public init(name: Name, type: String, collation: String, isStrict: Bool) {
+    self.name = name
+    self.type = type
+    self.collation = collation
+    self.isStrict = isStrict
+  }
+
+  /// What the column makes of values. ANY takes them as they are in a STRICT table alone.
+  public var affinity: Comparison.Affinity {
+    isStrict && type.uppercased() == "ANY" ? .none : Comparison.Affinity(ofDeclared: type)
+  }
+}
+
 extension Comparison.Affinity {
   init(ofDeclared type: String) {
     let type = Array(type.utf8).asciiLowercased
@@ -46,6 +68,21 @@ extension Database {
     let declared = type.map { String(cString: $0) } ?? ""
     if declared.uppercased() == "ANY" { return nil }
     return Comparison(affinity: .init(ofDeclared: declared), collation: String(cString: collation).uppercased())
+  }
+
+  /// How the stored columns of a table are declared, in their order.
+  public func columnDeclarations(of table: Name) throws -> [ColumnDeclaration] {
+    let isStrict = try isStrict(table)
+    return try all("SELECT name FROM pragma_table_xinfo(:name) WHERE hidden = 0", ["name": .string(table.text)]) {
+      Name($0.text(0))
+    }.map { column in
+      var type: UnsafePointer<CChar>?
+      var collation: UnsafePointer<CChar>?
+      _ = sqlite3_table_column_metadata(handle, "main", table.text, column.text, &type, &collation, nil, nil, nil)
+      return ColumnDeclaration(
+        name: column, type: type.map { String(cString: $0) } ?? "",
+        collation: collation.map { String(cString: $0) } ?? "BINARY", isStrict: isStrict)
+    }
   }
 
   /// All columns of a table that SQL can name, generated ones too.

@@ -1,0 +1,85 @@
+import SatchelSQLite
+import SatchelValues
+
+/// `satchel_columns`: what the columns of tracked tables were declared as when capture was made.
+///
+/// The tables of pre-images have no types, so that values keep the storage class they have. A table made anew with other types
+/// has other values, and may have the same columns, and even the same triggers.
+enum DeclaredColumns {
+  static let schema = """
+    CREATE TABLE satchel_columns (
+      table_name TEXT NOT NULL,
+      name TEXT NOT NULL,
+      type TEXT NOT NULL,        -- as it was declared
+      collation TEXT NOT NULL,
+      strict INTEGER NOT NULL,   -- whether the table was STRICT
+      PRIMARY KEY (table_name, name)
+    ) WITHOUT ROWID
+    """
+
+  /// Notes the columns of a table as they are. The caller holds the transaction.
+  static func note(_ table: Name, in database: borrowing Database) throws {
+    if try !database.hasTable("satchel_columns") { try database.execute(schema) }
+    try forget(table, in: database)
+    for column in try database.columnDeclarations(of: table) {
+      try database.run(
+        "INSERT INTO satchel_columns VALUES (:table, :name, :type, :collation, :strict)",
+        [
+          "table": .string(table.text), "name": .string(column.name.text), "type": .string(column.type),
+          "collation": .string(column.collation), "strict": .integer(column.isStrict ? 1 : 0),
+        ])
+    }
+  }
+
+  static func forget(_ table: Name, in database: borrowing Database) throws {
+    guard try database.hasTable("satchel_columns") else { return }
+    try database.run("DELETE FROM satchel_columns WHERE table_name = :table", ["table": .string(table.text)])
+  }
+
+  /// The columns of a table as they were noted; none where nobody did.
+  static func noted(_ table: Name, in database: borrowing Database) throws -> [ColumnDeclaration] {
+    guard try database.hasTable("satchel_columns") else { return [] }
+    return try database.all(
+      "SELECT name, type, collation, strict FROM satchel_columns WHERE table_name = :table", ["table": .string(table.text)]
+    ) { ColumnDeclaration(name: Name($0.text(0)), type: $0.text(1), collation: $0.text(2), isStrict: $0.integer(3) != 0) }
+  }
+}
+
+extension Capture {
+  /// Notes the columns of every captured table, where an earlier release did not. The caller holds the transaction.
+  public static func noteColumns(in database: borrowing Database) throws {
+    let tables = try database.all(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'satchel\\_before\\_%' ESCAPE '\\' ORDER BY name"
+    ) { Name(String($0.text(0).dropFirst("satchel_before_".count))) }
+    for table in tables { try DeclaredColumns.note(table, in: database) }
+  }
+}
+
+/// A column that is declared otherwise than it was, so that values in it become others, or are compared in another way.
+struct ChangedColumn {
+  let name: Name
+  let words: String
+
+  /// The columns of a table that are declared otherwise now.
+  static func find(in table: TrackedTable, _ mapping: ColumnMapping, _ database: borrowing Database) throws -> [ChangedColumn] {
+    let now = try database.columnDeclarations(of: table.name)
+    return try DeclaredColumns.noted(table.name, in: database).compactMap { old in
+      guard let name = mapping.current(old.name), let new = now.first(where: { $0.name == name }) else { return nil }
+      return new.difference(from: old).map { ChangedColumn(name: name, words: "\(name) \($0)") }
+    }
+  }
+}
+
+extension ColumnDeclaration {
+  /// What is another than it was, in words that follow the column's name; nil where values stay and compare as they did.
+  fileprivate func difference(from old: ColumnDeclaration) -> String? {
+    var words: [String] = []
+    if affinity != old.affinity { words.append("is \(typeWords) now, was \(old.typeWords)") }
+    if collation.uppercased() != old.collation.uppercased() {
+      words.append("is compared by \(collation) now, was by \(old.collation)")
+    }
+    return words.isEmpty ? nil : words.joined(separator: " and ")
+  }
+
+  private var typeWords: String { type.isEmpty ? "without a type" : type }
+}
