@@ -24,6 +24,7 @@ public struct TrackedTable: Sendable {
         "tables", "the database holds its texts in \(encoding), which changes some of them when they are read",
         hint: "Make a database in UTF-8 of it: sqlite3 OLD .dump | sqlite3 NEW")
     }
+    try checkKeys(dataset, in: database)
     let tables = try parentsFirst(dataset.tables.map { try find($0, in: database) })
     _ = try KeyReferences(tables)
     return tables
@@ -38,6 +39,34 @@ public struct TrackedTable: Sendable {
     return try parentsFirst(tables)
   }
 
+  /// Names all tables without a key at once: whoever mends one mends them all.
+  private static func checkKeys(_ dataset: DatasetDefinition, in database: borrowing Database) throws {
+    let keyless = try dataset.tables.map(\.name).filter { name in
+      guard let info = try database.tableInfo(name) else { return false }
+      return !info.isView && !info.isVirtual && info.schema.key.isEmpty
+    }
+    if keyless.count < 2 { return }
+    throw DatasetError(
+      "tables", "these tables have no PRIMARY KEY: \(keyless.map(\.text).joined(separator: ", "))", hint: giveKey)
+  }
+
+  private static let giveKey = """
+    Its rows have no name that two databases share. Give it one, for example a TEXT column with a UUID, or leave the table out of the dataset. \
+    ALTER TABLE cannot do it: make the table anew (CREATE TABLE with the key, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME).
+    """
+
+  private static func checkCollations(of table: Name, at place: String, in database: borrowing Database) throws {
+    for column in try database.columnDeclarations(of: table) where !isSQLites(collation: column.collation) {
+      throw DatasetError(
+        place, "its column \(column.name) is compared by the collation \(column.collation), which only the app knows",
+        hint: ownCollation)
+    }
+  }
+
+  private static func isSQLites(collation: String) -> Bool { ["BINARY", "NOCASE", "RTRIM"].contains(collation.uppercased()) }
+
+  private static let ownCollation = "Give that column one of SQLite's own collations, or leave the table out of the dataset."
+
   private static func find(_ rules: TableRules, in database: borrowing Database) throws -> TrackedTable {
     let place = "tables.\(rules.name)"
     guard let info = try database.tableInfo(rules.name) else {
@@ -45,6 +74,7 @@ public struct TrackedTable: Sendable {
       throw DatasetError(place, "the database has no such table", hint: "It has: \(names).")
     }
     try check(info, at: place)
+    try checkCollations(of: rules.name, at: place, in: database)
     try check(rules.keys, of: info, at: "\(place).keys")
     if rules.unique == .fold { try checkFold(info, at: "\(place).unique") }
     if case .soft(let column) = rules.delete {
@@ -76,18 +106,15 @@ public struct TrackedTable: Sendable {
     }
     if info.schema.key.isEmpty {
       throw DatasetError(
-        place, "the table has no PRIMARY KEY, so its rows have no name that two databases share",
-        hint: "Give it one, for example a TEXT column with a UUID, or leave the table out of the dataset.")
+        place, "the table has no PRIMARY KEY", hint: giveKey)
     }
     if info.schema.columns.count > maximumColumns {
       throw DatasetError(place, "the table has \(info.schema.columns.count) columns; at most \(maximumColumns) can be captured")
     }
     for index in info.uniqueIndexes {
-      guard let own = index.parts.map(\.collation).first(where: { !["BINARY", "NOCASE", "RTRIM"].contains($0.uppercased()) })
-      else { continue }
+      guard let own = index.parts.map(\.collation).first(where: { !isSQLites(collation: $0) }) else { continue }
       throw DatasetError(
-        place, "its key or a UNIQUE index of its compares by the collation \(own), which only the app knows",
-        hint: "Give that column one of SQLite's own collations, or leave the table out of the dataset.")
+        place, "its key or a UNIQUE index of its compares by the collation \(own), which only the app knows", hint: ownCollation)
     }
     if let index = info.obscureIndexes.first {
       throw DatasetError(

@@ -28,6 +28,7 @@ extension DeviceWorkspace {
         for finding in try session.lostCounts() { report.add(finding) }
         try report.checkFile(session.database, at: databasePath)
         try report.checkReferences(among: session.tables, in: session.database)
+        try report.checkTriggers(of: session.tables, in: session.database)
         try session.examine(&report)
       } catch { try report.add(failure(error)) }
       return report

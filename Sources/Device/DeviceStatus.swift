@@ -58,6 +58,8 @@ public struct DeviceStatus: Sendable {
     public let heldConflicts: Int64
     /// What was done to the database by which writes may have gone by unseen.
     public let damage: [CaptureDamage]
+    /// A trigger of the app's that makes every import fail; nil: there is none.
+    public let triggerFault: TriggerFault?
     /// Of the damage: triggers that are gone or were changed.
     public let missingTriggers: [Name]
     /// An export that this database does not know of: it is an old copy of itself.
@@ -142,7 +144,7 @@ extension DeviceSession {
       state: state, version: dataset.version,
       pending: steps.tables, notExported: steps.unsent,
       openConflicts: try ConflictTable.count(.open, in: database), heldConflicts: try ConflictTable.count(.held, in: database),
-      damage: damage,
+      damage: damage, triggerFault: try database.fatalTriggerFault(of: tables.map(\.name)),
       missingTriggers: try Capture.missingTriggers(in: database, tables: tables), unknownExport: try unknownExport(),
       redelivery: try state.restored.map { try sequences(after: $0) } ?? [],
       estrangement: try estrangement(), sealed: try sealedChanges(), brought: try brought().count,

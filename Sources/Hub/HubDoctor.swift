@@ -19,6 +19,7 @@ extension HubWorkspace {
         if let fault = try clockFault(store) { report.add(Finding("clock", fault.words, hint: ClockFault.wayOut)) }
         try report.checkFile(store.database, at: databasePath)
         try report.checkReferences(among: store.tables, in: store.database)
+        try report.checkTriggers(of: store.tables, in: store.database)
         if store.damage.contains(where: { !$0.isRepairable }) { return report }
         let remade = try remadeTables(store)
         let changes = try transaction(store, .takeBack, puttingBack: remade) {

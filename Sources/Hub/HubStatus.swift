@@ -41,6 +41,8 @@ public struct HubStatus: Sendable {
   public let unaware: [String]
   /// What was done to the database by which writes may have gone by unseen.
   public let damage: [CaptureDamage]
+  /// A trigger of the app's that makes every import fail; nil: there is none.
+  public let triggerFault: TriggerFault?
   /// Of the damage: triggers that are gone or were changed.
   public let missingTriggers: [Name]
 
@@ -97,7 +99,8 @@ extension HubWorkspace {
       attachments: try HubAttachments(store, self).status(),
       backedUp: try LastBackup(in: folder, platform.files)?.at,
       unaware: try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(\.name),
-      damage: store.damage, missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
+      damage: store.damage, triggerFault: try store.database.fatalTriggerFault(of: store.tables.map(\.name)),
+      missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
   }
 
   private func recovering(_ store: HubStore) throws -> HubStatus.Recovering? {

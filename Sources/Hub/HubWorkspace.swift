@@ -61,7 +61,7 @@ public struct HubWorkspace: Sendable {
     let workspace = HubWorkspace(
       folder: folder, configuration: configuration, keys: WorkspaceKeys(folder, platform: platform), platform: platform,
       ending: ending)
-    let tables = try workspace.checkedTables(definition, in: database)
+    let tables = try InitCheck(definition, database: database).tables()
     if ending == .takeBack { return workspace }
     do { try workspace.build(definition, tables, in: database) } catch {
       try folder.undoCreation(files)
@@ -78,19 +78,6 @@ public struct HubWorkspace: Sendable {
       try known.examined().identity.id == known.configuration.id
     else { return nil }
     return known
-  }
-
-  /// The dataset's tables, once database and definition are found to fit.
-  private func checkedTables(_ definition: DatasetDefinition, in path: String) throws -> [TrackedTable] {
-    let database = try Database(path: path, mode: .readWrite)
-    if try database.hasTable("satchel_capture") {
-      throw WorkspaceError(
-        "captured", "The database \(path) belongs to a Satchel workspace already.",
-        hint: "Use that workspace, or a copy of the data.")
-    }
-    let tables = try TrackedTable.find(definition, in: database)
-    try Self.check(tables, of: definition, in: database)
-    return tables
   }
 
   /// Checks that the definition's rules can be asked of these tables, and that all rows can be kept in step. Throws a `DatasetError` with

@@ -40,7 +40,9 @@ extension Database {
   public func brokenPage() throws -> String? { try brokenPages().first }
 
   private func brokenPages() throws -> [String] {
+    let ignores = try first("PRAGMA ignore_check_constraints") { $0.integer(0) } ?? 0
     try execute("PRAGMA ignore_check_constraints = ON")
+    defer { try? execute("PRAGMA ignore_check_constraints = \(ignores)") }
     return try withStandIns { faults(try all("PRAGMA quick_check(\(Self.mostLines))") { $0.text(0) }) }
   }
 

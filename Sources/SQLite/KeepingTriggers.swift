@@ -12,6 +12,8 @@ struct KeepingTrigger {
 /// What the app's triggers make of an import impossible, and what to do about it.
 public struct TriggerError: ExplainedError {
   public let message: String
+  /// The trigger that is at fault; nil where one failed while it fired.
+  var fault: TriggerFault?
   public let hint: String?
   public var reason: String { "trigger" }
 }
@@ -25,9 +27,7 @@ extension Database {
   /// - Throws: a `TriggerError` where SQLite cannot make sense of one. That one calls a function which only the app has is told when it is
   ///   to fire.
   func keepingTriggers(of tracked: [Name]) throws -> [KeepingTrigger] {
-    let triggers = try all("SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid") {
-      KeepingTrigger(name: Name($0.text(0)), table: Name($0.text(1)), sql: $0.text(2))
-    }.filter { !isSatchels($0.name) }
+    let triggers = try appTriggers()
     let beginnings = tracked.filter { table in triggers.contains { $0.table.isSameInSQL(as: table) } }
     if beginnings.isEmpty { return [] }
 
@@ -67,10 +67,7 @@ extension Database {
 
   /// Has SQLite compile all that can be done to the table, and notes what each trigger would write.
   private func read(_ bodies: TriggerBodies, from table: Name) throws {
-    guard let info = try tableInfo(table) else { return }
-    let name = "main.\(quoted(table))"
-    let assignments = info.schema.columns.map { "\(quoted($0)) = \(quoted($0))" }.joined(separator: ", ")
-    let statements = ["INSERT INTO \(name) DEFAULT VALUES", "UPDATE \(name) SET \(assignments)", "DELETE FROM \(name)"]
+    let statements = try allWrites(to: table)
     var standIns: Set<LackingName> = []
     defer { for function in standIns { removeStandIn(for: function) } }
     for sql in statements {
@@ -80,11 +77,33 @@ extension Database {
           try addStandIn(for: name)
         }
       } catch let error as SQLiteError where error.kind == .other {
-        throw TriggerError(
-          message: "The triggers of the table \(table) cannot run here: \(error.message).",
-          hint: "Mend or drop the one that is at fault, then import again.")
+        let fault = try fault(of: table, error)
+        throw TriggerError(message: fault.message, fault: fault, hint: fault.hint)
       }
     }
+  }
+
+  /// A statement for each kind of write.
+  func allWrites(to table: Name) throws -> [String] {
+    guard let info = try tableInfo(table) else { return [] }
+    let name = "main.\(quoted(table))"
+    let assignments = info.schema.columns.map { "\(quoted($0)) = \(quoted($0))" }.joined(separator: ", ")
+    return ["INSERT INTO \(name) DEFAULT VALUES", "UPDATE \(name) SET \(assignments)", "DELETE FROM \(name)"]
+  }
+
+  /// Which of the app's triggers cannot be compiled: one of this table, or one that they set off.
+  private func fault(of table: Name, _ error: SQLiteError) throws -> TriggerFault {
+    let probe = try TriggerProbe(of: self)
+    let culprit = try appTriggers().first { trigger in
+      try probe.failure(of: trigger).map { $0.lackingName == nil } ?? false
+    }
+    return TriggerFault(trigger: culprit?.name, table: culprit?.table ?? table, words: error.message, isFatal: true)
+  }
+
+  private func appTriggers() throws -> [KeepingTrigger] {
+    try all("SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid") {
+      KeepingTrigger(name: Name($0.text(0)), table: Name($0.text(1)), sql: $0.text(2))
+    }.filter { !isSatchels($0.name) }
   }
 
   /// Compiles the statement. Returns why that failed, which may be for want of a function that only the app has; nil: it did not.

@@ -97,6 +97,12 @@ extension DoctorReport {
     for fault in try database.integrityFaults() { add(Self.broken(path, fault)) }
   }
 
+  /// A trigger of the app's that makes every import into these tables fail.
+  public mutating func checkTriggers(of tables: [TrackedTable], in database: borrowing Database) throws {
+    guard let fault = try database.fatalTriggerFault(of: tables.map(\.name)) else { return }
+    add(Finding("trigger", fault.message, hint: fault.hint))
+  }
+
   /// References between these tables that lead to no row.
   public mutating func checkReferences(among tables: [TrackedTable], in database: borrowing Database) throws {
     for (table, count) in try database.foreignKeyFaults(among: tables.map(\.name)) {

@@ -72,6 +72,10 @@ struct JSONDocumentTests {
     ]
     try season.note("satchel-hub", camp.hubAnywhere(words + ["--dry-run"]))
     try season.note("satchel-hub", camp.hubAnywhere(words))
+    try camp.sql("counted.sqlite", "CREATE TABLE c (id INTEGER PRIMARY KEY)")
+    try camp.write("counted.json", #"{ "dataset": "counted", "version": 1, "tables": { "c": {} } }"#)
+    let counted = ["--dataset", camp.path("counted.json"), "--database", camp.path("counted.sqlite"), "--dry-run", "--json"]
+    try season.note("satchel-hub", camp.hubAnywhere(["init", camp.path("counted")] + counted))
     try camp.write("users.csv", "user,tier\nben,2\n")
     try season.hub("user", "add", "ann", "tier=1")
     try season.hub("user", "set", "ann", "tier=1")

@@ -137,11 +137,11 @@ struct KeepingTriggerTests {
     #expect(try text(other, "SELECT x FROM other") == "1")
   }
 
-  @Test("a trigger that no connection could run is told with its table")
+  @Test("a trigger that no connection could run is told by its name")
   func broken() throws {
     #expect {
       _ = try apply("CREATE TRIGGER k AFTER DELETE ON t BEGIN INSERT INTO nowhere VALUES (1); END;")
-    } throws: { ($0 as? TriggerError)?.message == "The triggers of the table t cannot run here: no such table: main.nowhere." }
+    } throws: { ($0 as? TriggerError)?.message == "The trigger k of the table t cannot run here: no such table: main.nowhere." }
   }
 
   @Test("a trigger that fails while it fires is told with its table, and the rows are as before")

@@ -123,6 +123,7 @@ extension DeviceTool {
       )
     }
     words += current.damage.map { "\($0.words): writes may have gone by unseen" }
+    if let fault = current.triggerFault { words.append(fault.message) }
     if let highest = current.unknownExport {
       words.append("the database is an old copy of itself: this workspace holds export \(highest) already")
     }
@@ -154,6 +155,7 @@ extension DeviceTool {
       return ["satchel doctor, which says what went by unseen; then satchel doctor --repair"]
     }
     var steps: [String] = []
+    if let fault = current.triggerFault { steps.append(fault.hint) }
     if let found = current.estrangement { steps.append(found.hint) }
     if status.staged.count > status.obstacles.count { steps.append("satchel apply") }
     if !status.obstacles.isEmpty { steps.append("bring the app to the version that the bundle expects, then: satchel apply") }
@@ -208,7 +210,9 @@ extension DeviceTool {
       "failed_import": .optional(status.failedImport?.words), "next": .strings(steps(status, current)),
       "volumes": Volumes.json(status.volumes),
       "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
-      "damage": .strings(current.damage.map(\.words)), "unknown_export": .optional(current.unknownExport?.rawValue),
+      "damage": .strings(current.damage.map(\.words)), "trigger": .optional(current.triggerFault?.message),
+      "lost_counts": .strings(current.lostCounts),
+      "unknown_export": .optional(current.unknownExport?.rawValue),
       "redeliver": .array(current.redelivery.map { .integer($0.rawValue) }),
       "estrangement": current.estrangement.map(\.json) ?? .null, "brought": .integer(Int64(current.brought)),
       "sealed": .array(current.sealed.map(\.json)),

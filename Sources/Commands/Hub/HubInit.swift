@@ -21,20 +21,29 @@ extension HubTool {
       changesData: true
     ) { command, context in
       let root = command.path(command.argument("DIR"))
+      let database = command.path(command.value("database") ?? "")
       let definition = try context.platform.files.read(
         command.path(command.value("dataset") ?? ""), limit: DatasetDefinition.maximumBytes)
       let workspace = try HubWorkspace.create(
-        root, definition: definition, database: command.path(command.value("database") ?? ""),
+        root, definition: definition, database: database,
         name: command.value("name") ?? "hub",
         platform: context.platform, ending: command.ending)
-      if command.dryRun { return Answer("\(root) would be made; definition and database fit.\n", ["workspace": .string(root)]) }
+      let warnings = try InitCheck(DatasetDefinition(json: definition), database: database).warnings()
+      let told = warnings.map { visible("Note: \($0.message)") + "\n" + ($0.hint.map { visible("  \($0)") + "\n" } ?? "") }
+        .joined()
+      let members = JSONValue.array(
+        warnings.map { ["reason": .string($0.reason), "message": .string($0.message), "hint": .optional($0.hint)] })
+      if command.dryRun {
+        return Answer(
+          "\(root) would be made; definition and database fit.\n\(told)", ["workspace": .string(root), "warnings": members])
+      }
       let status = try workspace.status()
       let rows = status.tables.reduce(0) { $0 + $1.rows }
       let text = """
         Made the hub's workspace \(root): the dataset \(workspace.configuration.dataset), \(Words.count(status.tables.count, "table")), \
         \(Words.count(rows, "row")).
         The fingerprint of the hub's key is \(status.fingerprint).
-        Next: satchel-hub -C \(root) user add NAME
+        \(told)Next: satchel-hub -C \(root) user add NAME
 
         """
       return Answer(
@@ -43,7 +52,7 @@ extension HubTool {
           "workspace": .string(root), "dataset": .string(workspace.configuration.dataset),
           "id": .string(workspace.configuration.id.text),
           "tables": .tables(status.tables.map { (table: $0.table, count: Int($0.rows)) }),
-          "fingerprint": .string(status.fingerprint),
+          "fingerprint": .string(status.fingerprint), "warnings": members,
         ])
     }
   }

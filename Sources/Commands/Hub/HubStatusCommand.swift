@@ -46,6 +46,7 @@ extension HubTool {
     }
     if let recovery = status.recovery { facts.add("Recovers", words(recovery)) }
     for damage in status.damage { facts.add("Warning", "\(damage.words): writes may have gone by unseen") }
+    if let fault = status.triggerFault { facts.add("Warning", fault.message) }
     for entry in status.devices {
       guard let proof = entry.proof, proof.result == .differs else { continue }
       facts.add("Differs", proof.differenceWords(of: entry.device.name))
@@ -120,6 +121,7 @@ extension HubTool {
     if !status.damage.isEmpty { return ["satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"] }
     if status.setBack != nil { return [SetBack.wayOut] }
     if status.clockFault != nil { return [ClockFault.wayOut] }
+    if let fault = status.triggerFault { return [fault.hint] }
     if status.users == 0 { return ["satchel-hub user add NAME"] }
     if status.devices.isEmpty { return ["satchel-hub device provision NAME --user USER --into DIR"] }
     var steps: [String] = []
@@ -158,6 +160,7 @@ extension HubTool {
       "volumes": Volumes.json(status.volumes), "outbox": .strings(status.outbox),
       "backed_up": .time(status.backedUp), "restored_unaware": .strings(status.unaware),
       "missing_triggers": .strings(status.missingTriggers.map(\.text)), "damage": .strings(status.damage.map(\.words)),
+      "trigger": .optional(status.triggerFault?.message),
       "files": [
         "missing": AttachedWords.json(status.attachments.missing),
         "waiting": .array(

@@ -56,7 +56,10 @@ extension ScopeRules {
       if path.contains(table.name) {
         throw DatasetError(
           "tables.\(table.name).parents",
-          "visibility goes in a circle: \((path + [table.name]).map(\.text).joined(separator: " -> "))")
+          "visibility goes in a circle: \((path + [table.name]).map(\.text).joined(separator: " -> "))",
+          hint:
+            "Say at one of these tables which references decide who sees its rows, without the next one: \"parents\": [], or a list of tables."
+        )
       }
       for key in table.parentKeys(in: dataset) {
         if let parent = self.table(key.parent) { try visit(parent, path + [table.name]) }

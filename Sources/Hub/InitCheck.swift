@@ -1,0 +1,101 @@
+import SatchelCapture
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What `init` looks at before it makes a hub over a database, so that nobody meets it weeks later.
+public struct InitCheck {
+  private let definition: DatasetDefinition
+  private let path: String
+
+  public init(_ definition: DatasetDefinition, database path: String) {
+    self.definition = definition
+    self.path = path
+  }
+
+  /// The dataset's tables. Throws where no hub can be made over this database, or where each import would fail.
+  func tables() throws -> [TrackedTable] {
+    do { return try check(Database(path: path, mode: .readWrite)) } catch let error as SQLiteError
+      where error.kind == .corrupt
+    { throw damaged(error.message) }
+  }
+
+  private func check(_ database: borrowing Database) throws -> [TrackedTable] {
+    if try database.hasTable("satchel_capture") {
+      throw WorkspaceError(
+        "captured", "The database \(path) belongs to a Satchel workspace already.",
+        hint: "Use that workspace, or a copy of the data.")
+    }
+    if let fault = try database.brokenPage() { throw damaged(fault) }
+    let tables = try TrackedTable.find(definition, in: database)
+    try HubWorkspace.check(tables, of: definition, in: database)
+    for table in tables { try checkWrites(to: table, in: database) }
+    if let fault = try database.triggerFaults(of: tables.map(\.name)).first(where: \.isFatal) {
+      throw WorkspaceError("trigger", fault.message, hint: fault.hint)
+    }
+    return tables
+  }
+
+  /// A CHECK or a generated column may call what only the app has.
+  private func checkWrites(to table: TrackedTable, in database: borrowing Database) throws {
+    do { _ = try database.withoutTriggers { try RowTable(table, in: database) } } catch let error as SQLiteError
+      where error.kind == .other
+    {
+      throw DatasetError(
+        "tables.\(table.name)", "its rows cannot be written here: \(error.message)",
+        hint: "Leave out of the table what only the app knows, or leave the table out of the dataset.")
+    }
+  }
+
+  private func damaged(_ words: String) -> WorkspaceError {
+    WorkspaceError(
+      "corrupt", "The database \(path) is damaged: \(words).",
+      hint:
+        "Keep the file. Make a sound one of what can be read (sqlite3 OLD .recover | sqlite3 NEW, or .dump), look through it, and begin with that."
+    )
+  }
+}
+
+/// What works, and what somebody will meet: told when a hub is made.
+extension InitCheck {
+  public func warnings() throws -> [Finding] {
+    let database = try Database(path: path, mode: .readWrite)
+    let tables = try TrackedTable.find(definition, in: database)
+    let faults = try database.triggerFaults(of: tables.map(\.name)).filter { !$0.isFatal }
+    return faults.map { Finding("trigger", $0.message, hint: $0.hint) } + outwardReferences(tables) + countedKeys(tables)
+  }
+
+  /// References to tables that no device gets.
+  private func outwardReferences(_ tables: [TrackedTable]) -> [Finding] {
+    tables.compactMap { table in
+      let parents = Set(table.schema.foreignKeys.map(\.parent)).filter { definition.rules(for: $0) == nil }.sorted()
+      if parents.isEmpty { return nil }
+      let names = parents.map(\.text).joined(separator: ", ")
+      return Finding(
+        "reference-out",
+        "\(table.name) refers to \(names), which the dataset does not have: no device has such a table, and an app that has foreign keys on cannot write \(table.name) there.",
+        hint:
+          "Add it to the dataset (\"write\": \"none\" if only the office changes it), or have the app make it on devices (--template)."
+      )
+    }
+  }
+
+  /// Keys that two replicas give to two rows.
+  private func countedKeys(_ tables: [TrackedTable]) -> [Finding] {
+    let counted = tables.filter { table in
+      guard table.rules.keys == .asIs, table.rules.write != .none, let key = table.info.rowidAlias else { return false }
+      return !table.schema.foreignKeys.contains { $0.columns.contains(key) }
+    }
+    if counted.isEmpty { return [] }
+    let names = counted.map(\.name.text).joined(separator: ", ")
+    return [
+      Finding(
+        "counted-keys",
+        "SQLite counts the keys of \(names): two devices that each add a row give both the same key, and that is a conflict.",
+        hint:
+          "Say \"keys\": \"blocks\" (for AUTOINCREMENT) or \"keys\": \"rekey\" in the dataset; or let the app give keys that nobody else gives, such as UUIDs."
+      )
+    ]
+  }
+}

@@ -1,0 +1,70 @@
+import SatchelValues
+
+/// A trigger of the app's that cannot run on a connection of ours.
+public struct TriggerFault: Sendable {
+  /// nil where it cannot be told which of the table's triggers it is.
+  public let trigger: Name?
+  public let table: Name
+  /// What SQLite says.
+  public let words: String
+  /// Whether it makes every import fail. Another one calls what only the app has, and fails when it fires.
+  public let isFatal: Bool
+
+  public var message: String {
+    let name = trigger.map { "The trigger \($0) of the table \(table)" } ?? "A trigger of the table \(table)"
+    return "\(name) cannot run here: \(words)."
+  }
+
+  public var hint: String {
+    isFatal
+      ? "Mend or drop it, then give the command again."
+      : "An import fails where it fires. Drop it, and build anew what it keeps after each import. Of SpatiaLite's index: SELECT DisableSpatialIndex(TABLE, COLUMN), DROP TABLE idx_TABLE_COLUMN; later SELECT CreateSpatialIndex(TABLE, COLUMN)."
+  }
+}
+
+extension Database {
+  /// A trigger of the app's that makes every import fail; nil: there is none.
+  public func fatalTriggerFault(of tracked: [Name]) throws -> TriggerFault? {
+    do { _ = try keepingTriggers(of: tracked) } catch let error as TriggerError { return error.fault }
+    return nil
+  }
+
+  /// The triggers of the app's that stand in the way of rows which are applied to these tables.
+  public func triggerFaults(of tracked: [Name]) throws -> [TriggerFault] {
+    let keeping: [KeepingTrigger]
+    do { keeping = try keepingTriggers(of: tracked) } catch let error as TriggerError { return [error.fault].compactMap(\.self) }
+    if keeping.isEmpty { return [] }
+    let probe = try TriggerProbe(of: self)
+    return try keeping.compactMap { trigger in
+      guard let failure = try probe.failure(of: trigger), failure.lackingName != nil else { return nil }
+      return TriggerFault(trigger: trigger.name, table: trigger.table, words: failure.message, isFatal: false)
+    }
+  }
+}
+
+/// The tables and views of a database, without a row, in which triggers are tried one by one.
+struct TriggerProbe: ~Copyable {
+  private let probe: Database
+
+  init(of database: borrowing Database) throws {
+    let probe = try Database(path: ":memory:", mode: .create)
+    // A table of a module that only the app has is not made. What names it cannot run here either.
+    try database.each(
+      "SELECT sql FROM sqlite_schema WHERE type IN ('table', 'view') AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
+    ) { row in
+      do { try probe.execute(row.text(0)) } catch let error as SQLiteError where error.kind == .other {}
+    }
+    self.probe = probe
+  }
+
+  /// Why SQLite cannot compile the trigger; nil: it can, or the trigger is a view's.
+  func failure(of trigger: KeepingTrigger) throws -> SQLiteError? {
+    try probe.execute("SAVEPOINT alone")
+    defer { try? probe.execute("ROLLBACK TO alone; RELEASE alone") }
+    do {
+      try probe.execute(trigger.sql)
+      for sql in try probe.allWrites(to: trigger.table) { _ = try probe.prepare(sql).columnCount }
+      return nil
+    } catch let error as SQLiteError where error.kind == .other { return error }
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import SatchelJSON
+import Testing
+
+/// What `init` says of databases and definitions that somebody would have trouble with later.
+@Suite("Init looks before it leaps")
+struct InitCheckTests {
+  private func start(_ schema: String, _ tables: String, _ words: String...) throws -> (camp: Camp, outcome: Camp.Outcome) {
+    let camp = try Camp()
+    try camp.sql("office.sqlite", schema)
+    try camp.write("camp.json", "{ \"dataset\": \"camp\", \"version\": 1, \"tables\": { \(tables) } }")
+    let outcome = camp.hubAnywhere(
+      ["init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite")] + words)
+    return (camp, outcome)
+  }
+
+  @Test("all tables without a key are named at once, with how to give them one")
+  func keyless() throws {
+    let (_, outcome) = try start(
+      "CREATE TABLE a (x); CREATE TABLE b (y); CREATE TABLE c (id PRIMARY KEY)", #""b": {}, "c": {}, "a": {}"#)
+    #expect(outcome.code == 1)
+    #expect(outcome.error.contains("these tables have no PRIMARY KEY:"))
+    for name in [" a", " b"] { #expect(outcome.error.contains(name)) }
+    #expect(outcome.error.contains("ALTER TABLE cannot do it"))
+  }
+
+  @Test("a circle of references is named with a way out of it, and that is one")
+  func circle() throws {
+    let schema = """
+      CREATE TABLE store (id INTEGER PRIMARY KEY, manager REFERENCES staff (id));
+      CREATE TABLE staff (id INTEGER PRIMARY KEY, store REFERENCES store (id));
+      """
+    let (_, outcome) = try start(schema, #""store": {}, "staff": {}"#)
+    #expect(outcome.code == 1)
+    #expect(outcome.error.contains("visibility goes in a circle") && outcome.error.contains("\"parents\": []"))
+    #expect(try start(schema, #""store": { "parents": [] }, "staff": {}"#).outcome.code == 0)
+  }
+
+  @Test("a database whose pages contradict each other, or that is none, is refused with what to do, and nothing is made")
+  func damaged() throws {
+    for isNone in [false, true] {
+      let camp = try Camp()
+      try camp.sql(
+        "office.sqlite",
+        """
+        CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE other (b);
+        WITH RECURSIVE c (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i < 500) INSERT INTO other SELECT hex(zeroblob(40)) FROM c;
+        """)
+      var bytes = try camp.read("office.sqlite")
+      for place in isNone ? 0..<bytes.count : bytes.count - 4096..<bytes.count { bytes[place] = 0x5a }
+      try Data(bytes).write(to: URL(fileURLWithPath: camp.path("office.sqlite")))
+      try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "t": {} } }"#)
+      let outcome = camp.hubAnywhere(
+        "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"), "--json")
+      #expect(outcome.code == 1)
+      let error = try outcome.json["error"]
+      #expect(error?["reason"]?.stringValue == (isNone ? "not-a-database" : "corrupt"))
+      let hint = error?["hint"]?.stringValue ?? ""
+      #expect(hint.contains(isNone ? "that your app writes" : ".recover") && !hint.contains("doctor"))
+      #expect(!FileManager.default.fileExists(atPath: camp.path("hub")))
+      #expect(try camp.read("office.sqlite") == bytes)
+    }
+  }
+
+  @Test("a trigger that cannot run is named at init, and by status and doctor if it comes later")
+  func brokenTrigger() throws {
+    let schema = "CREATE TABLE t (id TEXT PRIMARY KEY, a); CREATE TABLE z (x);"
+    let triggers = """
+      CREATE TRIGGER good AFTER INSERT ON t BEGIN INSERT INTO z VALUES (NEW.id); END;
+      CREATE TRIGGER bad AFTER UPDATE ON t BEGIN INSERT INTO nowhere VALUES (NEW.id); END;
+      """
+    let (_, refused) = try start(schema + triggers, #""t": {}"#)
+    #expect(refused.code == 1)
+    #expect(refused.error.contains("The trigger bad of the table t cannot run here: no such table: main.nowhere."))
+    #expect(refused.error.contains("Mend or drop it"))
+
+    let (camp, made) = try start(schema, #""t": {}"#)
+    #expect(made.code == 0)
+    camp.hub("user", "add", "ann")
+    camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
+    try camp.sql("office.sqlite", triggers)
+    try camp.sql("tablet/data.sqlite", "CREATE TABLE z (x); " + triggers)
+    for outcome in [
+      camp.hub("status"), camp.hub("doctor"), camp.device("tablet", "status"), camp.device("tablet", "doctor"),
+    ] { #expect(outcome.out.contains("The trigger bad of the table t cannot run here"), "\(outcome.out)") }
+    #expect(try camp.hub("status", "--json").json["trigger"]?.stringValue?.contains("bad") == true)
+  }
+
+  @Test("a trigger that sets off one which cannot run is not blamed for it")
+  func nestedTrigger() throws {
+    let (_, refused) = try start(
+      """
+      CREATE TABLE t (id TEXT PRIMARY KEY); CREATE TABLE z (x);
+      CREATE TRIGGER first AFTER INSERT ON t BEGIN INSERT INTO z VALUES (NEW.id); END;
+      CREATE TRIGGER second AFTER INSERT ON z BEGIN SELECT NEW.y; END;
+      """, #""t": {}"#)
+    #expect(refused.error.contains("The trigger second of the table z cannot run here"), "\(refused.error)")
+  }
+
+  @Test(
+    "what works, and what somebody will meet, is told: triggers with functions of the app's, outward references, counted keys")
+  func warnings() throws {
+    let (camp, made) = try start(
+      """
+      CREATE TABLE orders (id INTEGER PRIMARY KEY, product REFERENCES products (id));
+      CREATE TABLE products (id TEXT PRIMARY KEY);
+      CREATE TABLE texts (id TEXT PRIMARY KEY);
+      CREATE TABLE z (x);
+      CREATE TRIGGER kept AFTER INSERT ON texts BEGIN INSERT INTO z VALUES (theirs(NEW.id)); END;
+      CREATE TRIGGER asleep AFTER INSERT ON texts WHEN theirs(1) BEGIN INSERT INTO orders (product) VALUES (NEW.id); END;
+      """, #""orders": {}, "texts": {}"#)
+    #expect(made.code == 0, "\(made.error)")
+    for words in [
+      "The trigger kept of the table texts cannot run here: no such function: theirs.", "DisableSpatialIndex",
+      "orders refers to products, which the dataset does not have", "SQLite counts the keys of orders:", "\"rekey\"",
+    ] { #expect(made.out.contains(words), "\(words)") }
+    #expect(!made.out.contains("asleep"))
+    let rehearsed = camp.hubAnywhere(
+      "init", camp.path("other"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"), "--dry-run")
+    #expect(rehearsed.code == 1, "it belongs to a hub by now")
+    camp.hub("user", "add", "ann")
+    camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
+    try camp.sql("tablet/data.sqlite", "INSERT INTO orders VALUES (1, 'p')")
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n", "references that leave the dataset are not its to count")
+  }
+
+  @Test("nothing is told of a dataset that nobody will have trouble with; a rehearsal tells the same")
+  func quiet() throws {
+    let schema = """
+      CREATE TABLE a (id TEXT PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY REFERENCES c (id)); CREATE TABLE c (id INTEGER PRIMARY KEY);
+      CREATE TABLE d (id INTEGER PRIMARY KEY);
+      """
+    let tables = #""a": {}, "b": {}, "c": { "keys": "rekey" }, "d": { "write": "none" }"#
+    #expect(try start(schema, tables, "--json").outcome.json["warnings"] == [])
+    let outward = try start(schema, #""b": {}"#, "--dry-run", "--json").outcome
+    #expect(try outward.json["warnings"]?.arrayValue?.first?["reason"] == "reference-out")
+  }
+
+  @Test("what only the app knows, in a table of the dataset, is named with its table")
+  func appsOwn() throws {
+    for (schema, words) in [
+      (
+        "t (id TEXT PRIMARY KEY, n TEXT COLLATE NOCASE)",
+        "its column n is compared by the collation unicase, which only the app knows"
+      ),
+      ("t (id TEXT PRIMARY KEY, n TEXT CHECK (lower(n) > 'a'))", "its rows cannot be written here: "),
+    ] {
+      let (_, outcome) = try start(
+        """
+        CREATE TABLE \(schema);
+        PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET sql = replace(replace(sql, 'NOCASE', 'unicase'), 'lower', 'appfn');
+        """, #""t": {}"#)
+      #expect(outcome.code == 1)
+      #expect(outcome.error.contains("at tables.t: \(words)"), "\(outcome.error)")
+    }
+  }
+}
