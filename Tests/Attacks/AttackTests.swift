@@ -257,6 +257,9 @@ struct AttackTests {
     #expect(try reason { _ = try world.hub.importBundle(world.export(tablet)) } == "flagged")
   }
 
+  private static let inUTF16 =
+    "sqlite3 snapshot.sqlite .dump > all.sql; rm snapshot.sqlite; sqlite3 -cmd \"PRAGMA encoding = 'UTF-16le'\" snapshot.sqlite < all.sql"
+
   @Test(
     "an insider: a snapshot that holds more than the dataset's tables, or is no sound database, is refused, and nothing of it runs",
     arguments: [
@@ -266,12 +269,17 @@ struct AttackTests {
       "CREATE TEMP VIEW x AS SELECT 1; DROP TABLE satchel_stamps; CREATE VIEW satchel_stamps AS SELECT 1 AS table_name",
       "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 3 WHERE name = 'camps'",
       "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE camps (id' WHERE name = 'camps'",
+      Self.inUTF16,
     ])
   func hostileSnapshot(sql: String) throws {
     let full = try kept(world.emit(to: tablet, full: true), as: "full")
     let folder = try world.folder.folder("hostile")
     try StockTool.tar("--zstd", "-xf", full, in: folder)
-    try StockTool.sqlite3("-cmd", ".dbconfig defensive off", "snapshot.sqlite", sql, in: folder)
+    if sql == Self.inUTF16 {
+      try StockTool.bash("-c", sql, in: folder)
+    } else {
+      try StockTool.sqlite3("-cmd", ".dbconfig defensive off", "snapshot.sqlite", sql, in: folder)
+    }
     var draft = try BundleDraft(in: world.folder.path, platform: world.platform)
     let path = draft.file("evil.sqlite")
     try world.platform.files.copy(Paths.join(folder, "snapshot.sqlite"), to: path, mode: 0o600)
