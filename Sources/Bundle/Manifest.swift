@@ -128,6 +128,8 @@ public struct Manifest: Hashable, Sendable {
     /// The digest of the export of the device's former name that this one is, signed once more under the present one; nil: it is none.
     /// By this digest other exports name it in their chains.
     public var original: Digest?
+    /// Columns to which an app on the device gave another name than they have at the hub.
+    public var renamed: [RenamedColumn] = []
 
     public static let longestChain = 256
 

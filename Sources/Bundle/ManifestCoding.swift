@@ -173,6 +173,7 @@ extension Manifest.Changes {
     base = try fields.base()
     proof = try fields.emissionProof()
     brings = try fields.digests("brings")
+    renamed = try fields.renamedColumns()
     original = try fields.digest("original")
   }
 }

@@ -13,22 +13,39 @@ enum DeclaredColumns {
       type TEXT NOT NULL,        -- as it was declared
       collation TEXT NOT NULL,
       strict INTEGER NOT NULL,   -- whether the table was STRICT
+      former TEXT,               -- its name at the hub, if an app gave it another one here; NULL: the same
       PRIMARY KEY (table_name, name)
     ) WITHOUT ROWID
     """
 
   /// Notes the columns of a table as they are. The caller holds the transaction.
-  static func note(_ table: Name, in database: borrowing Database) throws {
+  /// - Parameter renamed: the name at the hub, by the name here, of columns that an app renamed.
+  static func note(_ table: Name, renamed: [Name: Name] = [:], in database: borrowing Database) throws {
     if try !database.hasTable("satchel_columns") { try database.execute(schema) }
     try forget(table, in: database)
     for column in try database.columnDeclarations(of: table) {
       try database.run(
-        "INSERT INTO satchel_columns VALUES (:table, :name, :type, :collation, :strict)",
+        "INSERT INTO satchel_columns VALUES (:table, :name, :type, :collation, :strict, :former)",
         [
           "table": .string(table.text), "name": .string(column.name.text), "type": .string(column.type),
           "collation": .string(column.collation), "strict": .integer(column.isStrict ? 1 : 0),
+          "former": renamed[column.name].map { .string($0.text) } ?? .null,
         ])
     }
+  }
+
+  /// The name at the hub, by the name here, of columns that have another one. A column that has its name again is none.
+  static func renamed(in table: Name, _ mapping: ColumnMapping?, _ database: borrowing Database) throws -> [Name: Name] {
+    guard try database.hasTable("satchel_columns") else { return [:] }
+    let known = try database.all(
+      "SELECT name, coalesce(former, name) FROM satchel_columns WHERE table_name = :table", ["table": .string(table.text)]
+    ) { (name: Name($0.text(0)), former: Name($0.text(1))) }
+    var renamed: [Name: Name] = [:]
+    for column in known {
+      guard let name = mapping.map({ $0.current(column.name) }) ?? column.name, name != column.former else { continue }
+      renamed[name] = column.former
+    }
+    return renamed
   }
 
   static func forget(_ table: Name, in database: borrowing Database) throws {
@@ -46,6 +63,17 @@ enum DeclaredColumns {
 }
 
 extension Capture {
+  /// The columns of these tables to which an app gave another name than they have at the hub.
+  public static func renamedColumns(
+    of tables: [TrackedTable], in database: borrowing Database
+  ) throws -> [(table: Name, from: Name, to: Name)] {
+    try tables.flatMap { table in
+      try DeclaredColumns.renamed(in: table.name, nil, database).sorted { $0.key < $1.key }
+        .filter { table.schema.position(of: $0.key) != nil }
+        .map { (table: table.name, from: $0.value, to: $0.key) }
+    }
+  }
+
   /// Notes the columns of every captured table, where an earlier release did not. The caller holds the transaction.
   public static func noteColumns(in database: borrowing Database) throws {
     let tables = try database.all(

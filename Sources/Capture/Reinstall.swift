@@ -19,9 +19,12 @@ extension Capture {
     for table in tables {
       try dropTriggers(of: table.name, in: database)
       try renewWrites(of: table, in: database)
-      mappings[table.name] = try renewSaved(of: table, known[table.name], in: database)
+      let mapping = try renewSaved(of: table, known[table.name], in: database)
+      // A migration gives the names that the hub has.
+      let renamed = try known[table.name] == nil ? DeclaredColumns.renamed(in: table.name, mapping, database) : [:]
+      mappings[table.name] = mapping
       for trigger in table.captureSQL.triggers { try database.execute(trigger.sql) }
-      try DeclaredColumns.note(table.name, in: database)
+      try DeclaredColumns.note(table.name, renamed: renamed, in: database)
     }
     return mappings
   }

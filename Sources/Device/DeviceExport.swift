@@ -206,6 +206,8 @@ extension DeviceSession {
     changes.base = state.base
     changes.proof = try emissionProof()
     changes.brings = try brought().map(\.digest)
+    changes.renamed = try Capture.renamedColumns(of: tables, in: database).prefix(Manifest.Changes.mostRenamed)
+      .map { .init(table: $0.table, from: $0.from, to: $0.to) }
     var manifest = Manifest(
       bundle: BundleID(random: platform.random.bytes(16)), dataset: dataset.name, version: dataset.version,
       from: .init(id: state.id, name: state.name), to: hub, user: state.user, created: UTCTime.text(milliseconds: now),

@@ -17,10 +17,10 @@ extension HubStore {
     if fits(line, schema) { return line }
     func content(_ line: ChangeLine) throws -> ChangeLine.Content {
       switch line.content {
-      case .insert(let fields): return .insert(try whole(fields, in: place))
-      case .delete(let fields): return .delete(was: try whole(fields, in: place))
+      case .insert(let fields): return .insert(try whole(fields, in: place, speech))
+      case .delete(let fields): return .delete(was: try whole(fields, in: place, speech))
       case .update(let set, let was):
-        try refuseOtherColumns(set, in: place)
+        try refuseOtherColumns(set, in: place, speech)
         // A table that was made anew may have its columns in another order.
         let pairs = zip(set, was).sorted { schema.position(of: $0.0.name) ?? 0 < schema.position(of: $1.0.name) ?? 0 }
         return set.count == was.count ? .update(set: pairs.map(\.0), was: pairs.map(\.1)) : line.content
@@ -48,15 +48,26 @@ extension HubStore {
     }
   }
 
-  private func whole(_ fields: [Field], in place: Int) throws -> [Field] {
-    try refuseOtherColumns(fields, in: place)
+  private func whole(_ fields: [Field], in place: Int, _ speech: Speech) throws -> [Field] {
+    try refuseOtherColumns(fields, in: place, speech)
     let schema = tables[place].schema
     return fields.count >= schema.columns.count ? fields : schema.fields(try schema.row(kept: fields, in: database))
   }
 
-  private func refuseOtherColumns(_ fields: [Field], in place: Int) throws {
+  private func refuseOtherColumns(_ fields: [Field], in place: Int, _ speech: Speech) throws {
     let schema = tables[place].schema
     guard let other = fields.first(where: { schema.position(of: $0.name) == nil }) else { return }
+    let renamed = speech.renamed.first { $0.table == schema.name && $0.to == other.name }
+    if let renamed, schema.position(of: renamed.from) != nil {
+      throw Refusal(
+        "schema-differs",
+        "On the device the column \(renamed.from) of the table \(schema.name) has the name \(renamed.to) now.",
+        hint: """
+          Rename it everywhere: write ALTER TABLE \(quoted(schema.name)) RENAME COLUMN \(quoted(renamed.from)) TO \(quoted(renamed.to)); \
+          into a file, give the dataset its next version, and run satchel-hub dataset apply NEW.json --migration FILE; then import the file again. \
+          On that device: satchel import --migrated. Or have the app there give the column its old name.
+          """)
+    }
     throw Refusal(
       "schema-differs", "The device's table \(schema.name) has the column \(other.name), and the hub's has not.",
       hint:

@@ -9,6 +9,8 @@ struct Speech {
   private let former: FormerColumns
   /// Whether columns are called as they are now.
   let isPresent: Bool
+  /// Columns that an app on the device renamed, as the device says.
+  let renamed: [Manifest.Changes.RenamedColumn]
   /// Tables that were in the dataset in that version or later and are not now, with the last version that had them.
   private let departed: [Name: Int64]
   /// The columns, as `table.column`, that were given values and have no place any more.
@@ -16,6 +18,7 @@ struct Speech {
 
   init(of manifest: Manifest, _ store: HubStore) throws {
     version = manifest.version
+    renamed = if case .changes(let changes) = manifest.body { changes.renamed } else { [] }
     former = try VersionTable.columns(in: store.database)
     isPresent = former.areSame(since: version)
     var departed: [Name: Int64] = [:]

@@ -207,6 +207,36 @@ struct DoctorTests {
     #expect(camp.hub("doctor").out == "All is well.\n")
   }
 
+  @Test("a column that an app renamed: the bundle says so, and the hub prints the migration that renames it for everybody")
+  func renamedByApp() throws {
+    let camp = try camp()
+    try camp.sql(
+      "tablet/data.sqlite",
+      "ALTER TABLE reviews RENAME COLUMN words TO \"the text\"; UPDATE reviews SET \"the text\" = 'new' WHERE id = 'r1'")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    try camp.sql("tablet/data.sqlite", "ALTER TABLE reviews RENAME COLUMN \"the text\" TO note")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    #expect(camp.device("tablet", "export").code == 0)
+    let bundle = try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-")
+    let refused = camp.hub("import", bundle)
+    #expect(refused.code == 3)
+    #expect(refused.error.contains("the column words of the table reviews has the name note now"), "\(refused.error)")
+    let sql = #"ALTER TABLE "reviews" RENAME COLUMN "words" TO "note""#
+    #expect(refused.error.contains(sql))
+
+    try camp.write("two.json", Camp.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
+    try camp.write("two.sql", sql)
+    let applied = camp.hub("dataset", "apply", camp.path("two.json"), "--migration", camp.path("two.sql"))
+    #expect(applied.code == 0, "\(applied.error)")
+    #expect(camp.hub("import", bundle).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT note FROM reviews WHERE id = 'r1'") == "new")
+    camp.hub("emit", "--device", "tablet")
+    let answer = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
+    let taken = camp.device("tablet", "import", "--migrated", answer)
+    #expect(taken.code == 0, "\(taken.error)")
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
   @Test("a column cannot be dropped while it is captured, and can once the triggers are gone")
   func droppedColumn() throws {
     let camp = try camp()
