@@ -104,7 +104,7 @@ extension HubWorkspace {
 
   // MARK: finding them
 
-  private func findFork(of name: String, _ store: HubStore) throws -> Fork {
+  func findFork(of name: String, _ store: HubStore) throws -> Fork {
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     let waiting = try quarantined(of: device, store)
     var histories = [Fork.History()]

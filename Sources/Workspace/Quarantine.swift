@@ -8,42 +8,48 @@ import SatchelValues
 public enum Quarantine {
   /// The largest file of which a copy is kept.
   private static let maximumBytes: Int64 = 1 << 30
+  /// So many files are kept at most, with so many bytes together. What is refused after that stays where it is.
+  public static let mostFiles = 1_000
+  public static let mostBytes: Int64 = 4 << 30
   private static let reasonEnding = ".reason.txt"
 
-  /// Puts a copy of a refused file aside, with a text beside it that says why, and notes it in the ledger.
+  /// Puts a copy of a refused file aside, with a text beside it that says why, and notes it in the ledger. Of two files with the same
+  /// bytes one is kept.
   ///
   /// A file that lay in the inbox, or waited there, leaves it; any other stays where the person has it.
   public static func keep(
     _ file: String, because error: any ExplainedError, folder: WorkspaceFolder, platform: Platform, database: borrowing Database
   ) throws {
     let time = platform.clock.milliseconds()
-    let target = try freePlace(for: Paths.name(of: file), at: time, folder, platform.files)
-    // What is no plain file, or would fill the disk, is noted and left where it is.
-    // So is what lies there already.
+    try Ledger.addRefusal(file: Paths.name(of: file), reason: error.reason, at: time, in: database)
+    // What is no plain file, or would fill the disk, is noted and left where it is. So is what lies there already.
     guard Paths.parent(of: file) != folder.quarantine, try platform.files.kind(file) == .file,
       try platform.files.size(file) <= maximumBytes
-    else {
-      return try Ledger.addRefusal(file: Paths.name(of: file), reason: error.reason, at: time, in: database)
+    else { return }
+    let mark = try mark(of: file, platform.files)
+    let kept = try list(folder, files: platform.files)
+    if !kept.contains(where: { $0.file.contains(mark) }) {
+      if try isFull(kept, for: platform.files.size(file)) { return }
+      let name = UTCTime.fileName(milliseconds: time) + mark + Paths.name(of: file)
+      let target = Paths.join(folder.quarantine, name)
+      try platform.files.copy(file, to: target, mode: 0o600)
+      let words = "\(error.message)\n" + (error.hint.map { "\($0)\n" } ?? "")
+      try platform.files.replace(target + reasonEnding, mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
     }
-    try platform.files.copy(file, to: target, mode: 0o600)
-    let words = "\(error.message)\n" + (error.hint.map { "\($0)\n" } ?? "")
-    try platform.files.replace(target + reasonEnding, mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
-    try Ledger.addRefusal(file: Paths.name(of: file), reason: error.reason, at: time, in: database)
     if folder.isForUs(file) { try platform.files.remove(file) }
   }
 
-  /// Copies of a device have bundles of one name, and more than one of them may be refused in one second.
-  private static func freePlace(
-    for name: String, at time: Int64, _ folder: WorkspaceFolder, _ files: any FileSystem
-  ) throws -> String {
-    let second = UTCTime.fileName(milliseconds: time)
-    var target = Paths.join(folder.quarantine, "\(second)-\(name)")
-    var number = 1
-    while try files.kind(target) != nil {
-      number += 1
-      target = Paths.join(folder.quarantine, "\(second)-\(number)-\(name)")
-    }
-    return target
+  /// What stands in a kept file's name for its bytes. Copies of a device have bundles of one name.
+  private static func mark(of file: String, _ files: any FileSystem) throws -> String {
+    let fd = try files.open(file)
+    defer { files.close(fd) }
+    var pieces = files.pieces(of: fd)
+    return "-\(try pieces.digest().digest.hexadecimal.prefix(24))-"
+  }
+
+  /// Whether a file of so many bytes has no room beside those that are kept.
+  public static func isFull(_ kept: [Refused], for bytes: Int64 = 1) -> Bool {
+    kept.count >= mostFiles || kept.reduce(bytes) { $0 + $1.bytes } > mostBytes
   }
 
   /// Runs `body`. What it refuses for good is handed to `keep` before it is thrown on.
@@ -70,6 +76,7 @@ public enum Quarantine {
     public let reason: String
     /// What was wrong, and what to do.
     public let words: String
+    public let bytes: Int64
   }
 
   /// The refused files, the newest first.
@@ -81,7 +88,25 @@ public enum Quarantine {
         try files.kind(path) == .file
         ? String(decoding: files.read(path, limit: 64 << 10), as: UTF8.self).split(separator: "\n") : []
       return Refused(
-        file: name, reason: lines.first.map(String.init) ?? "unknown", words: lines.dropFirst().joined(separator: " "))
+        file: name, reason: lines.first.map(String.init) ?? "unknown", words: lines.dropFirst().joined(separator: " "),
+        bytes: try files.size(Paths.join(folder.quarantine, name)))
     }
+  }
+
+  /// Removes refused files, with the words beside them.
+  /// - Parameter names: of files in the quarantine; nil: all of them.
+  ///
+  /// Throws a `WorkspaceError` if one of them is not there; then all stay.
+  public static func drop(
+    _ names: [String]?, folder: WorkspaceFolder, files: any FileSystem, ending: Ending
+  ) throws -> [Refused] {
+    let kept = try list(folder, files: files)
+    for name in names ?? [] where !kept.contains(where: { $0.file == name }) {
+      throw WorkspaceError(
+        "no-file", "There is no refused file \(name) in bundles/quarantine.", hint: "quarantine list shows their names.")
+    }
+    let dropped = kept.filter { names?.contains($0.file) ?? true }
+    if ending == .keep { for refused in dropped { try release(Paths.join(folder.quarantine, refused.file), files: files) } }
+    return dropped
   }
 }

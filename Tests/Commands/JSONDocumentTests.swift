@@ -212,6 +212,8 @@ struct JSONDocumentTests {
     try season.device("copy", "renew", "--name", "second", "--request", camp.path("second.satchel"), "--dry-run")
     try season.device("copy", "renew", "--name", "second", "--request", camp.path("second.satchel"))
     try season.device("tablet", "compact")
+    try season.device("tablet", "quarantine", "list")
+    try season.device("tablet", "quarantine", "drop", "--all")
   }
 
   private func manage(_ season: Season) throws {
@@ -245,6 +247,8 @@ struct JSONDocumentTests {
     try season.hub("keys", "revoke", "phone")
     try season.hub("backup", camp.path("monday.satchel"))
     try season.hub("compact")
+    try season.hub("quarantine", "list")
+    try season.hub("quarantine", "drop", "--all")
     let words = ["restore", camp.path("monday.satchel"), camp.path("hub-2"), "--keys", camp.path("hub/keys"), "--json"]
     try season.note("satchel-hub", camp.hubAnywhere(words))
     try season.hub("device", "revoke", "pad")

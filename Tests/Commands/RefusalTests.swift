@@ -1,6 +1,7 @@
 import Foundation
 import SatchelJSON
 import SatchelPlatform
+import SatchelWorkspace
 import Testing
 
 @Suite("Bad input gives a clear error, the right exit code, and no change")
@@ -162,6 +163,39 @@ struct RefusalTests {
     #expect(try camp.hub("log", "--json").json["entries"]?.arrayValue?.first?["verdict"] == "refused")
     #expect(try camp.hub("status", "--json").json["quarantined"] == 1)
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/inbox")).isEmpty)
+  }
+
+  @Test("of the same bytes one file is kept in quarantine, however often they come, and a person deletes it")
+  func quarantinedOnce() throws {
+    let camp = try Camp()
+    try camp.open()
+    try camp.write("junk.satchel", "junk")
+    try camp.makeFolder("other")
+    try camp.write("other/junk.satchel", "other junk")
+    for file in ["junk.satchel", "junk.satchel", "other/junk.satchel"] { camp.hub("import", camp.path(file)) }
+    let refused = try #require(try camp.hub("quarantine", "list", "--json").json["refused"]?.arrayValue)
+    #expect(refused.map { $0["bytes"] } == [4, 10] || refused.map { $0["bytes"] } == [10, 4])
+    let first = try #require(refused[0]["file"]?.stringValue)
+    #expect(camp.hub("quarantine", "drop", "../\(first)").code == 1)
+    #expect(camp.hub("quarantine", "drop").code == 2)
+    #expect(camp.hub("quarantine", "drop", first, "--dry-run").out.contains("Would delete 1 file"))
+    #expect(camp.hub("quarantine", "drop", first).code == 0)
+    #expect(try camp.hub("status", "--json").json["quarantined"] == 1)
+    #expect(camp.hub("quarantine", "drop", "--all").code == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/quarantine")).isEmpty)
+  }
+
+  @Test("a full quarantine leaves what is refused where it is, and status says so")
+  func fullQuarantine() throws {
+    let camp = try Camp()
+    try camp.open()
+    let folder = "hub/bundles/quarantine"
+    for number in 1...Quarantine.mostFiles { try camp.write("\(folder)/\(number).satchel", "") }
+    try camp.write("hub/bundles/inbox/junk.satchel", "junk")
+    #expect(camp.hub("import", camp.path("hub/bundles/inbox/junk.satchel")).code == 3)
+    #expect(FileManager.default.fileExists(atPath: camp.path("hub/bundles/inbox/junk.satchel")))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path(folder)).count == Quarantine.mostFiles)
+    #expect(camp.hub("status").out.contains("bundles/quarantine is full"))
   }
 
   @Test("one bad bundle among several holds up no other")

@@ -34,7 +34,7 @@ struct ReportTests {
     let status = camp.hub("status")
     #expect(status.out.contains("2-3\n") && status.out.contains("NEVER CAME"), "\(status.out)")
     #expect(status.out.contains("1 refused file; the newest, "))
-    #expect(status.out.contains("Next: satchel-hub conflicts\nThen: look at bundles/quarantine"))
+    #expect(status.out.contains("Next: satchel-hub conflicts\nThen: satchel-hub quarantine list"))
     let document = try camp.hub("status", "--json").json
     let device = document["devices"]?.arrayValue?.first { $0["name"] == "tablet" }
     #expect(device?["missing"] == [[2, 3]])

@@ -170,7 +170,7 @@ extension DeviceTool {
     } else if !isToExport, let file = status.outbox.last {
       steps.append("carry bundles/outbox/\(file) to the hub.")
     }
-    if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine) }
+    if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine(status.quarantined, tool: name)) }
     return steps
   }
 

@@ -11,7 +11,7 @@ enum DeviceTool {
     ToolSpec(
       name: name, summary: "keep this device's database in step with its hub, without a network", version: satchelVersion,
       commands: [initialize, status, report] + syncing.all + [export, importBundles, apply, renew, compact] + conflicts.all + keys
-        + [
+        + quarantine.all + [
           LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
           DoctorCommand.doctor(tool: name) { command, context in
             let workspace = try open(command, context)
@@ -32,6 +32,12 @@ enum DeviceTool {
   private static let verify: BundleCommands.Verify = { file, command, context, look in
     let workspace = try open(command, context)
     return try Streams.with(file, command, context, in: workspace.folder) { try workspace.verify($0, look) }
+  }
+
+  private static var quarantine: QuarantineCommands {
+    QuarantineCommands(
+      tool: name, list: { command, context in try open(command, context).quarantined() },
+      drop: { names, command, context in try open(command, context).dropQuarantined(names) })
   }
 
   private static var conflicts: ConflictCommands {

@@ -132,7 +132,7 @@ extension HubTool {
       steps.append("satchel-hub compare \(entry.device.name), which says which of its rows differ")
     }
     if status.openConflicts > 0 { steps.append("satchel-hub conflicts") }
-    if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine) }
+    if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine(status.quarantined, tool: name)) }
     return steps + ["satchel-hub import what the devices bring, satchel-hub emit --all for the way back."]
   }
 

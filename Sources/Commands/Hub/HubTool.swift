@@ -14,7 +14,7 @@ enum HubTool {
       ]
         + conflicts.all
         + history
-        + scopes + upkeep + [
+        + scopes + upkeep + quarantine.all + [
           LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
           DoctorCommand.doctor(tool: name) { command, context in
             let workspace = try open(command, context)
@@ -33,6 +33,12 @@ enum HubTool {
   private static let verify: BundleCommands.Verify = { file, command, context, look in
     let hub = try open(command, context)
     return try Streams.with(file, command, context, in: hub.folder) { try hub.verify($0, look) }
+  }
+
+  private static var quarantine: QuarantineCommands {
+    QuarantineCommands(
+      tool: name, list: { command, context in try open(command, context).quarantined() },
+      drop: { names, command, context in try open(command, context).dropQuarantined(names) })
   }
 
   private static var conflicts: ConflictCommands {

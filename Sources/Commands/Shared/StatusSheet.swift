@@ -45,11 +45,18 @@ struct StatusSheet {
 }
 
 extension StatusSheet {
-  static let stepOfQuarantine =
-    "look at bundles/quarantine: beside each file is why it was refused; what you have seen to, delete."
+  static func stepOfQuarantine(_ refused: [Quarantine.Refused], tool: String) -> String {
+    let reason = Quarantine.isFull(refused) ? "bundles/quarantine is full, and keeps no more of what is refused: " : ""
+    return "\(reason)\(tool) quarantine list says why files were refused; what you have seen to: \(tool) quarantine drop FILE"
+  }
 
   static func json(_ refused: [Quarantine.Refused]) -> JSONValue {
-    .array(refused.map { ["file": .string($0.file), "reason": .string($0.reason), "words": .string($0.words)] })
+    .array(
+      refused.map {
+        [
+          "file": .string($0.file), "reason": .string($0.reason), "words": .string($0.words), "bytes": .integer($0.bytes),
+        ]
+      })
   }
 
   /// Facts that are put together one by one.

@@ -1,0 +1,55 @@
+import SatchelJSON
+import SatchelWorkspace
+
+/// `quarantine`: what was refused, and whether it is still needed.
+struct QuarantineCommands {
+  let tool: String
+  let list: @Sendable (ParsedCommand, CommandContext) throws -> [Quarantine.Refused]
+  /// Removes the files of these names; nil: all of them. Returns those.
+  let drop: @Sendable ([String]?, ParsedCommand, CommandContext) throws -> [Quarantine.Refused]
+
+  var all: [Command] { [listing, dropping] }
+
+  private var listing: Command {
+    let list = list
+    return Command(
+      ["quarantine", "list"], summary: "show which files were refused, and why",
+      discussion: """
+        A file that is refused is copied to bundles/quarantine. At most \(Quarantine.mostFiles) files and \(Quarantine.mostBytes >> 30) GiB \
+        are kept there; what is refused after that stays where it is.
+        """,
+      examples: [Example("\(tool) quarantine list", "What was refused?")]
+    ) { command, context in
+      let refused = try list(command, context)
+      var table = TextTable(["FILE", "SIZE", "WHY"])
+      for file in refused { table.add([file.file, "\(file.bytes >> 10) KiB", file.words]) }
+      var text = refused.isEmpty ? "Nothing was refused.\n" : table.text(width: context.console.traits.width)
+      if Quarantine.isFull(refused) { text += "No more can be kept. What you have seen to: \(tool) quarantine drop FILE\n" }
+      return Answer(text, ["refused": StatusSheet.json(refused), "full": .bool(Quarantine.isFull(refused))])
+    }
+  }
+
+  private var dropping: Command {
+    let drop = drop
+    return Command(
+      ["quarantine", "drop"], summary: "delete refused files",
+      discussion: """
+        Deletes files from bundles/quarantine, with the words beside them. What they hold may be nowhere else.
+        """,
+      arguments: [ArgumentSpec("FILE", .zeroOrMore, help: "a file's name, as quarantine list shows it")],
+      options: [OptionSpec("all", help: "all of them"), Confirmation.yes],
+      examples: [Example("\(tool) quarantine drop --all --dry-run", "How much would go?")], changesData: true
+    ) { command, context in
+      let names = command.arguments("FILE")
+      guard names.isEmpty == command.flag("all") else {
+        throw UsageError("Name the files that are to go, or give --all.")
+      }
+      try Confirmation.ask("Refused files are deleted for good. Go on?", command, context)
+      let dropped = try drop(names.isEmpty ? nil : names, command, context)
+      let bytes = dropped.reduce(0) { $0 + $1.bytes }
+      return Answer(
+        "\(command.dryRun ? "Would delete" : "Deleted") \(Words.count(dropped.count, "file")), \(bytes >> 10) KiB.\n",
+        ["dropped": .strings(dropped.map(\.file)), "bytes": .integer(bytes)])
+    }
+  }
+}
