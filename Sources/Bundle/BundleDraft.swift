@@ -106,7 +106,8 @@ public struct BundleDraft: ~Copyable {
   /// Copies what a verified bundle says of rows, decisions and attached files.
   public mutating func addContents(of bundle: borrowing VerifiedBundle) throws {
     for entry in bundle.entryList {
-      guard entry.name.isBlob || [.changes, .resolutions, .attachments].contains(entry.name), let source = bundle.path(of: entry.name)
+      guard entry.name.isBlob || [.changes, .resolutions, .attachments].contains(entry.name),
+        let source = bundle.path(of: entry.name)
       else { continue }
       let path = folder.file(entry.name.fileName)
       try platform.files.copy(source, to: path, mode: 0o644)

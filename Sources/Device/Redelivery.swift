@@ -47,7 +47,9 @@ extension DeviceSession {
       let target = Paths.join(folder.outbox, fileName(ofExport: export.sequence))
       if export.manifest.from.id != state.id {
         try FormerExports(self).signAgain(export.path, as: target)
-      } else if export.path != target { try platform.files.copy(export.path, to: target, mode: 0o644) }
+      } else if export.path != target {
+        try platform.files.copy(export.path, to: target, mode: 0o644)
+      }
     }
     return report
   }
@@ -98,7 +100,9 @@ extension DeviceSession {
 
   /// The files of exports under a former name of this device's, where such may be needed: the present name has none of those numbers.
   private func formerExports(after merged: SequenceNumber) throws -> [SequenceNumber: String] {
-    guard workspace.configuration.former ?? workspace.configuration.continues != nil, merged < state.acknowledged else { return [:] }
+    guard workspace.configuration.former ?? workspace.configuration.continues != nil, merged < state.acknowledged else {
+      return [:]
+    }
     return try FormerExports(self).files(after: merged)
   }
 

@@ -122,7 +122,9 @@ extension HubStore {
 
   /// How far a device's own history may be that of `history`, where they are not known to have an export in common.
   private func reach(of continuation: Manifest.Continuation, into history: ReplicaID) throws -> SequenceNumber {
-    let other = try continuation.chain.first { link in try digest(of: link.sequence, in: history).map { $0 != link.digest } ?? false }
+    let other = try continuation.chain.first { link in
+      try digest(of: link.sequence, in: history).map { $0 != link.digest } ?? false
+    }
     return other.map { min(SequenceNumber($0.sequence.rawValue - 1), continuation.acknowledged) } ?? continuation.acknowledged
   }
 
