@@ -23,7 +23,9 @@ let tests: [SwiftSetting] = [
 func room(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = strict) -> Target {
   .target(
     name: "Satchel\(name)",
-    dependencies: dependencies.map { .init(stringLiteral: $0.hasPrefix("C") && clibraries.contains($0) ? $0 : "Satchel\($0)") },
+    dependencies: dependencies.map {
+      .init(stringLiteral: $0.hasPrefix("C") && clibraries.contains($0) ? $0 : "Satchel\($0)")
+    },
     path: "Sources/\(name)",
     swiftSettings: settings)
 }
@@ -45,17 +47,23 @@ let package = Package(
     .executable(name: "satchel", targets: ["satchel"]),
     .executable(name: "satchel-hub", targets: ["satchel-hub"]),
     // The device's half, for apps that bring it along: docs/EMBEDDING.md.
-    .library(name: "SatchelDevice", targets: ["SatchelDevice", "SatchelWorkspace", "SatchelPlatform", "SatchelValues"]),
+    .library(
+      name: "SatchelDevice", targets: ["SatchelDevice", "SatchelWorkspace", "SatchelPlatform", "SatchelValues"]),
   ],
   targets: [
-    .systemLibrary(name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CArchive", path: "Sources/CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+    .systemLibrary(
+      name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CArchive", path: "Sources/CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
     .systemLibrary(name: "CZstd", path: "Sources/CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
-    .systemLibrary(name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-    .systemLibrary(name: "CQRCode", path: "Sources/CQRCode", pkgConfig: "qrcodegen", providers: [.apt(["libqrcodegen-dev"])]),
+    .systemLibrary(
+      name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(
+      name: "CQRCode", path: "Sources/CQRCode", pkgConfig: "qrcodegen", providers: [.apt(["libqrcodegen-dev"])]),
 
     .systemLibrary(
-      name: "CMicroHTTPD", path: "Sources/CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+      name: "CMicroHTTPD", path: "Sources/CMicroHTTPD", pkgConfig: "libmicrohttpd",
+      providers: [.apt(["libmicrohttpd-dev"])]),
 
     // Each line may name only what stands above it: the arrow of dependency points one way.
     room("Values", []),
@@ -70,13 +78,19 @@ let package = Package(
     room("Merge", ["Values", "JSON", "Dataset"]),
     room("Capture", ["Values", "SQLite", "Dataset"]),
     room("Workspace", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge"]),
-    room("Device", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
-    room("Hub", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
     room(
-      "Commands", ["Values", "Platform", "JSON", "QRCode", "Crypto", "SQLite", "Dataset", "Bundle", "Workspace", "Device", "Hub"]),
-    .executableTarget(name: "satchel", dependencies: ["SatchelCommands"], path: "Sources/satchel", swiftSettings: strict),
+      "Device",
+      ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
+    room(
+      "Hub", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
+    room(
+      "Commands",
+      ["Values", "Platform", "JSON", "QRCode", "Crypto", "SQLite", "Dataset", "Bundle", "Workspace", "Device", "Hub"]),
     .executableTarget(
-      name: "satchel-hub", dependencies: ["SatchelCommands", "SatchelWeb"], path: "Sources/satchel-hub", swiftSettings: strict),
+      name: "satchel", dependencies: ["SatchelCommands"], path: "Sources/satchel", swiftSettings: strict),
+    .executableTarget(
+      name: "satchel-hub", dependencies: ["SatchelCommands", "SatchelWeb"], path: "Sources/satchel-hub",
+      swiftSettings: strict),
 
     .target(
       name: "TestSupport",
@@ -90,11 +104,13 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelBundle", "SatchelWorkspace", "SatchelDevice", "SatchelHub",
+        "SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelBundle", "SatchelWorkspace", "SatchelDevice",
+        "SatchelHub",
         "SimulatedWorld", "TestSupport",
       ], path: "Tests/Simulation", swiftSettings: tests),
     .executableTarget(name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: tests),
-    .executableTarget(name: "make-golden", dependencies: ["TestSupport"], path: "Tests/MakeGolden", swiftSettings: tests),
+    .executableTarget(
+      name: "make-golden", dependencies: ["TestSupport"], path: "Tests/MakeGolden", swiftSettings: tests),
     .executableTarget(
       name: "mutate", dependencies: ["TestSupport", "SatchelPlatform"], path: "Tests/Mutate", swiftSettings: tests),
     .executableTarget(
@@ -103,7 +119,9 @@ let package = Package(
     .target(name: "SatchelFuzz", dependencies: ["TestSupport"], path: "Tests/Fuzz", swiftSettings: tests),
     .executableTarget(
       name: "bench",
-      dependencies: ["SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelDataset", "SatchelCapture", "TestSupport"],
+      dependencies: [
+        "SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelDataset", "SatchelCapture", "TestSupport",
+      ],
       path: "Tests/Bench", exclude: ["floors.c", "peers.py"], swiftSettings: tests),
     check("Platform", ["Values", "Platform"]),
     check("CommandEngine", ["Platform", "Commands"]),

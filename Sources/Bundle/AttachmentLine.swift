@@ -5,7 +5,8 @@ import SatchelValues
 /// One line of `attachments.jsonl`: what is said of one file that rows name.
 public struct AttachmentLine: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
-    /// The bundle carries it: so many bytes. It takes the place of the version `was`, if the sender knows of one that the other side has.
+    /// The bundle carries it: so many bytes. It takes the place of the version `was`, if the sender knows of one that
+    /// the other side has.
     case file(bytes: Int64, was: Digest?)
     /// It came from the other side, and is safe here.
     case has
@@ -71,7 +72,9 @@ extension AttachmentLine: BundleLine {
       guard let former = document["was"] else {
         return AttachmentLine(path: path, digest: digest, content: .file(bytes: bytes, was: nil))
       }
-      guard let was = former.stringValue.flatMap({ Digest(hexadecimal: $0) }) else { throw LineProblem("was is no digest") }
+      guard let was = former.stringValue.flatMap({ Digest(hexadecimal: $0) }) else {
+        throw LineProblem("was is no digest")
+      }
       return AttachmentLine(path: path, digest: digest, content: .file(bytes: bytes, was: was))
     case "has" where document["bytes"] == nil && document["was"] == nil:
       return AttachmentLine(path: path, digest: digest, content: .has)
@@ -81,16 +84,21 @@ extension AttachmentLine: BundleLine {
 }
 
 extension VerifiedBundle {
-  /// What the bundle says of attached files. Each content that it carries is named by a line, and each line that promises one has it.
+  /// What the bundle says of attached files. Each content that it carries is named by a line, and each line that
+  /// promises one has it.
   public func attachments() throws -> [AttachmentLine] {
     var lines: [AttachmentLine] = []
     var named: Set<BlobName> = []
     let carried = bytesByBlob
     try eachLine(.attachments, manifest.attachments) { bytes throws in
       let line = try AttachmentLine.parse(bytes, limits: limits)
-      if let last = lines.last, !AttachmentLine.precedes(last, line) { throw LineProblem("it is out of order, or stands twice") }
+      if let last = lines.last, !AttachmentLine.precedes(last, line) {
+        throw LineProblem("it is out of order, or stands twice")
+      }
       if case .file(let bytes, _) = line.content {
-        guard lines.last.map({ !$0.isFile || $0.path != line.path }) ?? true else { throw LineProblem("its path stands twice") }
+        guard lines.last.map({ !$0.isFile || $0.path != line.path }) ?? true else {
+          throw LineProblem("its path stands twice")
+        }
         let blob = BlobName(of: line.digest)
         guard carried[blob] == bytes else { throw LineProblem("the bundle does not carry this file") }
         named.insert(blob)
@@ -108,5 +116,7 @@ extension VerifiedBundle {
   }
 
   /// Where the content of a line's file lies, as long as the bundle is there; nil where it carries none.
-  public func path(of line: AttachmentLine) -> String? { line.isFile ? path(of: .blob(BlobName(of: line.digest))) : nil }
+  public func path(of line: AttachmentLine) -> String? {
+    line.isFile ? path(of: .blob(BlobName(of: line.digest))) : nil
+  }
 }

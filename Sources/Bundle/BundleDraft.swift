@@ -41,7 +41,8 @@ public struct BundleDraft: ~Copyable {
     try addLines(.changes, body)
   }
 
-  /// Adds the lines that `maker` makes of the items that `body` adds, in the items' order. They are made on another core.
+  /// Adds the lines that `maker` makes of the items that `body` adds, in the items' order. They are made on another
+  /// core.
   public mutating func addChanges<Maker: ChangeLineMaker>(
     by maker: Maker, _ body: (_ add: (Maker.Item) throws -> Void) throws -> Void
   ) throws {
@@ -129,8 +130,8 @@ public struct BundleDraft: ~Copyable {
     entries.append(try staged(.files, at: path))
   }
 
-  /// Copies an attached file into this draft's folder; `addAttachments` says whether it goes along. nil where it has more than `limit` bytes
-  /// by now.
+  /// Copies an attached file into this draft's folder; `addAttachments` says whether it goes along. nil where it has
+  /// more than `limit` bytes by now.
   public func stage(_ fd: Int32, limit: Int64) throws -> StagedFile? {
     var entry = try EntryWriter(in: folder)
     var pieces = platform.files.pieces(of: fd)
@@ -236,8 +237,8 @@ public struct BundleDraft: ~Copyable {
 
   // MARK: sealing
 
-  /// Signs what there is; nothing may be added after it. It takes no longer than the number of entries makes it: a database can be told of
-  /// the bundle while it is locked, and the file be compressed when it is not.
+  /// Signs what there is; nothing may be added after it. It takes no longer than the number of entries makes it: a
+  /// database can be told of the bundle while it is locked, and the file be compressed when it is not.
   public mutating func seal(_ manifest: Manifest, with key: borrowing SigningKey) throws -> SealedBundle {
     var manifest = manifest
     manifest.critical = critical + (manifest.body.continuation == nil ? [] : [.continues])
@@ -258,8 +259,8 @@ public struct BundleDraft: ~Copyable {
       heads: [(.signature, signature.fileBytes), (.sums, sumsBytes), (.manifest, manifestBytes)])
   }
 
-  /// Writes the sealed bundle to a new file in the draft's folder, synced but under a name of no meaning: the caller renames it once its
-  /// database knows of it. Returns the file's path.
+  /// Writes the sealed bundle to a new file in the draft's folder, synced but under a name of no meaning: the caller
+  /// renames it once its database knows of it. Returns the file's path.
   /// - Parameter recipients: for whom it is encrypted; none: for everybody to read.
   public func write(_ sealed: SealedBundle, for recipients: [AgeRecipient] = []) throws -> String {
     let made = try platform.files.createTemporary(in: folder.path, mode: 0o644)
@@ -278,7 +279,8 @@ public struct BundleDraft: ~Copyable {
 
   private func packing(_ bytes: Int64, into fd: Int32, for recipients: [AgeRecipient]) throws -> ZstdSink {
     let file = FileSink(fd, files: platform.files)
-    let sink: any ByteSink = try recipients.isEmpty ? file : AgeSink(file, for: recipients, random: platform.random.bytes)
+    let sink: any ByteSink =
+      try recipients.isEmpty ? file : AgeSink(file, for: recipients, random: platform.random.bytes)
     return try ZstdSink(sink, of: bytes)
   }
 }
@@ -296,8 +298,8 @@ extension Manifest {
   /// The comment above the signature of every bundle. It is fixed, so that no byte of a bundle is free to choose.
   static let untrustedComment = "signature of B2SUMS in a Satchel bundle"
 
-  /// What the signature says in plain sight. It names the key, so that whoever meets the sender for the first time can check the
-  /// signature before anything else is read, and compare the key's fingerprint after that.
+  /// What the signature says in plain sight. It names the key, so that whoever meets the sender for the first time can
+  /// check the signature before anything else is read, and compare the key's fingerprint after that.
   func trustedComment(signer: PublicKey) -> String {
     "satchel \(kind.rawValue) \(bundle) dataset=\(dataset) from=\(from.id) to=\(to.id) number=\(number) key=\(signer.line)"
   }

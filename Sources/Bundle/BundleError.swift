@@ -73,10 +73,12 @@ public enum BundleError: ExplainedError, Equatable {
     case .truncated, .digest, .notABundle:
       "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
     case .encryption(.noMatch): "Is it for this replica? If it is, its sender knows an older key: have it made again."
-    case .encryption: "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
+    case .encryption:
+      "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
     case .unknownKey:
       """
-      If you know the sender, it must be enrolled first: satchel keys request FILE there, satchel-hub device enrol FILE here. \
+      If you know the sender, it must be enrolled first: satchel keys request FILE there, satchel-hub device enrol \
+      FILE here. \
       Otherwise leave the file alone.
       """
     case .badSignature: "Do not use this file. Ask its sender for a new one."

@@ -2,17 +2,18 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// The one way in which a bundle is read: bounded outer decode, signature, digests, manifest. What comes out is verified.
+/// The one way in which a bundle is read: bounded outer decode, signature, digests, manifest. What comes out is
+/// verified.
 ///
-/// Up to the signature nothing is looked at but the two entries that prove it; every entry is digested while it arrives in a
-/// staging folder, and parsed only when its digest is the signed one.
+/// Up to the signature nothing is looked at but the two entries that prove it; every entry is digested while it arrives
+/// in a staging folder, and parsed only when its digest is the signed one.
 public struct BundleReader {
   /// Which public key a signature must be checked with.
   public enum Trust: Sendable {
     /// Keys that are known here, found by the id that the signature names.
     case keys([PublicKey])
-    /// The first word from a sender: its key stands in the signature's comment. The signature proves that the sender holds it;
-    /// whether it is the right one, a person must say, who compares its fingerprint.
+    /// The first word from a sender: its key stands in the signature's comment. The signature proves that the sender
+    /// holds it; whether it is the right one, a person must say, who compares its fingerprint.
     case firstContact
   }
 
@@ -32,10 +33,11 @@ public struct BundleReader {
   /// Reads and verifies the file at `path`, keeping its entries in a new folder inside `staging`.
   ///
   /// Throws a `BundleError` where it is refused; then nothing of it is left.
-  /// - Parameter admit: says by the manifest, which is verified by then, whether the rest is wanted; it throws where it is not. So
-  ///   what is for somebody else, or from a stranger, fills no disk.
+  /// - Parameter admit: says by the manifest, which is verified by then, whether the rest is wanted; it throws where it
+  ///   is not. So what is for somebody else, or from a stranger, fills no disk.
   public func read(
-    _ path: String, trust: Trust, staging: String, admit: (_ manifest: Manifest, _ signer: PublicKey) throws -> Void = { _, _ in }
+    _ path: String, trust: Trust, staging: String,
+    admit: (_ manifest: Manifest, _ signer: PublicKey) throws -> Void = { _, _ in }
   ) throws -> VerifiedBundle {
     let folder = try StagingFolder(in: staging, platform: platform)
     let fd = try platform.files.open(path)
@@ -51,13 +53,16 @@ public struct BundleReader {
       throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed")
     }
     return VerifiedBundle(
-      manifest: head.manifest, signer: head.signer, signature: head.signature, digest: head.digest, entries: head.entries,
+      manifest: head.manifest, signer: head.signer, signature: head.signature, digest: head.digest,
+      entries: head.entries,
       folder: folder, limits: limits,
       platform: platform)
   }
 
   /// What a bundle is, by its signed manifest alone: nothing that follows it is looked at.
-  public func manifest(of path: String, trust: Trust) throws -> Manifest { try identity(of: path, trust: trust).manifest }
+  public func manifest(of path: String, trust: Trust) throws -> Manifest {
+    try identity(of: path, trust: trust).manifest
+  }
 
   /// A bundle's manifest, the digest of its B2SUMS, and the signature of that.
   public struct Identity: Sendable {
@@ -75,8 +80,8 @@ public struct BundleReader {
     }
   }
 
-  /// The same of a file that may be something else, or damaged, or gone: then nil. What is wrong with the disk is thrown, for it says
-  /// nothing of the file.
+  /// The same of a file that may be something else, or damaged, or gone: then nil. What is wrong with the disk is
+  /// thrown, for it says nothing of the file.
   public func identityIfSound(of path: String, trust: Trust) throws -> Identity? {
     do { return try identity(of: path, trust: trust) } catch is BundleError {
       return nil
@@ -107,7 +112,9 @@ public struct BundleReader {
     let sums = try Sums(sumsBytes)
 
     let manifestBytes = try small(.manifest, of: &tar, limit: limits.manifestBytes)
-    guard let expected = sums[.manifest], Digest.of(manifestBytes) == expected else { throw BundleError.digest("manifest.json") }
+    guard let expected = sums[.manifest], Digest.of(manifestBytes) == expected else {
+      throw BundleError.digest("manifest.json")
+    }
     let (manifest, entries) = try Manifest.parse(manifestBytes, limits: limits)
     try manifest.check(entries)
     guard comment.utf8.elementsEqual(manifest.trustedComment(signer: key).utf8) else {
@@ -121,7 +128,8 @@ public struct BundleReader {
     guard entries.reduce(0, { $0 + $1.bytes }) <= limits.totalBytes else {
       throw BundleError.tooLarge("All that it holds", limit: limits.totalBytes)
     }
-    return Head(manifest: manifest, entries: entries, signer: key, signature: signature, sums: sums, digest: Digest.of(sumsBytes))
+    return Head(
+      manifest: manifest, entries: entries, signer: key, signature: signature, sums: sums, digest: Digest.of(sumsBytes))
   }
 
   /// What the file says once it is decrypted, where it is encrypted, and unpacked.
@@ -157,7 +165,9 @@ public struct BundleReader {
     let key: PublicKey
     switch trust {
     case .keys(let known):
-      guard let match = known.first(where: { $0.id == signature.keyID }) else { throw .unknownKey(signature.keyID.description) }
+      guard let match = known.first(where: { $0.id == signature.keyID }) else {
+        throw .unknownKey(signature.keyID.description)
+      }
       key = match
     case .firstContact:
       let claim = signature.unverifiedTrustedComment.split(separator: " ").last { $0.hasPrefix("key=") }
@@ -166,7 +176,9 @@ public struct BundleReader {
       }
       key = claimed
     }
-    do { return (key, signature, try key.verify(signature, message: sums)) } catch { throw .badSignature(error.message) }
+    do { return (key, signature, try key.verify(signature, message: sums)) } catch {
+      throw .badSignature(error.message)
+    }
   }
 
   /// An entry that is small enough for memory and must be the next one.

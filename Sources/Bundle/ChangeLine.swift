@@ -14,8 +14,8 @@ public struct ChangeLine: Hashable, Sendable {
     case row([Field])
     /// From the hub: the row is gone from what this user sees.
     case gone
-    /// A row's key became another one: decided by the hub, and told to the device; or by the device, and told to the hub. `number`
-    /// is the emission with which it did: whoever told of this one or a later one knows it.
+    /// A row's key became another one: decided by the hub, and told to the device; or by the device, and told to the
+    /// hub. `number` is the emission with which it did: whoever told of this one or a later one knows it.
     case rekey(to: RowKey, number: EmissionNumber)
     /// From the hub: keys from the line's key up to `last` are this device's to hand out, from emission `number` on.
     case block(last: RowKey, number: EmissionNumber)
@@ -37,8 +37,8 @@ public struct ChangeLine: Hashable, Sendable {
   /// From a device: the first write that its change is made of; nil: not known.
   public let first: FirstWrite?
   public let content: Content
-  /// From the hub: the first eight bytes of the digests that the row may have on the device, one for each emission on which the device may
-  /// be; nil: the row may be missing there. Empty: the hub does not say.
+  /// From the hub: the first eight bytes of the digests that the row may have on the device, one for each emission on
+  /// which the device may be; nil: the row may be missing there. Empty: the hub does not say.
   public var before: [UInt64?] = []
 
   public init(
@@ -94,7 +94,9 @@ extension ChangeLine {
     return Step(table: table, key: key, generation: generation, stamp: stamp, first: first, change: change)
   }
 
-  private static func columnChanges(_ set: [Field], _ was: [Field], _ schema: TableSchema) throws(LineProblem) -> [ColumnChange] {
+  private static func columnChanges(_ set: [Field], _ was: [Field], _ schema: TableSchema) throws(LineProblem)
+    -> [ColumnChange]
+  {
     guard set.count == was.count, !set.isEmpty else { throw LineProblem("set and was are not of the same columns") }
     var changes: [ColumnChange] = []
     changes.reserveCapacity(set.count)
@@ -102,7 +104,9 @@ extension ChangeLine {
       guard new.name == old.name else { throw LineProblem("set and was are not of the same columns") }
       guard let column = schema.position(of: new.name) else { throw LineProblem("the table has no column \(new.name)") }
       if schema.key.contains(column) { throw LineProblem("an update cannot change the key's column \(new.name)") }
-      if let last = changes.last, last.column >= column { throw LineProblem("its columns are not in the table's order") }
+      if let last = changes.last, last.column >= column {
+        throw LineProblem("its columns are not in the table's order")
+      }
       changes.append(ColumnChange(column: column, was: old.value, value: new.value))
     }
     return changes
@@ -125,11 +129,14 @@ extension TableSchema {
       if values[column] != nil { throw LineProblem("the column \(field.name) stands twice") }
       values[column] = field.value
     }
-    for (column, value) in zip(columns, values) where value == nil { throw LineProblem("the column \(column) is missing") }
+    for (column, value) in zip(columns, values) where value == nil {
+      throw LineProblem("the column \(column) is missing")
+    }
     return Row(values.compactMap(\.self))
   }
 
-  /// The row where the named values are the table's columns in their order, as a sender with the same schema has them; nil: they are not.
+  /// The row where the named values are the table's columns in their order, as a sender with the same schema has them;
+  /// nil: they are not.
   public func rowInOrder(_ fields: [Field]) -> Row? {
     guard fields.count == columns.count, zip(fields, columns).allSatisfy({ $0.name == $1 }) else { return nil }
     return Row(fields.map(\.value))

@@ -139,7 +139,9 @@ extension JSONScanner {
         try readNull()
         digests.append(nil)
       } else {
-        guard let digest = try Hexadecimal.bits(of: readString()) else { throw LineProblem("before names what is no digest") }
+        guard let digest = try Hexadecimal.bits(of: readString()) else {
+          throw LineProblem("before names what is no digest")
+        }
         digests.append(digest)
       }
     }

@@ -3,8 +3,8 @@ import SatchelPlatform
 
 /// The lines of a verified bundle's `changes.jsonl`, read once and in their order.
 ///
-/// Who imports them holds the database's write lock meanwhile, and others wait. So another core parses the next lines while the rows of
-/// the last ones are written: parsing is a quarter of an import's work.
+/// Who imports them holds the database's write lock meanwhile, and others wait. So another core parses the next lines
+/// while the rows of the last ones are written: parsing is a quarter of an import's work.
 public final class ChangeLines {
   private var reader: LineReader?
   private var conveyor: Conveyor<ChangeLineParser, Batch, Parsed>
@@ -55,15 +55,15 @@ public final class ChangeLines {
     return parsed
   }
 
-  /// Parses the first lines before they are asked for, which are all of a small bundle, and has those behind them parsed meanwhile. Throws a
-  /// `BundleError` where one is not as it should be.
+  /// Parses the first lines before they are asked for, which are all of a small bundle, and has those behind them
+  /// parsed meanwhile. Throws a `BundleError` where one is not as it should be.
   public func readAhead() throws {
     ahead = try next()
     if let ahead, let problem = ahead.problem { try naming(ahead.lines.count + 1) { throw problem } }
   }
 
-  /// Calls `body` for each line. Throws a `BundleError` with the line's number where it is not as it should be, or where `body` throws a
-  /// `LineProblem`; and where there are not as many lines as the manifest says.
+  /// Calls `body` for each line. Throws a `BundleError` with the line's number where it is not as it should be, or
+  /// where `body` throws a `LineProblem`; and where there are not as many lines as the manifest says.
   public func each(_ body: (ChangeLine) throws -> Void) throws {
     while let parsed = try next() {
       for line in parsed.lines {
@@ -75,7 +75,8 @@ public final class ChangeLines {
       if !parsed.size.isLarge { used = parsed.lines }
     }
     guard count == manifest.changes else {
-      throw BundleError.manifest("it counts \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
+      throw BundleError.manifest(
+        "it counts \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
     }
     guard tellsOfKeys || !manifest.critical.contains(.keys) else {
       throw BundleError.manifest("critical names keys, and there are no lines that tell of them")
@@ -129,7 +130,9 @@ public final class ChangeLines {
     }
     if line.content.isAboutKeys {
       tellsOfKeys = true
-      guard manifest.critical.contains(.keys) else { throw LineProblem("it tells of keys, and the manifest does not say so") }
+      guard manifest.critical.contains(.keys) else {
+        throw LineProblem("it tells of keys, and the manifest does not say so")
+      }
     } else if case .scope(let scope) = manifest.body, scope.extent == .full {
       throw LineProblem("the rows of a full bundle are in its snapshot")
     }

@@ -55,7 +55,8 @@ extension ConflictRecord {
           draft.winners.append(ColumnWinner(Name(String(decoding: column, as: UTF8.self)), winner))
         }
         guard areDistinct(draft.winners.map(\.name)) else { throw LineProblem("a winner's column stands twice") }
-      case "conflict", "device", "user", "table", "op", "kind", "state", "stamp", "winner", "note", "decision", "decided_by":
+      case "conflict", "device", "user", "table", "op", "kind", "state", "stamp", "winner", "note", "decision",
+        "decided_by":
         draft.words[name] = try scanner.readText()
       default: try scanner.skipValue()
       }
@@ -88,7 +89,8 @@ private struct ConflictDraft {
     var decision: ConflictRecord.Decision?
     if state == .resolved {
       decision = .init(
-        made: try word("decision") { Resolution.Decision(rawValue: $0) }, by: try word("decided_by") { isUserName($0) ? $0 : nil }
+        made: try word("decision") { Resolution.Decision(rawValue: $0) },
+        by: try word("decided_by") { isUserName($0) ? $0 : nil }
       )
     } else if words["decision"] != nil || words["decided_by"] != nil {
       throw LineProblem("it says who decided, and that nobody did")
@@ -104,7 +106,8 @@ private struct ConflictDraft {
       stamp: try word("stamp") { Stamp(hexadecimal: $0) }, operation: operation,
       kind: try word("kind") { ConflictKind(rawValue: $0) }, state: state,
       baseValues: baseValues,
-      hubValues: hubValues, deviceValues: deviceValues, winners: winners, rowWinner: try word("winner") { Winner(rawValue: $0) },
+      hubValues: hubValues, deviceValues: deviceValues, winners: winners,
+      rowWinner: try word("winner") { Winner(rawValue: $0) },
       note: words["note"], decision: decision)
   }
 }

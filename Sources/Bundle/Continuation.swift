@@ -3,8 +3,8 @@ import SatchelJSON
 import SatchelValues
 
 extension Manifest {
-  /// What a device tells of the one that it was before it got another name and other keys. Its rows, and what the hub is not known to have, it still
-  /// has.
+  /// What a device tells of the one that it was before it got another name and other keys. Its rows, and what the hub
+  /// is not known to have, it still has.
   public struct Continuation: Hashable, Sendable {
     /// The one that it was.
     public let device: ReplicaID
@@ -12,8 +12,8 @@ extension Manifest {
     public let acknowledged: SequenceNumber
     /// The emission on which it stands.
     public let received: EmissionNumber
-    /// Its exports, in their order, from the last acknowledged one on; at most the newest `Changes.longestChain`. By them the hub tells which
-    /// of several copies' histories this one's is, and how much of it was merged.
+    /// Its exports, in their order, from the last acknowledged one on; at most the newest `Changes.longestChain`. By
+    /// them the hub tells which of several copies' histories this one's is, and how much of it was merged.
     public let chain: [Changes.Link]
 
     public init(device: ReplicaID, acknowledged: SequenceNumber, received: EmissionNumber, chain: [Changes.Link]) {

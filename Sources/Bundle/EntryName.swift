@@ -3,7 +3,8 @@ import SatchelValues
 
 /// The entries that a bundle may have, in the order in which they stand.
 public enum EntryName: Hashable, Sendable, Comparable {
-  case signature, sums, manifest, changes, resolutions, conflicts, dataset, migrations, snapshot, part, files, attachments, state
+  case signature, sums, manifest, changes, resolutions, conflicts, dataset, migrations, snapshot, part, files,
+    attachments, state
   /// An attached file's content, named by the beginning of its digest.
   case blob(BlobName)
 
@@ -57,8 +58,8 @@ public enum EntryName: Hashable, Sendable, Comparable {
   private var place: Int { Self.fixed.firstIndex { $0.name == self } ?? Self.fixed.count }
 }
 
-/// The name of an attached file's content in a bundle: the first half of its digest, which is as much as a tar's header has room for. The
-/// whole digest stands in B2SUMS.
+/// The name of an attached file's content in a bundle: the first half of its digest, which is as much as a tar's header
+/// has room for. The whole digest stands in B2SUMS.
 public struct BlobName: Hashable, Comparable, Sendable {
   let digits: String
 

@@ -4,8 +4,9 @@ import SatchelValues
 
 /// Brings lines into the order of their places, in bounded memory.
 ///
-/// They are written to an entry's file as they come, those of one place together as far as memory goes. Mostly they come in order: one
-/// generation, parents before children. Then that file is the entry. Else the runs of each place are copied to another file.
+/// They are written to an entry's file as they come, those of one place together as far as memory goes. Mostly they
+/// come in order: one generation, parents before children. Then that file is the entry. Else the runs of each place are
+/// copied to another file.
 struct LineSorter: ~Copyable {
   /// Lines of several places wait for more of each; those of one need not.
   private static let mostBuffered = 4 << 20

@@ -40,7 +40,9 @@ public struct Manifest: Hashable, Sendable {
     case unseen
 
     /// Features as one text, as the tables of hubs and devices hold them.
-    public static func text(of features: Set<Critical>) -> String { features.map(\.rawValue).sorted().joined(separator: " ") }
+    public static func text(of features: Set<Critical>) -> String {
+      features.map(\.rawValue).sorted().joined(separator: " ")
+    }
 
     /// The features that a text names, as far as they are known here.
     public static func features(in text: String) -> Set<Critical> {
@@ -95,7 +97,8 @@ public struct Manifest: Hashable, Sendable {
     /// Of the whole file.
     public let digest: Digest
 
-    public init(of: BundleID, whole: BundleKind, number: Int64, part: Int64, parts: Int64, bytes: Int64, digest: Digest) {
+    public init(of: BundleID, whole: BundleKind, number: Int64, part: Int64, parts: Int64, bytes: Int64, digest: Digest)
+    {
       self.of = of
       self.whole = whole
       self.number = number
@@ -113,20 +116,24 @@ public struct Manifest: Hashable, Sendable {
     /// The emission on which the device stood.
     public let received: EmissionNumber
     public let sequence: SequenceNumber
-    /// The device's exports before this one, in their order, from the last acknowledged one on; at most the newest `longestChain`.
+    /// The device's exports before this one, in their order, from the last acknowledged one on; at most the newest
+    /// `longestChain`.
     public let chain: [Link]
-    /// Attached files that the hub is known to have, that the device's rows name, and that are not there any more: it asks for them. In their
-    /// order, each once, at most as many as a bundle carries.
+    /// Attached files that the hub is known to have, that the device's rows name, and that are not there any more: it
+    /// asks for them. In their order, each once, at most as many as a bundle carries.
     public let lost: [AttachmentPath]
-    /// The export after which all changes of this one were made: it holds everything since. Exports between that one and this one may be
-    /// left out. nil: the bundle was made by a version that did not say it; then it is the first export of the chain.
+    /// The export after which all changes of this one were made: it holds everything since. Exports between that one
+    /// and this one may be left out. nil: the bundle was made by a version that did not say it; then it is the first
+    /// export of the chain.
     public var base: SequenceNumber?
-    /// The emission `received`, with the hub's signature of it; nil: the bundle was made by a version that did not name it.
+    /// The emission `received`, with the hub's signature of it; nil: the bundle was made by a version that did not name
+    /// it.
     public var proof: EmissionProof?
-    /// Emissions of earlier histories that the device has and the hub is not known to have: their files come beside this bundle.
+    /// Emissions of earlier histories that the device has and the hub is not known to have: their files come beside
+    /// this bundle.
     public var brings: [Digest] = []
-    /// The digest of the export of the device's former name that this one is, signed once more under the present one; nil: it is none.
-    /// By this digest other exports name it in their chains.
+    /// The digest of the export of the device's former name that this one is, signed once more under the present one;
+    /// nil: it is none. By this digest other exports name it in their chains.
     public var original: Digest?
     /// Columns to which an app on the device gave another name than they have at the hub.
     public var renamed: [RenamedColumn] = []
@@ -157,8 +164,9 @@ public struct Manifest: Hashable, Sendable {
       self.lost = lost
     }
 
-    /// Whether nothing is missing between `merged`, the last export that a hub has, and this one: it is the next, or it says itself that
-    /// it goes back as far. It holds all changes since the first export of its chain, and it may be that one's own that are not among them.
+    /// Whether nothing is missing between `merged`, the last export that a hub has, and this one: it is the next, or it
+    /// says itself that it goes back as far. It holds all changes since the first export of its chain, and it may be
+    /// that one's own that are not among them.
     public func reaches(back merged: SequenceNumber) -> Bool {
       if let base { return base <= merged }
       return sequence <= merged.next || chain.first.map { $0.sequence <= merged } ?? false
@@ -176,12 +184,14 @@ public struct Manifest: Hashable, Sendable {
     public let extent: Extent
     /// The device's highest merged sequence.
     public let acknowledged: SequenceNumber
-    /// Of that export's B2SUMS, by which the device can tell that it was its own and not a copy's; nil: the hub does not say.
+    /// Of that export's B2SUMS, by which the device can tell that it was its own and not a copy's; nil: the hub does
+    /// not say.
     public let acknowledgedDigest: Digest?
-    /// The emissions on which the device may be when it imports this one, in their order; on any other it refuses it. nil:
-    /// the bundle was made by a version that did not name them.
+    /// The emissions on which the device may be when it imports this one, in their order; on any other it refuses it.
+    /// nil: the bundle was made by a version that did not name them.
     public var follows: [EmissionLink]?
-    /// The hub's epochs before this one, in the order of their text; nil: the bundle was made by a version that did not name them.
+    /// The hub's epochs before this one, in the order of their text; nil: the bundle was made by a version that did not
+    /// name them.
     public var former: [Epoch]?
     /// Emissions of earlier histories whose files have come to the hub.
     public var collected: [Digest] = []
@@ -243,12 +253,14 @@ public struct Manifest: Hashable, Sendable {
   public let changes: Int64
   public let conflicts: Int64
   public let resolutions: Int64
-  /// How many lines tell of attached files, and how many of these are in the bundle. Filled in when the bundle is sealed, by what was put in.
+  /// How many lines tell of attached files, and how many of these are in the bundle. Filled in when the bundle is
+  /// sealed, by what was put in.
   public internal(set) var attachments: Int64 = 0
   public internal(set) var blobs: Int64 = 0
   /// The same.
   public internal(set) var critical: [Critical] = []
-  /// The critical features that the sender can read: only these may be in bundles for it. Empty: the sender does not say.
+  /// The critical features that the sender can read: only these may be in bundles for it. Empty: the sender does not
+  /// say.
   public var understands: Set<Critical> = []
   /// For whom what is for the sender may be encrypted; nil: it does not say.
   public var recipient: AgeRecipient?
@@ -257,7 +269,8 @@ public struct Manifest: Hashable, Sendable {
   public let body: Body
 
   public init(
-    bundle: BundleID, dataset: String, version: Int64, from: Party, to: Party, user: String, created: String, stamp: Stamp,
+    bundle: BundleID, dataset: String, version: Int64, from: Party, to: Party, user: String, created: String,
+    stamp: Stamp,
     changes: Int64 = 0, conflicts: Int64 = 0, resolutions: Int64 = 0, body: Body
   ) {
     self.bundle = bundle
@@ -284,7 +297,8 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// The number in the signature's comment: a sequence, an emission's number, a volume's, a backup's count of changes, 0 for a request.
+  /// The number in the signature's comment: a sequence, an emission's number, a volume's, a backup's count of changes,
+  /// 0 for a request.
   public var number: Int64 {
     switch body {
     case .changes(let changes): changes.sequence.rawValue

@@ -23,7 +23,9 @@ extension Manifest {
         name: "entries",
         value: .array(
           entries.map {
-            .object([.init(name: "name", value: .string($0.name.rawValue)), .init(name: "bytes", value: .integer($0.bytes))])
+            .object([
+              .init(name: "name", value: .string($0.name.rawValue)), .init(name: "bytes", value: .integer($0.bytes)),
+            ])
           })),
     ]
     return .object(members + keyMembers + bodyMembers)
@@ -35,7 +37,9 @@ extension Manifest {
       .init(name: "conflicts", value: .integer(conflicts)),
     ]
     if attachments > 0 {
-      members += [.init(name: "attachments", value: .integer(attachments)), .init(name: "blobs", value: .integer(blobs))]
+      members += [
+        .init(name: "attachments", value: .integer(attachments)), .init(name: "blobs", value: .integer(blobs)),
+      ]
     }
     return members
   }
@@ -43,7 +47,8 @@ extension Manifest {
   private var keyMembers: [JSONValue.Member] {
     var members: [JSONValue.Member] = []
     if !understands.isEmpty {
-      members.append(.init(name: "understands", value: .array(understands.map(\.rawValue).sorted().map { .string($0) })))
+      members.append(
+        .init(name: "understands", value: .array(understands.map(\.rawValue).sorted().map { .string($0) })))
     }
     if let recipient { members.append(.init(name: "recipient", value: .string(recipient.text))) }
     if let rotation {
@@ -51,7 +56,9 @@ extension Manifest {
       members.append(.init(name: "rotation", value: value))
     }
     if let revoked {
-      let value: JSONValue = ["number": .integer(revoked.number), "keys": .array(revoked.keys.map { .string($0.line) })]
+      let value: JSONValue = [
+        "number": .integer(revoked.number), "keys": .array(revoked.keys.map { .string($0.line) }),
+      ]
       members.append(.init(name: "revoked", value: value))
     }
     return members
@@ -92,13 +99,17 @@ extension Manifest {
       ]
     case .backup(let backup):
       [
-        .init(name: "epoch", value: .string(backup.epoch.text)), .init(name: "cursor", value: .integer(backup.cursor.rawValue)),
+        .init(name: "epoch", value: .string(backup.epoch.text)),
+        .init(name: "cursor", value: .integer(backup.cursor.rawValue)),
       ]
     }
   }
 
-  /// Reads a manifest, with the entries that it promises. Unknown members are passed over, unless `critical` names them.
-  static func parse(_ bytes: [UInt8], limits: BundleLimits) throws(BundleError) -> (manifest: Manifest, entries: [Entry]) {
+  /// Reads a manifest, with the entries that it promises. Unknown members are passed over, unless `critical` names
+  /// them.
+  static func parse(_ bytes: [UInt8], limits: BundleLimits) throws(BundleError) -> (
+    manifest: Manifest, entries: [Entry]
+  ) {
     let document: JSONValue
     do { document = try JSONValue.parse(bytes, limits: JSONLimits(maxDepth: limits.jsonDepth)) } catch {
       throw .manifest("it is not JSON (\(error.reason), at byte \(error.offset))")
@@ -126,7 +137,8 @@ extension Manifest {
       version: try fields.natural("version", from: 1),
       from: try Party(document["from"], "from"), to: try Party(document["to"], "to"), user: try fields.userName("user"),
       created: try fields.time("created"), stamp: try fields.stamp("stamp"), changes: try counts.natural("changes"),
-      conflicts: try counts.natural("conflicts"), resolutions: try counts.natural("resolutions"), body: try Body(kind, fields))
+      conflicts: try counts.natural("conflicts"), resolutions: try counts.natural("resolutions"),
+      body: try Body(kind, fields))
     if counts.object["attachments"] != nil {
       (manifest.attachments, manifest.blobs) = (try counts.natural("attachments", from: 1), try counts.natural("blobs"))
     }
@@ -145,7 +157,9 @@ extension Manifest.Body {
     case .changes: self = .changes(try Manifest.Changes(fields))
     case .scope: self = .scope(try Manifest.Scope(fields))
     case .enrolment:
-      guard let key = PublicKey(line: try fields.string("key")) else { throw .manifest("key is no minisign public key") }
+      guard let key = PublicKey(line: try fields.string("key")) else {
+        throw .manifest("key is no minisign public key")
+      }
       self = .enrolment(
         .init(incarnation: try fields.identifier("incarnation"), key: key, continues: try fields.continuation()))
     case .volume:
@@ -180,7 +194,9 @@ extension Manifest.Changes {
 
 extension Manifest.Scope {
   fileprivate init(_ fields: ManifestFields) throws(BundleError) {
-    guard let extent = Extent(rawValue: try fields.string("extent")) else { throw .manifest("extent is neither full nor delta") }
+    guard let extent = Extent(rawValue: try fields.string("extent")) else {
+      throw .manifest("extent is neither full nor delta")
+    }
     self.init(
       epoch: try fields.identifier("epoch"), number: EmissionNumber(try fields.natural("number", from: 1)),
       after: EmissionNumber(try fields.natural("after")), extent: extent,

@@ -90,7 +90,9 @@ struct ManifestFields {
     guard let list = value["keys"]?.arrayValue else { throw .manifest("revoked has no list of keys") }
     var keys: [PublicKey] = []
     for item in list {
-      guard let key = item.stringValue.flatMap({ PublicKey(line: $0) }) else { throw .manifest("revoked names what is no key") }
+      guard let key = item.stringValue.flatMap({ PublicKey(line: $0) }) else {
+        throw .manifest("revoked names what is no key")
+      }
       if let last = keys.last, !last.line.utf8.lexicographicallyPrecedes(key.line.utf8) {
         throw .manifest("revoked keys are not in their order")
       }
@@ -106,7 +108,9 @@ struct ManifestFields {
     var chain: [Manifest.Changes.Link] = []
     for item in list {
       let fields = ManifestFields(item)
-      guard let digest = Digest(hexadecimal: try fields.string("digest")) else { throw .manifest("digest is no digest") }
+      guard let digest = Digest(hexadecimal: try fields.string("digest")) else {
+        throw .manifest("digest is no digest")
+      }
       chain.append(.init(sequence: SequenceNumber(try fields.natural("sequence", from: 1)), digest: digest))
     }
     return chain
@@ -128,7 +132,9 @@ struct ManifestFields {
       throw .manifest("compare is no list, or too long")
     }
     return try list.map { item throws(BundleError) in
-      guard let question = StateEntry.Question(json: item) else { throw .manifest("compare asks for sums that cannot be") }
+      guard let question = StateEntry.Question(json: item) else {
+        throw .manifest("compare asks for sums that cannot be")
+      }
       return question
     }
   }

@@ -2,7 +2,8 @@ import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 
-/// What manifests say of the history to which a bundle belongs. A number never identifies a bundle: number and digest together do.
+/// What manifests say of the history to which a bundle belongs. A number never identifies a bundle: number and digest
+/// together do.
 extension Manifest {
   /// One emission, by its number and by the digest of its B2SUMS.
   public struct EmissionLink: Hashable, Comparable, Sendable {
@@ -21,8 +22,8 @@ extension Manifest {
 
   /// Which emission a device imported last, with the hub's own signature of it.
   ///
-  /// The signature proves that the hub made the emission, even to a hub that does not know it: then that hub was set back, or it is a
-  /// copy. Whoever reads this member must check the signature before anything follows from it.
+  /// The signature proves that the hub made the emission, even to a hub that does not know it: then that hub was set
+  /// back, or it is a copy. Whoever reads this member must check the signature before anything follows from it.
   public struct EmissionProof: Hashable, Sendable {
     public let digest: Digest
     /// The emission's `B2SUMS.minisig`. nil: the device does not have it any more.
@@ -58,13 +59,15 @@ extension Manifest.Changes {
 }
 
 extension Manifest.Scope {
-  /// At most so many emissions are named on which a device may be: more than ten years of daily bundles without an answer.
+  /// At most so many emissions are named on which a device may be: more than ten years of daily bundles without an
+  /// answer.
   public static let mostFollowed = 4_096
   /// At most so many tables are compared row by row at a time.
   public static let mostCompared = 1_000
   /// At most so many earlier epochs are named.
   public static let mostEpochs = 1_024
-  /// A number may be above the last one by so much, within one epoch. A larger step is a mistake, or a thief's who wants to be the last.
+  /// A number may be above the last one by so much, within one epoch. A larger step is a mistake, or a thief's who
+  /// wants to be the last.
   public static let longestJump: Int64 = 1_000_000
 }
 
@@ -86,7 +89,8 @@ extension Manifest.Changes {
     if !renamed.isEmpty {
       let columns = renamed.map { column in
         JSONValue.object([
-          .init(name: "table", value: .string(column.table.text)), .init(name: "from", value: .string(column.from.text)),
+          .init(name: "table", value: .string(column.table.text)),
+          .init(name: "from", value: .string(column.from.text)),
           .init(name: "to", value: .string(column.to.text)),
         ])
       }
@@ -128,7 +132,9 @@ extension ManifestFields {
 
   private func signature(_ name: String) throws(BundleError) -> Signature? {
     if object[name] == nil { return nil }
-    do { return try Signature(fileBytes: Array(try string(name).utf8)) } catch { throw .manifest("\(name) is no signature") }
+    do { return try Signature(fileBytes: Array(try string(name).utf8)) } catch {
+      throw .manifest("\(name) is no signature")
+    }
   }
 
   func base() throws(BundleError) -> SequenceNumber? {
@@ -142,7 +148,9 @@ extension ManifestFields {
     var links: [Manifest.EmissionLink] = []
     for item in try list(value, "follows", most: Manifest.Scope.mostFollowed) {
       let fields = ManifestFields(item)
-      guard let digest = try fields.digest("digest") else { throw .manifest("follows names an emission without its digest") }
+      guard let digest = try fields.digest("digest") else {
+        throw .manifest("follows names an emission without its digest")
+      }
       let number = EmissionNumber(try fields.natural("number", from: 1))
       let link = Manifest.EmissionLink(number: number, digest: digest)
       if let last = links.last, !(last < link) { throw .manifest("follows is not in its order") }
@@ -156,7 +164,9 @@ extension ManifestFields {
     guard let value = object["former"] else { return nil }
     var epochs: [Epoch] = []
     for item in try list(value, "former", most: Manifest.Scope.mostEpochs) {
-      guard let epoch = item.stringValue.flatMap({ Epoch($0) }) else { throw .manifest("former names what is no epoch") }
+      guard let epoch = item.stringValue.flatMap({ Epoch($0) }) else {
+        throw .manifest("former names what is no epoch")
+      }
       if let last = epochs.last, last.text >= epoch.text { throw .manifest("former is not in its order") }
       epochs.append(epoch)
     }
@@ -171,7 +181,9 @@ extension ManifestFields {
       guard let digest = item.stringValue.flatMap({ Digest(hexadecimal: $0) }) else {
         throw .manifest("\(name) names what is no digest")
       }
-      if let last = digests.last, last.hexadecimal >= digest.hexadecimal { throw .manifest("\(name) is not in its order") }
+      if let last = digests.last, last.hexadecimal >= digest.hexadecimal {
+        throw .manifest("\(name) is not in its order")
+      }
       digests.append(digest)
     }
     return digests

@@ -6,7 +6,8 @@ extension Manifest {
       (EntryName.changes, changes), (.resolutions, resolutions), (.conflicts, conflicts), (.attachments, attachments),
     ] {
       guard present.contains(name) == (lines > 0) else {
-        throw .manifest("it counts \(lines) lines in \(name.rawValue), which \(present.contains(name) ? "is" : "is not") there")
+        throw .manifest(
+          "it counts \(lines) lines in \(name.rawValue), which \(present.contains(name) ? "is" : "is not") there")
       }
     }
     let carried = Int64(present.count(where: \.isBlob))
@@ -20,7 +21,9 @@ extension Manifest {
       throw .manifest("what it says of the state of rows and what critical says of it do not go together")
     }
     let (required, allowed) = body.entries(critical)
-    if let missing = required.first(where: { !present.contains($0) }) { throw .manifest("it has no \(missing.rawValue)") }
+    if let missing = required.first(where: { !present.contains($0) }) {
+      throw .manifest("it has no \(missing.rawValue)")
+    }
     if let strange = present.first(where: { !required.contains($0) && !allowed.contains($0) && !$0.isBlob }) {
       throw .manifest("\(strange.rawValue) has no place in a bundle of its kind")
     }
@@ -31,9 +34,12 @@ extension Manifest {
       guard changes.chain.isInOrder, changes.chain.last.map({ $0.sequence < changes.sequence }) ?? true else {
         throw .manifest("chain is too long, out of order, or names exports that are not before this one")
       }
-      guard changes.lost.count <= BundleLimits.mostBlobs, zip(changes.lost, changes.lost.dropFirst()).allSatisfy({ $0 < $1 })
+      guard changes.lost.count <= BundleLimits.mostBlobs,
+        zip(changes.lost, changes.lost.dropFirst()).allSatisfy({ $0 < $1 })
       else { throw .manifest("lost is too long or out of order") }
-      guard changes.base.map({ $0 < changes.sequence }) ?? true else { throw .manifest("base is not before this export") }
+      guard changes.base.map({ $0 < changes.sequence }) ?? true else {
+        throw .manifest("base is not before this export")
+      }
     }
     if case .backup = body {
       guard from == to, user.isEmpty else { throw .manifest("a backup is from a hub to itself") }
@@ -56,7 +62,9 @@ extension Manifest {
       throw .manifest("what continues and what critical says of it do not go together")
     }
     if case .enrolment = body {
-      guard version == 1, user.isEmpty, to == .unknownHub else { throw .manifest("an enrolment cannot say for whom it is") }
+      guard version == 1, user.isEmpty, to == .unknownHub else {
+        throw .manifest("an enrolment cannot say for whom it is")
+      }
       guard body.continuation?.chain.isInOrder ?? true else { throw .manifest("chain is too long or out of order") }
     }
     guard rotation == nil || kind == .changes || kind == .scope, revoked == nil || kind == .scope else {
@@ -67,7 +75,8 @@ extension Manifest {
       guard scope.extent == .full ? scope.after == .zero : builds else {
         throw .manifest("the emission \(scope.number) cannot build on \(scope.after)")
       }
-      guard scope.follows?.last.map({ $0.number < scope.number }) ?? true, scope.former?.contains(scope.epoch) != true else {
+      guard scope.follows?.last.map({ $0.number < scope.number }) ?? true, scope.former?.contains(scope.epoch) != true
+      else {
         throw .manifest("it follows itself")
       }
     }
@@ -88,7 +97,9 @@ extension Manifest.Body {
     case .scope(let scope):
       switch scope.extent {
       case .full:
-        ([.dataset, .snapshot], [.conflicts, .migrations, .attachments] + (critical.contains(.keys) ? [.changes] : []))
+        (
+          [.dataset, .snapshot], [.conflicts, .migrations, .attachments] + (critical.contains(.keys) ? [.changes] : [])
+        )
       case .delta: ([], [.changes, .conflicts, .dataset, .migrations, .attachments])
       }
     case .enrolment: ([], [])

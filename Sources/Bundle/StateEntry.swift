@@ -2,7 +2,8 @@ import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 
-/// What `state.json` says: digests of the rows that a device holds as it had them from the hub, its own acknowledged changes included.
+/// What `state.json` says: digests of the rows that a device holds as it had them from the hub, its own acknowledged
+/// changes included.
 public struct StateEntry: Hashable, Sendable {
   /// The rows of one table: how many there are, and 64 sums of their digests.
   public struct Table: Hashable, Sendable {
@@ -123,7 +124,9 @@ extension StateEntry {
   }
 
   fileprivate static func text(_ value: JSONValue, _ name: String) throws(BundleError) -> String {
-    guard let text = value[name]?.stringValue else { throw .entry("state.json", "has no text \(name) where one belongs") }
+    guard let text = value[name]?.stringValue else {
+      throw .entry("state.json", "has no text \(name) where one belongs")
+    }
     return text
   }
 }
@@ -221,7 +224,9 @@ extension StateEntry.Answer {
   }
 
   fileprivate init(json value: JSONValue) throws(BundleError) {
-    guard let question = StateEntry.Question(json: value) else { throw .entry("state.json", "answers what nobody can ask") }
+    guard let question = StateEntry.Question(json: value) else {
+      throw .entry("state.json", "answers what nobody can ask")
+    }
     self.question = question
     rows = try StateEntry.list(value, "rows").map { item throws(BundleError) in
       let text = try StateEntry.text(item, "key")

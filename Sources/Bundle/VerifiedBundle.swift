@@ -49,11 +49,13 @@ public struct VerifiedBundle: ~Copyable {
   public func eachChange(_ body: (ChangeLine) throws -> Void) throws { try changeLines().each(body) }
 
   public func eachConflict(_ body: (ConflictRecord) throws -> Void) throws {
-    try eachLine(.conflicts, manifest.conflicts) { bytes throws in try body(ConflictRecord.parse(bytes, limits: limits)) }
+    try eachLine(.conflicts, manifest.conflicts) { bytes throws in try body(ConflictRecord.parse(bytes, limits: limits))
+    }
   }
 
   public func eachResolution(_ body: (Resolution) throws -> Void) throws {
-    try eachLine(.resolutions, manifest.resolutions) { bytes throws in try body(Resolution.parse(bytes, limits: limits)) }
+    try eachLine(.resolutions, manifest.resolutions) { bytes throws in try body(Resolution.parse(bytes, limits: limits))
+    }
   }
 
   /// The dataset's definition that the bundle carries; nil where it carries none.

@@ -2,7 +2,8 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// Cuts a bundle's file into volumes: bundles of their own, each a piece of the file, for media that the whole does not fit on.
+/// Cuts a bundle's file into volumes: bundles of their own, each a piece of the file, for media that the whole does not
+/// fit on.
 public struct VolumeCutter {
   private let reader: BundleReader
   private let platform: Platform
@@ -13,8 +14,8 @@ public struct VolumeCutter {
     self.platform = platform
   }
 
-  /// Cuts the bundle at `path`, and hands each volume's file to `deliver`, in their order, with the name that it is to have. The file goes
-  /// when `deliver` has not taken it away.
+  /// Cuts the bundle at `path`, and hands each volume's file to `deliver`, in their order, with the name that it is to
+  /// have. The file goes when `deliver` has not taken it away.
   ///
   /// - Parameters:
   ///   - size: of each volume's file, at most, in bytes.
@@ -22,7 +23,8 @@ public struct VolumeCutter {
   ///   - trust: the sender's keys.
   ///   - recipients: for whom each volume is encrypted; none: for everybody to read.
   public func cut(
-    _ path: String, size: Int64, in folder: String, trust: [PublicKey], key: borrowing SigningKey, for recipients: [AgeRecipient],
+    _ path: String, size: Int64, in folder: String, trust: [PublicKey], key: borrowing SigningKey,
+    for recipients: [AgeRecipient],
     deliver: (_ file: String, _ name: String) throws -> Void
   ) throws {
     let whole = try reader.manifest(of: path, trust: .keys(trust))
@@ -40,7 +42,8 @@ public struct VolumeCutter {
         var draft = try BundleDraft(in: folder, platform: platform)
         try draft.addPart(piece, of: source)
         let volume = Manifest.Volume(
-          of: whole.bundle, whole: whole.kind, number: whole.number, part: part, parts: parts, bytes: bytes, digest: digest)
+          of: whole.bundle, whole: whole.kind, number: whole.number, part: part, parts: parts, bytes: bytes,
+          digest: digest)
         let sealed = try draft.seal(manifest(of: volume, whole), with: key)
         try deliver(draft.write(sealed, for: recipients), sealed.manifest.fileName)
       }
@@ -49,13 +52,15 @@ public struct VolumeCutter {
 
   private func manifest(of volume: Manifest.Volume, _ whole: Manifest) -> Manifest {
     Manifest(
-      bundle: BundleID(random: platform.random.bytes(16)), dataset: whole.dataset, version: whole.version, from: whole.from,
-      to: whole.to, user: whole.user, created: UTCTime.text(milliseconds: platform.clock.milliseconds()), stamp: whole.stamp,
+      bundle: BundleID(random: platform.random.bytes(16)), dataset: whole.dataset, version: whole.version,
+      from: whole.from,
+      to: whole.to, user: whole.user, created: UTCTime.text(milliseconds: platform.clock.milliseconds()),
+      stamp: whole.stamp,
       body: .volume(volume))
   }
 
-  /// What a piece may have of a volume's file: the rest is for the entries around it, for what compression adds to what is compressed
-  /// already (3 bytes in 128 KiB), and for encryption (16 bytes in 64 KiB, and a header).
+  /// What a piece may have of a volume's file: the rest is for the entries around it, for what compression adds to what
+  /// is compressed already (3 bytes in 128 KiB), and for encryption (16 bytes in 64 KiB, and a header).
   private static func pieceBytes(of size: Int64) -> Int64 { size - size / 2048 - 16 << 10 }
 
   /// The size of volumes of which there are not too many.

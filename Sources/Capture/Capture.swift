@@ -33,8 +33,8 @@ public enum Capture {
     try DeclaredColumns.forget(table.name, in: database)
   }
 
-  /// Sorts what the triggers have saved since the last time into the pre-images. Whoever reads pre-images, begins a generation or
-  /// makes a stamp does this first, in the same transaction.
+  /// Sorts what the triggers have saved since the last time into the pre-images. Whoever reads pre-images, begins a
+  /// generation or makes a stamp does this first, in the same transaction.
   public static func settle(_ tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables {
       let sql = table.captureSQL.tables
@@ -63,10 +63,12 @@ public enum Capture {
 
   /// Makes writes from now on belong to a new generation.
   public static func begin(_ generation: Generation, in database: borrowing Database) throws {
-    try database.run("UPDATE satchel_capture SET generation = :generation", ["generation": .integer(generation.rawValue)])
+    try database.run(
+      "UPDATE satchel_capture SET generation = :generation", ["generation": .integer(generation.rawValue)])
   }
 
-  /// Makes sure that every stamp from now on is greater than `stamp`: a clock that fell back to 1970 cannot go behind it.
+  /// Makes sure that every stamp from now on is greater than `stamp`: a clock that fell back to 1970 cannot go behind
+  /// it.
   public static func witness(_ stamp: Stamp, in database: borrowing Database) throws {
     try database.run("UPDATE satchel_capture SET stamp = max(stamp, :stamp)", ["stamp": .integer(stamp.rawValue)])
   }
@@ -91,7 +93,8 @@ public enum Capture {
   /// A new stamp of this replica, for a change that no trigger sees.
   public static func tick(now milliseconds: Int64, in database: borrowing Database) throws -> Stamp {
     try database.run(
-      "UPDATE satchel_capture SET stamp = max(stamp + 1, :now)", ["now": .integer(Stamp(milliseconds: milliseconds).rawValue)])
+      "UPDATE satchel_capture SET stamp = max(stamp + 1, :now)",
+      ["now": .integer(Stamp(milliseconds: milliseconds).rawValue)])
     return try newestStamp(in: database)
   }
 }

@@ -33,7 +33,8 @@ public struct CaptureDamage: Sendable {
 }
 
 extension Capture {
-  /// What was done to capture and to the tables that it watches. A look at the schema alone, cheap enough for every command.
+  /// What was done to capture and to the tables that it watches. A look at the schema alone, cheap enough for every
+  /// command.
   public static func damage(
     in database: borrowing Database, tables: [TrackedTable], dataset: DatasetDefinition
   ) throws -> [CaptureDamage] {
@@ -41,10 +42,13 @@ extension Capture {
     for rules in dataset.tables where !tables.contains(where: { $0.name == rules.name }) {
       found.append(try lost(rules.name, dataset, in: database))
     }
-    if try !database.hasTable("satchel_capture") || database.first("SELECT 1 FROM satchel_capture", [:], { _ in true }) == nil {
+    if try !database.hasTable("satchel_capture")
+      || database.first("SELECT 1 FROM satchel_capture", [:], { _ in true }) == nil
+    {
       found.append(
         CaptureDamage(
-          kind: .saved, table: "satchel_capture", words: "the table satchel_capture, which counts exports, is gone or empty",
+          kind: .saved, table: "satchel_capture",
+          words: "the table satchel_capture, which counts exports, is gone or empty",
           hint: nil))
     }
     for table in tables { if let damage = try damage(to: table, in: database) { found.append(damage) } }
@@ -55,12 +59,16 @@ extension Capture {
     guard let before = try table.saved(in: database) else {
       return CaptureDamage(
         kind: .saved, table: table.name,
-        words: "the table \(table.names.before), in which its changes are captured, is gone or not as Satchel made it", hint: nil)
+        words: "the table \(table.names.before), in which its changes are captured, is gone or not as Satchel made it",
+        hint: nil)
     }
-    guard let writes = try database.tableShape(table.names.writes), table.savedWrites(writes) == table.savedColumns(before) else {
+    guard let writes = try database.tableShape(table.names.writes),
+      table.savedWrites(writes) == table.savedColumns(before)
+    else {
       return CaptureDamage(
         kind: .saved, table: table.name,
-        words: "the table \(table.names.writes), in which its changes are captured, is gone or not as Satchel made it", hint: nil)
+        words: "the table \(table.names.writes), in which its changes are captured, is gone or not as Satchel made it",
+        hint: nil)
     }
     let mapping = ColumnMapping(from: table.savedColumns(before), to: table.schema.columns)
     if table.hasOtherKey(than: before, mapping) {
@@ -71,13 +79,17 @@ extension Capture {
     let changed = try ChangedColumn.find(in: table, mapping, database)
     if let column = changed.first(where: { table.schema.key.map { table.schema.columns[$0] }.contains($0.name) }) {
       return CaptureDamage(
-        kind: .key, table: table.name, words: "the key of the table \(table.name) was changed: \(column.words)", hint: oldKey)
+        kind: .key, table: table.name, words: "the key of the table \(table.name) was changed: \(column.words)",
+        hint: oldKey)
     }
     let isMadeAnew = try table.isMadeAnew(in: database)
     let columns = changed.map { "changed a column: \($0.words)" }
-    if let words = columns.isEmpty ? mapping.words : ([mapping.words].compactMap(\.self) + columns).joined(separator: " and ") {
+    if let words = columns.isEmpty
+      ? mapping.words : ([mapping.words].compactMap(\.self) + columns).joined(separator: " and ")
+    {
       let verb = isMadeAnew ? "was made anew and " : ""
-      return CaptureDamage(kind: .columns, table: table.name, words: "the table \(table.name) \(verb)\(words)", hint: nil)
+      return CaptureDamage(
+        kind: .columns, table: table.name, words: "the table \(table.name) \(verb)\(words)", hint: nil)
     }
     if isMadeAnew {
       return CaptureDamage(kind: .remade, table: table.name, words: "the table \(table.name) was made anew", hint: nil)
@@ -88,13 +100,18 @@ extension Capture {
     return CaptureDamage(
       kind: .triggers, table: table.name,
       words: missing.count == 1
-        ? "the trigger \(names) is not as Satchel made it" : "the triggers \(names) are not as Satchel made them", hint: nil)
+        ? "the trigger \(names) is not as Satchel made it" : "the triggers \(names) are not as Satchel made them",
+      hint: nil)
   }
 
-  private static let oldKey = "Give the table its old key back, or keep this database aside and have the device provisioned anew."
+  private static let oldKey =
+    "Give the table its old key back, or keep this database aside and have the device provisioned anew."
 
-  /// Why a table of the dataset is not among those that can be captured: it was renamed, dropped, or made into something else.
-  private static func lost(_ name: Name, _ dataset: DatasetDefinition, in database: borrowing Database) throws -> CaptureDamage {
+  /// Why a table of the dataset is not among those that can be captured: it was renamed, dropped, or made into
+  /// something else.
+  private static func lost(_ name: Name, _ dataset: DatasetDefinition, in database: borrowing Database) throws
+    -> CaptureDamage
+  {
     let renamed = try database.first(
       "SELECT tbl_name FROM sqlite_schema WHERE type = 'trigger' AND name = :name AND tbl_name <> :table",
       ["name": .string("satchel_before_delete:\(name)"), "table": .string(name.text)]
@@ -107,7 +124,8 @@ extension Capture {
     if try database.tableInfo(name) == nil {
       return CaptureDamage(
         kind: .table, table: name, words: "the table \(name) is gone",
-        hint: "Have the app make it again, then run doctor: it counts the rows that are missing in it before it repairs anything."
+        hint:
+          "Have the app make it again, then run doctor: it counts the rows that are missing in it before it repairs anything."
       )
     }
     do { _ = try TrackedTable.find(dataset, in: database) } catch let error as DatasetError {
@@ -115,13 +133,14 @@ extension Capture {
         kind: .table, table: name, words: "the table \(name) cannot be kept in step any more (\(error.message))",
         hint: error.hint ?? "Bring the table back to what it was.")
     }
-    return CaptureDamage(kind: .table, table: name, words: "the table \(name) cannot be read", hint: "Run doctor again.")
+    return CaptureDamage(
+      kind: .table, table: name, words: "the table \(name) cannot be read", hint: "Run doctor again.")
   }
 }
 
 extension TrackedTable {
-  /// Whether the app made the table anew since capture was made around it: SQLite lists it behind the table of writes then. An ALTER
-  /// TABLE leaves a table where it is, and VACUUM keeps the order.
+  /// Whether the app made the table anew since capture was made around it: SQLite lists it behind the table of writes
+  /// then. An ALTER TABLE leaves a table where it is, and VACUUM keeps the order.
   public func isMadeAnew(in database: borrowing Database) throws -> Bool {
     try database.first(
       """

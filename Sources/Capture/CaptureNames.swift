@@ -4,8 +4,8 @@ import SatchelValues
 /// The names that capture gives to what it adds beside a table.
 struct CaptureNames {
   let table: Name
-  /// The control columns of the table of pre-images. An app's table may have columns of these names itself; then they are
-  /// lengthened until they are free.
+  /// The control columns of the table of pre-images. An app's table may have columns of these names itself; then they
+  /// are lengthened until they are free.
   let generation: Name
   let existed: Name
   let stamp: Name

@@ -3,9 +3,10 @@ import SatchelValues
 
 /// The triggers that make one table's writes known.
 ///
-/// Every pre-image is saved before the write, never after it: an app's own AFTER triggers may run first and write the row
-/// again. A pre-image too many does no harm, because a row that did not change is no change; and of all that is saved of one row, what was
-/// saved first is what it was. So a trigger need not know whether its row was written before, nor whether it is there.
+/// Every pre-image is saved before the write, never after it: an app's own AFTER triggers may run first and write the
+/// row again. A pre-image too many does no harm, because a row that did not change is no change; and of all that is
+/// saved of one row, what was saved first is what it was. So a trigger need not know whether its row was written
+/// before, nor whether it is there.
 struct CaptureSQL {
   let info: TableInfo
   let names: CaptureNames
@@ -29,7 +30,8 @@ struct CaptureSQL {
   /// All statements, in the order in which they run.
   var statements: [String] { tables.statements + triggers.map(\.sql) }
 
-  /// One trigger for each kind of write: SQLite lays out room for all that a trigger may do, each time and whether it does it or not.
+  /// One trigger for each kind of write: SQLite lays out room for all that a trigger may do, each time and whether it
+  /// does it or not.
   var triggers: [(name: Name, sql: String)] {
     [
       trigger("before_insert", "BEFORE INSERT", saveVictimsOfInsert + saveAbsence),
@@ -71,7 +73,8 @@ struct CaptureSQL {
 
   private var saveOld: String { save(columns, "VALUES (\(whole("OLD.")))") }
 
-  /// The new row's value of a column. OR REPLACE puts the default in the place of a NULL that may not be, but only after this.
+  /// The new row's value of a column. OR REPLACE puts the default in the place of a NULL that may not be, but only
+  /// after this.
   private func new(_ column: Int) -> String {
     let value = "NEW.\(quoted(columns[column]))"
     return info.replacements[column].map { "coalesce(\(value), \($0))" } ?? value
@@ -93,8 +96,8 @@ struct CaptureSQL {
 
   // MARK: keys that SQLite makes
 
-  /// Where SQLite is to make the key, NEW holds -1 until it has; the same where the writer says -1. So the next key is foretold, with
-  /// a word for -1 beside it. It belongs to no row if it is foretold wrongly, and so is no change.
+  /// Where SQLite is to make the key, NEW holds -1 until it has; the same where the writer says -1. So the next key is
+  /// foretold, with a word for -1 beside it. It belongs to no row if it is foretold wrongly, and so is no change.
   private func saveAbsence(ofKeyFor alias: String) -> [String] {
     let isMade = "NEW.\(alias) IS -1"
     func saveNext(_ key: String) -> String {
@@ -103,10 +106,12 @@ struct CaptureSQL {
     }
     let next = "(SELECT coalesce(max(\(alias)) + 1, 1) FROM \(table))"
     guard info.isAutoincrement else { return [saveNext(next)] }
-    let sequence = "(SELECT coalesce(max(seq) + 1, 1) FROM sqlite_sequence WHERE name = \(quotedText(info.schema.name.text)))"
+    let sequence =
+      "(SELECT coalesce(max(seq) + 1, 1) FROM sqlite_sequence WHERE name = \(quotedText(info.schema.name.text)))"
     let counted = "max(\(next), \(sequence))"
-    // A row that OR IGNORE leaves out uses up a key, and the sequence says so only when the statement is done. What was foretold
-    // for the last one stands behind no more than what was saved for this one, or was noted when the table was tidied up.
+    // A row that OR IGNORE leaves out uses up a key, and the sequence says so only when the statement is done. What was
+    // foretold for the last one stands behind no more than what was saved for this one, or was noted when the table was
+    // tidied up.
     let noted = "SELECT \(alias) FROM \(writes) WHERE \(quoted(names.number)) = 0"
     let unused =
       "(SELECT max(\(alias)) + 1 FROM (SELECT \(alias) FROM \(newest(saveVictimsOfInsert.count + 3)) UNION ALL \(noted)))"
@@ -120,8 +125,8 @@ struct CaptureSQL {
     "(SELECT \(quotedList(key)) FROM \(writes) ORDER BY \(quoted(names.number)) DESC LIMIT \(count))"
   }
 
-  /// A key that SQLite makes, or that a default does, is known for certain only afterwards. What was saved last is the row's own
-  /// absence, unless a trigger of the app's wrote something in between.
+  /// A key that SQLite makes, or that a default does, is known for certain only afterwards. What was saved last is the
+  /// row's own absence, unless a trigger of the app's wrote something in between.
   private var madeKeyIsNew: String {
     "(\(key.map { "+NEW.\(quoted($0))" }.joined(separator: ", "))) IS NOT \(newest(1))"
   }
@@ -133,8 +138,8 @@ struct CaptureSQL {
 
   // MARK: rows that OR REPLACE deletes without a word
 
-  /// The table's name in a FROM clause: its own, because the condition of a partial index may say it; but a table may be called `old` or
-  /// `new`, which is something else in a trigger.
+  /// The table's name in a FROM clause: its own, because the condition of a partial index may say it; but a table may
+  /// be called `old` or `new`, which is something else in a trigger.
   private var row: String {
     ["old", "new"].contains { info.schema.name.isSameInSQL(as: $0) } ? "satchel_row" : table
   }
@@ -153,7 +158,8 @@ struct CaptureSQL {
 
   private var saveVictimsOfInsert: [String] { (uniques.map(matches) + [isAtPlace].compactMap(\.self)).map(saveVictims) }
 
-  /// Only where the new row enters an index anew: its own conditions stand in front, which SQLite looks at before it looks for rows.
+  /// Only where the new row enters an index anew: its own conditions stand in front, which SQLite looks at before it
+  /// looks for rows.
   private var saveVictimsOfUpdate: [String] {
     let isOther =
       "NOT (" + key.map { "\(row).\(quoted($0)) IS OLD.\(quoted($0)) COLLATE BINARY" }.joined(separator: " AND ") + ")"
@@ -176,8 +182,8 @@ struct CaptureSQL {
     return index.condition == nil ? "(\(differences.joined(separator: " OR ")))" : nil
   }
 
-  /// The rows of an index that the new row would meet there. The new row itself may be outside of a partial one: then a row too many
-  /// is saved. The line's end ends a comment that the condition may end with.
+  /// The rows of an index that the new row would meet there. The new row itself may be outside of a partial one: then a
+  /// row too many is saved. The line's end ends a comment that the condition may end with.
   private func matches(_ index: UniqueIndex) -> String {
     let parts = index.parts.map { part in
       let (theirs, ours) =
@@ -197,8 +203,9 @@ struct CaptureSQL {
     "(SELECT \(columns.indices.map { "\(new($0)) AS \(quoted(columns[$0]))" }.joined(separator: ", ")))"
   }
 
-  /// Every row that shares a UNIQUE value with the new one, whichever conflict clause the statement has: triggers cannot know it.
-  /// A statement for each index: each is a look-up, where one OR of all may become a walk through the table.
+  /// Every row that shares a UNIQUE value with the new one, whichever conflict clause the statement has: triggers
+  /// cannot know it. A statement for each index: each is a look-up, where one OR of all may become a walk through the
+  /// table.
   private func saveVictims(_ condition: String) -> String {
     save(
       columns,

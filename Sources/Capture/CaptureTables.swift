@@ -3,9 +3,9 @@ import SatchelValues
 
 /// The two tables in which the pre-images of one tracked table lie, and the way from the one into the other.
 ///
-/// Triggers append to the table of writes, which has no index: an entry goes behind the last one and touches one page, whatever the
-/// row's key is. Each command of ours then sorts the entries by the rows' keys into the table of pre-images. What is in the table
-/// of writes belongs to the current generation: one begins when it is empty.
+/// Triggers append to the table of writes, which has no index: an entry goes behind the last one and touches one page,
+/// whatever the row's key is. Each command of ours then sorts the entries by the rows' keys into the table of
+/// pre-images. What is in the table of writes belongs to the current generation: one begins when it is empty.
 struct CaptureTables {
   let info: TableInfo
   let names: CaptureNames
@@ -24,7 +24,8 @@ struct CaptureTables {
 
   var statements: [String] { [makeBefore] + makeWrites }
 
-  /// Columns are declared without a type, so that values keep the storage class they have; the key is compared as bytes.
+  /// Columns are declared without a type, so that values keep the storage class they have; the key is compared as
+  /// bytes.
   var makeBefore: String {
     """
     CREATE TABLE \(before) (
@@ -38,7 +39,8 @@ struct CaptureTables {
     """
   }
 
-  /// No column has a constraint: a trigger that cannot fail lets SQLite update and delete without a journal for each statement.
+  /// No column has a constraint: a trigger that cannot fail lets SQLite update and delete without a journal for each
+  /// statement.
   var makeWrites: [String] {
     [
       """
@@ -66,18 +68,21 @@ struct CaptureTables {
   }
 
   /// - Parameter isSorted: whether the rows are to be sorted by their keys first.
-  func settle(isSorted: Bool) -> [String] { Self.settle(names, columns: columns, key: key, alias: alias, isSorted: isSorted) }
+  func settle(isSorted: Bool) -> [String] {
+    Self.settle(names, columns: columns, key: key, alias: alias, isSorted: isSorted)
+  }
 
-  /// As long as the pages that the entries go to stay in the cache, any order will do, and an app's is often that of the keys. Beyond
-  /// that each entry would read and write pages anew.
+  /// As long as the pages that the entries go to stay in the cache, any order will do, and an app's is often that of
+  /// the keys. Beyond that each entry would read and write pages anew.
   static let mostUnsorted = 32 << 20
 
   /// Milliseconds since 1970, in SQL, of a column that holds a Julian day.
   static func milliseconds(_ column: Name) -> String { "CAST((\(quoted(column)) - 2440587.5) * 86400000.0 AS INTEGER)" }
 
-  /// Whether the row of an entry that says that it was there was there before the writes, too. It was not if its key, or a lower one, was
-  /// foretold earlier: SQLite foretells what is greater than the key of every row. Then the entry is of a trigger of the app's that wrote the
-  /// new row before capture could tell that it is new, and the key was foretold wrongly.
+  /// Whether the row of an entry that says that it was there was there before the writes, too. It was not if its key,
+  /// or a lower one, was foretold earlier: SQLite foretells what is greater than the key of every row. Then the entry
+  /// is of a trigger of the app's that wrote the new row before capture could tell that it is new, and the key was
+  /// foretold wrongly.
   ///
   /// Where no such row was written, the lists behind AND are never made.
   private static func wasBefore(_ alias: Name, _ names: CaptureNames) -> String {
@@ -99,13 +104,15 @@ struct CaptureTables {
       """
   }
 
-  /// Sorts all writes in: the first entry of a row makes its pre-image in the current generation, each later one moves the stamp
-  /// alone. Keys that hold NULL name no row and are left to `status` to report.
+  /// Sorts all writes in: the first entry of a row makes its pre-image in the current generation, each later one moves
+  /// the stamp alone. Keys that hold NULL name no row and are left to `status` to report.
   /// - Parameters:
   ///   - columns: those of the tracked table, as both tables have them.
   ///   - alias: the key that SQLite hands out by itself, where it does.
   ///   - isSorted: whether the rows are to be sorted by their keys first. It costs as much as all the rest.
-  static func settle(_ names: CaptureNames, columns: [Name], key: [Name], alias: Name?, isSorted: Bool = true) -> [String] {
+  static func settle(_ names: CaptureNames, columns: [Name], key: [Name], alias: Name?, isSorted: Bool = true)
+    -> [String]
+  {
     let controls = names.controls
     let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
     // Milliseconds since 1970 in the upper 48 bits, never behind what this replica has seen, and more with each write.
@@ -124,7 +131,8 @@ struct CaptureTables {
     }
     var sources = [entries(columns.map { quoted($0) }, where: "\(number) > 0")]
     if let alias {
-      // Where a key was foretold, the row that is called -1 was not there either. Where entries say that it was written, it matters.
+      // Where a key was foretold, the row that is called -1 was not there either. Where entries say that it was
+      // written, it matters.
       let isFirst = "\(number) = (SELECT min(\(number)) FROM \(writes) WHERE \(existed) = \(foretold))"
       let isWritten = "EXISTS (SELECT 1 FROM \(writes) WHERE \(number) > 0 AND \(quoted(alias)) = -1)"
       let row = columns.map { "\($0 == alias ? "-1" : "NULL") AS \(quoted($0))" }

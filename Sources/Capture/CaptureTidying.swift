@@ -3,9 +3,10 @@ import SatchelValues
 
 /// How the table of writes is kept from growing with each write of a row that is written again and again.
 ///
-/// From time to time a trigger of its own drops all entries of a row but the first, which says what the row was, and puts one entry
-/// in their place that says how many they were and when the last one was made. It looks at everything, so it does this only when as much was
-/// added as was left the last time, and never for less than `room`: what it costs is a small part of what the writes cost.
+/// From time to time a trigger of its own drops all entries of a row but the first, which says what the row was, and
+/// puts one entry in their place that says how many they were and when the last one was made. It looks at everything,
+/// so it does this only when as much was added as was left the last time, and never for less than `room`: what it costs
+/// is a small part of what the writes cost.
 struct CaptureTidying {
   let names: CaptureNames
   let columns: [Name]
@@ -23,13 +24,14 @@ struct CaptureTidying {
   private var written: String { quoted(names.written) }
   private var again: String { quoted(names.again) }
 
-  /// The last statement of a trigger that adds up to `count` entries. It touches nothing, not even the table's first page, unless
-  /// the interval's end lies among those: what comes before AND is looked at first.
+  /// The last statement of a trigger that adds up to `count` entries. It touches nothing, not even the table's first
+  /// page, unless the interval's end lies among those: what comes before AND is looked at first.
   func occasion(after count: Int) -> String {
     "UPDATE \(writes) SET \(quoted(names.existed)) = NULL WHERE last_insert_rowid() % \(Self.interval) < \(count) AND \(number) = 0"
   }
 
-  /// Entry 0 keeps in `again` the number of the last entry, and in `written` how many there were, when this was done last.
+  /// Entry 0 keeps in `again` the number of the last entry, and in `written` how many there were, when this was done
+  /// last.
   ///
   /// It is NEW that is asked, so that with recursive triggers the body's own updates of that entry set nothing off.
   var trigger: (name: Name, sql: String) {
@@ -64,7 +66,8 @@ struct CaptureTidying {
 
   private var note: String {
     guard let counted = counted.map({ quoted($0) }) else { return "" }
-    return ", \(counted) = max(coalesce(\(counted), 0), (SELECT coalesce(max(\(counted)), 0) FROM \(writes) WHERE \(isForetold)))"
+    return
+      ", \(counted) = max(coalesce(\(counted), 0), (SELECT coalesce(max(\(counted)), 0) FROM \(writes) WHERE \(isForetold)))"
   }
 
   /// The number of the last entry that the body has looked at.

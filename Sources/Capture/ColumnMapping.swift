@@ -7,8 +7,8 @@ public struct ColumnMapping: Sendable {
   /// What each column was called that is still there, and is called now.
   private let pairs: [(old: Name, new: Name)]
 
-  /// Columns of one name are one. A name that is gone and a new one in the same place are taken for one column: if that is wrong, its
-  /// values differ, and so are found.
+  /// Columns of one name are one. A name that is gone and a new one in the same place are taken for one column: if that
+  /// is wrong, its values differ, and so are found.
   public init(from old: [Name], to current: [Name]) {
     let same = old.filter { current.contains($0) }.map { (old: $0, new: $0) }
     let renamed = zip(old, current).filter { !current.contains($0) && !old.contains($1) }.map { (old: $0, new: $1) }

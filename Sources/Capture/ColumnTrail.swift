@@ -1,12 +1,13 @@
 import SatchelSQLite
 import SatchelValues
 
-/// Follows the columns of some tables through a script, statement by statement: seen from its end alone, a column that goes and another
-/// that gets a new name cannot be told from one.
+/// Follows the columns of some tables through a script, statement by statement: seen from its end alone, a column that
+/// goes and another that gets a new name cannot be told from one.
 public final class ColumnTrail {
   private var columns: [Name: [Name]]
   public private(set) var mappings: [Name: ColumnMapping]
-  /// By table, what rows that were there got in columns that came. The table as it is in the end may declare another default, or none.
+  /// By table, what rows that were there got in columns that came. The table as it is in the end may declare another
+  /// default, or none.
   public private(set) var defaults: [Name: [Name: Value]] = [:]
 
   public init(_ tables: [TrackedTable]) {

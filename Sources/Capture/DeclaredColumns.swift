@@ -3,8 +3,8 @@ import SatchelValues
 
 /// `satchel_columns`: what the columns of tracked tables were declared as when capture was made.
 ///
-/// The tables of pre-images have no types, so that values keep the storage class they have. A table made anew with other types
-/// has other values, and may have the same columns, and even the same triggers.
+/// The tables of pre-images have no types, so that values keep the storage class they have. A table made anew with
+/// other types has other values, and may have the same columns, and even the same triggers.
 enum DeclaredColumns {
   static let schema = """
     CREATE TABLE satchel_columns (
@@ -35,10 +35,12 @@ enum DeclaredColumns {
   }
 
   /// The name at the hub, by the name here, of columns that have another one. A column that has its name again is none.
-  static func renamed(in table: Name, _ mapping: ColumnMapping?, _ database: borrowing Database) throws -> [Name: Name] {
+  static func renamed(in table: Name, _ mapping: ColumnMapping?, _ database: borrowing Database) throws -> [Name: Name]
+  {
     guard try database.hasTable("satchel_columns") else { return [:] }
     let known = try database.all(
-      "SELECT name, coalesce(former, name) FROM satchel_columns WHERE table_name = :table", ["table": .string(table.text)]
+      "SELECT name, coalesce(former, name) FROM satchel_columns WHERE table_name = :table",
+      ["table": .string(table.text)]
     ) { (name: Name($0.text(0)), former: Name($0.text(1))) }
     var renamed: [Name: Name] = [:]
     for column in known {
@@ -57,8 +59,11 @@ enum DeclaredColumns {
   static func noted(_ table: Name, in database: borrowing Database) throws -> [ColumnDeclaration] {
     guard try database.hasTable("satchel_columns") else { return [] }
     return try database.all(
-      "SELECT name, type, collation, strict FROM satchel_columns WHERE table_name = :table", ["table": .string(table.text)]
-    ) { ColumnDeclaration(name: Name($0.text(0)), type: $0.text(1), collation: $0.text(2), isStrict: $0.integer(3) != 0) }
+      "SELECT name, type, collation, strict FROM satchel_columns WHERE table_name = :table",
+      ["table": .string(table.text)]
+    ) {
+      ColumnDeclaration(name: Name($0.text(0)), type: $0.text(1), collation: $0.text(2), isStrict: $0.integer(3) != 0)
+    }
   }
 }
 
@@ -89,7 +94,9 @@ struct ChangedColumn {
   let words: String
 
   /// The columns of a table that are declared otherwise now.
-  static func find(in table: TrackedTable, _ mapping: ColumnMapping, _ database: borrowing Database) throws -> [ChangedColumn] {
+  static func find(in table: TrackedTable, _ mapping: ColumnMapping, _ database: borrowing Database) throws
+    -> [ChangedColumn]
+  {
     let now = try database.columnDeclarations(of: table.name)
     return try DeclaredColumns.noted(table.name, in: database).compactMap { old in
       guard let name = mapping.current(old.name), let new = now.first(where: { $0.name == name }) else { return nil }
@@ -99,7 +106,8 @@ struct ChangedColumn {
 }
 
 extension ColumnDeclaration {
-  /// What is another than it was, in words that follow the column's name; nil where values stay and compare as they did.
+  /// What is another than it was, in words that follow the column's name; nil where values stay and compare as they
+  /// did.
   fileprivate func difference(from old: ColumnDeclaration) -> String? {
     var words: [String] = []
     if affinity != old.affinity { words.append("is \(typeWords) now, was \(old.typeWords)") }

@@ -2,7 +2,8 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// Which columns hold keys that may become others: those of tables with such a rule, and what refers to them, at any depth.
+/// Which columns hold keys that may become others: those of tables with such a rule, and what refers to them, at any
+/// depth.
 public struct KeyReferences: Sendable {
   /// For each table, by the column's position: the place of the table whose keys stand in the column.
   public let columns: [[Int: Int]]
@@ -63,7 +64,8 @@ extension TrackedTable {
   /// The greatest key of a row that is there; 0 where none is above.
   public func greatestRow(in database: borrowing Database) throws -> Int64 {
     guard let alias = info.rowidAlias else { return 0 }
-    return try database.first("SELECT max(\(quoted(schema.columns[alias]))) FROM \(quoted(name))") { $0.integer(0) } ?? 0
+    return try database.first("SELECT max(\(quoted(schema.columns[alias]))) FROM \(quoted(name))") { $0.integer(0) }
+      ?? 0
   }
 
   /// The table in which this one's pre-images lie.
@@ -74,9 +76,12 @@ extension TrackedTable {
     guard let alias = info.rowidAlias else { return 0 }
     let column = quoted(schema.columns[alias])
     var greatest = try greatestRow(in: database)
-    greatest = max(greatest, try database.first("SELECT max(\(column)) FROM \(quoted(names.before))") { $0.integer(0) } ?? 0)
+    greatest = max(
+      greatest, try database.first("SELECT max(\(column)) FROM \(quoted(names.before))") { $0.integer(0) } ?? 0)
     if info.isAutoincrement {
-      let counted = try database.first("SELECT seq FROM sqlite_sequence WHERE name = :name", ["name": .string(name.text)]) {
+      let counted = try database.first(
+        "SELECT seq FROM sqlite_sequence WHERE name = :name", ["name": .string(name.text)]
+      ) {
         $0.integer(0)
       }
       greatest = max(greatest, counted ?? 0)

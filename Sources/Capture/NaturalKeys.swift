@@ -18,7 +18,9 @@ extension TrackedTable {
     var columns: Set<Int> = []
     for index in info.naturalIndexes {
       // What an expression or a condition looks at may be any column.
-      if index.condition != nil || index.parts.contains(where: { $0.column == nil }) { return Set(schema.columns.indices) }
+      if index.condition != nil || index.parts.contains(where: { $0.column == nil }) {
+        return Set(schema.columns.indices)
+      }
       columns.formUnion(index.parts.compactMap(\.column))
     }
     return columns
@@ -32,7 +34,8 @@ extension TrackedTable {
       throw refuse("\"fold\" is for tables whose key is a single column", policyDecides)
     }
     if info.schema.foreignKeys.contains(where: { $0.columns.contains(key) }) {
-      throw refuse("the table's key is a reference to another table's row", "Say it at that table: what refers to it follows.")
+      throw refuse(
+        "the table's key is a reference to another table's row", "Say it at that table: what refers to it follows.")
     }
     let own = info.uniqueIndexes.filter { $0.parts.map(\.column) == [key] }.flatMap(\.parts)
     if own.contains(where: { $0.collation.uppercased() != "BINARY" }) {

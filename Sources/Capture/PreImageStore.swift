@@ -3,8 +3,8 @@ import SatchelValues
 
 /// The pre-images of one database's tracked tables, and the steps that follow from them.
 public enum PreImageStore {
-  /// Calls `body` for each row that has pre-images of generation `first` or later: its pre-images, oldest first, and the row as it
-  /// is now. Rows come in the order of their keys.
+  /// Calls `body` for each row that has pre-images of generation `first` or later: its pre-images, oldest first, and
+  /// the row as it is now. Rows come in the order of their keys.
   public static func each(
     _ table: TrackedTable, since first: Generation, in database: borrowing Database,
     _ body: (RowKey, [PreImage], Row?) throws -> Void
@@ -26,8 +26,8 @@ public enum PreImageStore {
     try finishGroup()
   }
 
-  /// Numbers of one size, such as 1 and 1.0, are one key to SQLite. To us they are two, so that a row that goes from one to the
-  /// other is a delete and an insert.
+  /// Numbers of one size, such as 1 and 1.0, are one key to SQLite. To us they are two, so that a row that goes from
+  /// one to the other is a delete and an insert.
   static func eachKey(
     of group: [SavedRow], current: Row?, of table: TrackedTable, _ body: (RowKey, [PreImage], Row?) throws -> Void
   ) throws {
@@ -57,9 +57,9 @@ public enum PreImageStore {
 
   /// Calls `body` for every step since generation `first`, table by table in the order of their keys.
   ///
-  /// - Parameter body: is given the step's place in an order in which all of them can be applied, the lowest first: by generation, rows that
-  ///   go before rows that come, children going before their parents, parents coming before their children. Steps of one place are applied
-  ///   in the order in which they come. And the table's place among `tables`.
+  /// - Parameter body: is given the step's place in an order in which all of them can be applied, the lowest first: by
+  ///   generation, rows that go before rows that come, children going before their parents, parents coming before their
+  ///   children. Steps of one place are applied in the order in which they come. And the table's place among `tables`.
   public static func eachStep(
     _ tables: [TrackedTable], since first: Generation, in database: borrowing Database,
     _ body: (_ place: StepPlace, _ table: Int, Step) throws -> Void
@@ -92,7 +92,9 @@ public enum PreImageStore {
   }
 
   /// Whether anything changed since generation `first`.
-  public static func hasSteps(_ tables: [TrackedTable], since first: Generation, in database: borrowing Database) throws -> Bool {
+  public static func hasSteps(_ tables: [TrackedTable], since first: Generation, in database: borrowing Database) throws
+    -> Bool
+  {
     struct Found: Error {}
     do {
       try eachStep(tables, since: first, in: database) { _, _, _ in throw Found() }
@@ -101,7 +103,9 @@ public enum PreImageStore {
   }
 
   /// Puts other pre-images in the place of a row's own.
-  public static func replace(_ images: [PreImage], of key: RowKey, in table: TrackedTable, database: borrowing Database) throws {
+  public static func replace(_ images: [PreImage], of key: RowKey, in table: TrackedTable, database: borrowing Database)
+    throws
+  {
     try database.using(table.forgetSQL) { try $0.run(key.values) }
     for image in images {
       var values = image.row?.values ?? table.schema.columns.map { _ in .null }
@@ -133,9 +137,12 @@ public enum PreImageStore {
   ) throws {
     let (before, number) = (quoted(table.names.before), quoted(table.names.generation))
     let stamp = quoted(table.names.stamp)
-    let isSameRow = table.schema.key.map { table.schema.columns[$0] }.map { "other.\(quoted($0)) = \(before).\(quoted($0))" }
-      .joined(separator: " AND ")
-    try database.run("UPDATE \(before) SET \(stamp) = (SELECT max(other.\(stamp)) FROM \(before) AS other WHERE \(isSameRow))")
+    let isSameRow = table.schema.key.map { table.schema.columns[$0] }.map {
+      "other.\(quoted($0)) = \(before).\(quoted($0))"
+    }
+    .joined(separator: " AND ")
+    try database.run(
+      "UPDATE \(before) SET \(stamp) = (SELECT max(other.\(stamp)) FROM \(before) AS other WHERE \(isSameRow))")
     try database.run(
       "DELETE FROM \(before) WHERE EXISTS (SELECT 1 FROM \(before) AS other WHERE \(isSameRow) AND other.\(number) < \(before).\(number))"
     )
@@ -148,7 +155,8 @@ public enum PreImageStore {
   ) throws {
     let columns = table.schema.key.map { table.schema.columns[$0] }
     let before = quoted(table.names.before)
-    let isSameRow = columns.map { "\(before).\(quoted($0)) = row.\(quoted($0)) COLLATE BINARY" }.joined(separator: " AND ")
+    let isSameRow = columns.map { "\(before).\(quoted($0)) = row.\(quoted($0)) COLLATE BINARY" }.joined(
+      separator: " AND ")
     try database.run(
       """
       INSERT INTO \(before) (\(quotedList(columns)), \(quotedList([table.names.generation, table.names.existed, table.names.stamp])))
@@ -159,7 +167,9 @@ public enum PreImageStore {
   }
 
   /// Deletes the pre-images of generations below `generation`, and no other.
-  public static func forget(before generation: Generation, _ tables: [TrackedTable], in database: borrowing Database) throws {
+  public static func forget(before generation: Generation, _ tables: [TrackedTable], in database: borrowing Database)
+    throws
+  {
     for table in tables {
       try database.run(
         "DELETE FROM \(quoted(table.names.before)) WHERE \(quoted(table.names.generation)) < :generation",

@@ -31,24 +31,29 @@ extension Capture {
 
   /// Takes the triggers away that name the columns of a table, which nobody could drop while they are there.
   public static func dropTriggers(of table: Name, in database: borrowing Database) throws {
-    let names = try database.all("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel\\_%' ESCAPE '\\'")
-    {
+    let names = try database.all(
+      "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel\\_%' ESCAPE '\\'"
+    ) {
       $0.text(0)
     }
     for name in names {
       // The table's name begins behind the first colon.
       guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { continue }
-      if Name(String(name[name.utf8.index(after: colon)...])) == table { try database.execute("DROP TRIGGER \(quoted(name))") }
+      if Name(String(name[name.utf8.index(after: colon)...])) == table {
+        try database.execute("DROP TRIGGER \(quoted(name))")
+      }
     }
   }
 
-  /// Puts an empty table of writes in place. What was in the old one goes to the pre-images, as long as both have the same columns.
+  /// Puts an empty table of writes in place. What was in the old one goes to the pre-images, as long as both have the
+  /// same columns.
   private static func renewWrites(of table: TrackedTable, in database: borrowing Database) throws {
     if let writes = try database.tableShape(table.names.writes) {
       if let before = try table.saved(in: database), table.savedWrites(writes) == table.savedColumns(before) {
         let key = before.key.map { before.columns[$0] }.filter { $0 != table.names.generation }
         let sql = CaptureTables.settle(
-          table.names, columns: table.savedColumns(before), key: key, alias: table.info.rowidAlias == nil ? nil : key[0])
+          table.names, columns: table.savedColumns(before), key: key, alias: table.info.rowidAlias == nil ? nil : key[0]
+        )
         for statement in sql { try database.run(statement) }
       }
       try database.execute("DROP TABLE main.\(quoted(table.names.writes))")

@@ -3,9 +3,9 @@ import SatchelValues
 
 /// Reads the steps of one table, row by row in the order of their keys.
 ///
-/// Nearly every row has one pre-image. Such a row's is compared with what the row is now where both lie, in their statements, and values
-/// are made of what changed alone: at 12 columns, of which two changed, that takes half of what two whole rows take. All other rows go
-/// the way of `PreImageStore.eachKey`.
+/// Nearly every row has one pre-image. Such a row's is compared with what the row is now where both lie, in their
+/// statements, and values are made of what changed alone: at 12 columns, of which two changed, that takes half of what
+/// two whole rows take. All other rows go the way of `PreImageStore.eachKey`.
 struct StepReader: ~Copyable {
   private let table: TrackedTable
   private let first: Generation
@@ -28,7 +28,8 @@ struct StepReader: ~Copyable {
   private enum Finding {
     case unchanged
     case step(Step)
-    /// Nothing by itself: there are more of this row, or the row as it is now has another key that SQLite takes for the same.
+    /// Nothing by itself: there are more of this row, or the row as it is now has another key that SQLite takes for the
+    /// same.
     case part
   }
 
@@ -67,7 +68,8 @@ struct StepReader: ~Copyable {
       for (image, change) in changes(from: images, to: current) {
         try body(
           Step(
-            table: table.name, key: key, generation: image.generation, stamp: image.stamp, first: image.first, change: change))
+            table: table.name, key: key, generation: image.generation, stamp: image.stamp, first: image.first,
+            change: change))
       }
     }
   }

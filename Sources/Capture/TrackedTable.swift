@@ -12,7 +12,8 @@ public struct TrackedTable: Sendable {
   public var name: Name { info.schema.name }
   var captureSQL: CaptureSQL { CaptureSQL(info: info, names: names) }
 
-  /// SQLite allows a result 2,000 columns; with the pre-images of a table come four more than the app has, and their number.
+  /// SQLite allows a result 2,000 columns; with the pre-images of a table come four more than the app has, and their
+  /// number.
   static let maximumColumns = 1_995
 
   /// Finds the dataset's tables in a database, parents before their children.
@@ -31,7 +32,8 @@ public struct TrackedTable: Sendable {
   }
 
   /// Finds those of the dataset's tables that can be kept in step as they are now, parents before their children.
-  public static func findIntact(_ dataset: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable] {
+  public static func findIntact(_ dataset: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable]
+  {
     var tables: [TrackedTable] = []
     for rules in dataset.tables {
       do { tables.append(try find(rules, in: database)) } catch is DatasetError { continue }
@@ -63,9 +65,12 @@ public struct TrackedTable: Sendable {
     }
   }
 
-  private static func isSQLites(collation: String) -> Bool { ["BINARY", "NOCASE", "RTRIM"].contains(collation.uppercased()) }
+  private static func isSQLites(collation: String) -> Bool {
+    ["BINARY", "NOCASE", "RTRIM"].contains(collation.uppercased())
+  }
 
-  private static let ownCollation = "Give that column one of SQLite's own collations, or leave the table out of the dataset."
+  private static let ownCollation =
+    "Give that column one of SQLite's own collations, or leave the table out of the dataset."
 
   private static func find(_ rules: TableRules, in database: borrowing Database) throws -> TrackedTable {
     let place = "tables.\(rules.name)"
@@ -97,7 +102,9 @@ public struct TrackedTable: Sendable {
     if info.isView || info.isVirtual {
       throw DatasetError(
         place, "it is a view or a virtual table",
-        hint: "Name the tables from which it gets its rows. Their triggers keep an R-tree or an index for full-text search true.")
+        hint:
+          "Name the tables from which it gets its rows. Their triggers keep an R-tree or an index for full-text search true."
+      )
     }
     if info.schema.name.isSameInSQL(as: "gpkg_ogr_contents") {
       throw DatasetError(
@@ -109,12 +116,14 @@ public struct TrackedTable: Sendable {
         place, "the table has no PRIMARY KEY", hint: giveKey)
     }
     if info.schema.columns.count > maximumColumns {
-      throw DatasetError(place, "the table has \(info.schema.columns.count) columns; at most \(maximumColumns) can be captured")
+      throw DatasetError(
+        place, "the table has \(info.schema.columns.count) columns; at most \(maximumColumns) can be captured")
     }
     for index in info.uniqueIndexes {
       guard let own = index.parts.map(\.collation).first(where: { !isSQLites(collation: $0) }) else { continue }
       throw DatasetError(
-        place, "its key or a UNIQUE index of its compares by the collation \(own), which only the app knows", hint: ownCollation)
+        place, "its key or a UNIQUE index of its compares by the collation \(own), which only the app knows",
+        hint: ownCollation)
     }
     if let index = info.obscureIndexes.first {
       throw DatasetError(
@@ -165,7 +174,8 @@ public struct TrackedTable: Sendable {
     schema.foreignKeys.filter { $0.parent == name && (rules.parents?.contains(name) ?? true) }
   }
 
-  /// Orders tables so that each stands behind all that it refers to; a circle of references keeps the definition's order.
+  /// Orders tables so that each stands behind all that it refers to; a circle of references keeps the definition's
+  /// order.
   static func parentsFirst(_ tables: [TrackedTable]) throws -> [TrackedTable] {
     var rest = tables
     var ordered: [TrackedTable] = []
@@ -181,8 +191,8 @@ public struct TrackedTable: Sendable {
 }
 
 extension TrackedTable {
-  /// The condition that finds a row by its key's values, `?1`, `?2` and so on: by the column's collation, for which there is an
-  /// index, and among what that finds by the bytes.
+  /// The condition that finds a row by its key's values, `?1`, `?2` and so on: by the column's collation, for which
+  /// there is an index, and among what that finds by the bytes.
   public var isKeySQL: String {
     schema.key.enumerated().map { place, column in
       let name = quoted(schema.columns[column])
@@ -214,7 +224,8 @@ extension TrackedTable {
     try database.first("SELECT count(*) FROM \(quoted(name))") { $0.integer(0) } ?? 0
   }
 
-  /// How many rows have a key that holds NULL. SQLite allows it in old-style tables; such a row cannot be named elsewhere.
+  /// How many rows have a key that holds NULL. SQLite allows it in old-style tables; such a row cannot be named
+  /// elsewhere.
   public func namelessRows(in database: borrowing Database) throws -> Int64 {
     try database.first("SELECT count(*) FROM \(quoted(name)) WHERE \(isNamelessSQL)") { $0.integer(0) } ?? 0
   }

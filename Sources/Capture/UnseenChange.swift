@@ -32,7 +32,9 @@ public struct UnseenChange: Sendable {
   /// The row's pre-images, once the change is to be known.
   func images(generation: Generation, stamp: Stamp) -> [PreImage] {
     guard let added else { return images }
-    return images + [PreImage(generation: generation, stamp: stamp, first: FirstWrite(stamp: stamp, isOnly: true), row: added)]
+    return images + [
+      PreImage(generation: generation, stamp: stamp, first: FirstWrite(stamp: stamp, isOnly: true), row: added)
+    ]
   }
 
   fileprivate init?(_ table: Name, _ key: RowKey, from known: Row?, to row: Row?, images: [PreImage], added: Row??) {
@@ -57,7 +59,8 @@ public struct UnseenChanges {
 
   /// - Parameter generation: to which writes belong now.
   public init(
-    of table: TrackedTable, known: any KnownTableRows, sent: [RowKey: SentRow] = [:], unsent: Generation, generation: Generation
+    of table: TrackedTable, known: any KnownTableRows, sent: [RowKey: SentRow] = [:], unsent: Generation,
+    generation: Generation
   ) {
     self.table = table
     self.known = known
@@ -130,8 +133,8 @@ public struct UnseenChanges {
     return UnseenChange(table.name, key, from: sent.row, to: after, images: images, added: .some(sent.row))
   }
 
-  /// The row's pre-images are gone: those that its export tells of come back. What the export told may since have been undone, and
-  /// then that is the change.
+  /// The row's pre-images are gone: those that its export tells of come back. What the export told may since have been
+  /// undone, and then that is the change.
   private func forgotten(_ key: RowKey, _ sent: SentRow, _ current: Row?) -> UnseenChange? {
     let isSame = sent.row == current
     return UnseenChange(

@@ -17,7 +17,8 @@ public func runHubTool(
   webServer: (any WebServer)? = nil
 ) -> Int32 {
   run(
-    HubTool.spec, words, CommandContext(platform: platform, console: console, endRequest: endRequest, webServer: webServer))
+    HubTool.spec, words,
+    CommandContext(platform: platform, console: console, endRequest: endRequest, webServer: webServer))
 }
 
 /// The device's tool as a process, with its command line and terminal.
@@ -36,7 +37,8 @@ private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Never {
   terminal.error(
     """
     The command did its work, and could not say so. \(failure.message)
-    What it was to change is changed, and 'status' says how things stand. What it was to show can be asked for again, where there is room.
+    What it was to change is changed, and 'status' says how things stand. What it was to show can be asked for again, \
+    where there is room.
 
     """)
   endProcess(ExitCode.failed.rawValue)

@@ -11,7 +11,8 @@ enum CommentedFile {
     return lines.count == count ? lines : nil
   }
 
-  /// The lines of a key's file, which people edit: the end of the last line may be missing, and lines may end as on Windows.
+  /// The lines of a key's file, which people edit: the end of the last line may be missing, and lines may end as on
+  /// Windows.
   static func forgivingLines(of bytes: [UInt8], count: Int) -> [ArraySlice<UInt8>]? {
     let ended = bytes.last == 0x0a ? bytes : bytes + [0x0a]
     return lines(of: ended, count: count)?.map { $0.last == 0x0d ? $0.dropLast() : $0 }
@@ -19,7 +20,8 @@ enum CommentedFile {
 
   /// The comment of a line that begins with `prefix`; nil if it does not, or if the comment is none that may be shown.
   static func comment(in line: ArraySlice<UInt8>, after prefix: String) -> String? {
-    guard line.starts(with: prefix.utf8), let comment = String(validating: line.dropFirst(prefix.utf8.count), as: UTF8.self)
+    guard line.starts(with: prefix.utf8),
+      let comment = String(validating: line.dropFirst(prefix.utf8.count), as: UTF8.self)
     else { return nil }
     return isFit(comment) ? comment : nil
   }

@@ -1,7 +1,8 @@
 import CSodium
 import SatchelValues
 
-/// Thirty-two bytes of BLAKE2b, as four numbers of 64 bits, the most significant first. Digests of this kind can be added up.
+/// Thirty-two bytes of BLAKE2b, as four numbers of 64 bits, the most significant first. Digests of this kind can be
+/// added up.
 ///
 /// The sum of the digests of several rows does not depend on their order, and one changed row changes it.
 public struct Digest256: Hashable, Sendable {

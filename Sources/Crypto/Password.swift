@@ -16,7 +16,8 @@ public final class Password {
     let derived = SecretBytes(count: count)
     let size = secret.memory.count
     let status = secret.pointer().withMemoryRebound(to: CChar.self, capacity: size) {
-      crypto_pwhash_scryptsalsa208sha256(derived.pointer(), UInt64(count), $0, UInt64(size), salt, operations, Int(memory))
+      crypto_pwhash_scryptsalsa208sha256(
+        derived.pointer(), UInt64(count), $0, UInt64(size), salt, operations, Int(memory))
     }
     if status != 0 { return nil }
     return derived
@@ -26,7 +27,8 @@ public final class Password {
   func scrypt(salt: [UInt8], cost: UInt64, blockSize: UInt32, parallelization: UInt32, count: Int) -> SecretBytes? {
     let derived = SecretBytes(count: count)
     let status = crypto_pwhash_scryptsalsa208sha256_ll(
-      secret.pointer(), secret.memory.count, salt, salt.count, cost, blockSize, parallelization, derived.pointer(), count)
+      secret.pointer(), secret.memory.count, salt, salt.count, cost, blockSize, parallelization, derived.pointer(),
+      count)
     if status != 0 { return nil }
     return derived
   }

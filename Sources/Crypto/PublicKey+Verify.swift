@@ -15,7 +15,8 @@ extension PublicKey {
     guard signature.keyID == id else { throw .otherKey(signed: signature.keyID, expected: id) }
     guard isSignature(signature.signature, of: digest.bytes) else { throw .wrongMessage }
     let comment = signature.unverifiedTrustedComment
-    guard isSignature(signature.globalSignature, of: Signature.signedComment(comment, after: signature.signature)) else {
+    guard isSignature(signature.globalSignature, of: Signature.signedComment(comment, after: signature.signature))
+    else {
       throw .wrongComment
     }
     return comment

@@ -18,7 +18,8 @@ public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
 
   /// Takes what `line` gives and nothing else.
   public init?(line: some StringProtocol) {
-    guard let packed = Base64Text.decode(line.utf8, count: 2 + KeyID.size + Self.size), packed.starts(with: Self.algorithm)
+    guard let packed = Base64Text.decode(line.utf8, count: 2 + KeyID.size + Self.size),
+      packed.starts(with: Self.algorithm)
     else { return nil }
     self.init(id: KeyID(unchecked: packed[2..<10]), bytes: Array(packed[10...]))
   }

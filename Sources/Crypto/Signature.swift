@@ -1,7 +1,7 @@
 /// A detached signature as minisign stores it: four lines, at most 2 KiB.
 ///
-/// Reading one proves nothing; `PublicKey.verify` does. The format is that of https://jedisct1.github.io/minisign/, prehashed
-/// alone ("ED"): the old kind would need the whole message in memory.
+/// Reading one proves nothing; `PublicKey.verify` does. The format is that of https://jedisct1.github.io/minisign/,
+/// prehashed alone ("ED"): the old kind would need the whole message in memory.
 public struct Signature: Hashable, Sendable {
   static let size = 64
   static let algorithm = Array("ED".utf8)
@@ -17,8 +17,8 @@ public struct Signature: Hashable, Sendable {
   /// The trusted comment before anyone has checked it: to find a key by, never to believe.
   public let unverifiedTrustedComment: String
 
-  /// Reads a signature's file, strictly: base64 in its one form, lines that end in a line feed, comments of UTF-8 without
-  /// control characters. Fails with `tooLarge`, `malformed` or `legacy`.
+  /// Reads a signature's file, strictly: base64 in its one form, lines that end in a line feed, comments of UTF-8
+  /// without control characters. Fails with `tooLarge`, `malformed` or `legacy`.
   public init(fileBytes: [UInt8]) throws(SignatureError) {
     guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
     guard let lines = CommentedFile.lines(of: fileBytes, count: 4),

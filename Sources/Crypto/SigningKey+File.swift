@@ -7,9 +7,9 @@ import CSodium
 ///     2  "B2"         8  memory         32 public key
 ///                                       32 BLAKE2b-256 of "Ed", id, seed and public key
 ///
-/// With a password ("Sc") everything from the id on is combined, by exclusive or, with 104 bytes that scrypt makes of the password, by
-/// the salt and the limits. Without one minisign ignores salt and limits, and we write zeros; minisign 0.11 then
-/// leaves the sum zero, and takes one that is right.
+/// With a password ("Sc") everything from the id on is combined, by exclusive or, with 104 bytes that scrypt makes of
+/// the password, by the salt and the limits. Without one minisign ignores salt and limits, and we write zeros; minisign
+/// 0.11 then leaves the sum zero, and takes one that is right.
 private enum SecretFile {
   static let size = 158
   static let kdf = 2
@@ -64,8 +64,9 @@ private enum SecretFile {
 extension SigningKey {
   /// Reads a secret key as `minisign -G` writes it, with a password or (`-W`) without one.
   ///
-  /// Fails with `tooLarge`, `malformed` or `damaged`; with `passwordProtected` where it needs a password and none is given; with
-  /// `wrongPassword` where that is another one; with `noMemory` where its password asks for more than there is.
+  /// Fails with `tooLarge`, `malformed` or `damaged`; with `passwordProtected` where it needs a password and none is
+  /// given; with `wrongPassword` where that is another one; with `noMemory` where its password asks for more than there
+  /// is.
   public init(fileBytes: [UInt8], password: Password? = nil) throws(KeyError) {
     guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
     let packed = SecretBytes(count: SecretFile.size)
@@ -86,7 +87,8 @@ extension SigningKey {
       guard sum.allSatisfy({ $0 == 0 }) || sum.elementsEqual(SecretFile.sum(of: packed)) else { throw .damaged }
     }
 
-    // A secret key beside a public key of another one gives itself away with its first signature: make the latter afresh.
+    // A secret key beside a public key of another one gives itself away with its first signature: make the latter
+    // afresh.
     let secret = SecretBytes(count: Self.secretSize)
     var publicBytes = [UInt8](repeating: 0, count: PublicKey.size)
     crypto_sign_seed_keypair(&publicBytes, secret.pointer(), packed.pointer(at: SecretFile.secret))
@@ -108,8 +110,11 @@ extension SigningKey {
   /// The file that `minisign -S` reads. Without a password it is the secret: write it where nobody else reads.
   ///
   /// Fails with `unfitComment` or `noMemory`.
-  /// - Parameter protection: a password, and 32 random bytes. Its limits suit a small device: 16 MiB, a tenth of a second.
-  public func fileBytes(comment: String, protection: (password: Password, salt: [UInt8])? = nil) throws(KeyError) -> [UInt8] {
+  /// - Parameter protection: a password, and 32 random bytes. Its limits suit a small device: 16 MiB, a tenth of a
+  ///   second.
+  public func fileBytes(comment: String, protection: (password: Password, salt: [UInt8])? = nil) throws(KeyError)
+    -> [UInt8]
+  {
     let packed = SecretBytes(count: SecretFile.size)
     func put(_ bytes: some Collection<UInt8>, at place: Int) {
       UnsafeMutableRawBufferPointer(rebasing: packed.memory[place...]).copyBytes(from: bytes)
@@ -124,8 +129,10 @@ extension SigningKey {
       precondition(protection.salt.count == SecretFile.saltSize, "scrypt's salt has 32 bytes here")
       put(SecretFile.scrypt, at: SecretFile.kdf)
       put(protection.salt, at: SecretFile.salt)
-      SecretFile.put(UInt64(crypto_pwhash_scryptsalsa208sha256_opslimit_interactive()), into: packed, at: SecretFile.operations)
-      SecretFile.put(UInt64(crypto_pwhash_scryptsalsa208sha256_memlimit_interactive()), into: packed, at: SecretFile.memory)
+      SecretFile.put(
+        UInt64(crypto_pwhash_scryptsalsa208sha256_opslimit_interactive()), into: packed, at: SecretFile.operations)
+      SecretFile.put(
+        UInt64(crypto_pwhash_scryptsalsa208sha256_memlimit_interactive()), into: packed, at: SecretFile.memory)
       try SecretFile.mask(packed, with: protection.password)
     }
     let line = Base64Text.encode(Array(packed.memory))

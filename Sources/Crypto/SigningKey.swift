@@ -38,7 +38,8 @@ public struct SigningKey: ~Copyable {
   ) throws(SignatureError) -> Signature {
     let signature = sign(digest.bytes)
     return try Signature(
-      keyID: publicKey.id, signature: signature, globalSignature: sign(Signature.signedComment(trustedComment, after: signature)),
+      keyID: publicKey.id, signature: signature,
+      globalSignature: sign(Signature.signedComment(trustedComment, after: signature)),
       trustedComment: trustedComment, untrustedComment: untrustedComment)
   }
 

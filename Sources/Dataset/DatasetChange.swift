@@ -47,7 +47,8 @@ public struct DatasetChange: Sendable {
     if old.keys == new?.keys ?? .asIs { return }
     guard new != nil else {
       throw DatasetError(
-        "tables.\(old.name)", "its keys are given by \"\(old.keys.rawValue)\", and such a table cannot leave the dataset")
+        "tables.\(old.name)",
+        "its keys are given by \"\(old.keys.rawValue)\", and such a table cannot leave the dataset")
     }
     throw DatasetError(
       "tables.\(old.name).keys", "it is \"\(old.keys.rawValue)\", which cannot change from version to version",
@@ -59,7 +60,8 @@ extension TableRules {
   /// The members of a table's rules that are not the same in `other`.
   fileprivate func differences(from other: TableRules) -> [String] {
     [
-      ("parents", parents == other.parents && parentsMatch == other.parentsMatch), ("visible", visible == other.visible),
+      ("parents", parents == other.parents && parentsMatch == other.parentsMatch),
+      ("visible", visible == other.visible),
       ("write", write == other.write), ("conflict", conflict == other.conflict), ("merge", merge == other.merge),
       ("columns", columns == other.columns), ("delete", delete == other.delete), ("block", block == other.block),
     ].filter { !$0.1 }.map(\.0)

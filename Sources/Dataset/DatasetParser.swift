@@ -6,8 +6,8 @@ extension DatasetDefinition {
   /// The largest definition that is read: rules are written by people.
   public static let maximumBytes = 1 << 20
 
-  /// Reads a definition. Throws a `DatasetError` that points at the first thing that is wrong: a member that this version does
-  /// not know is wrong too, because a rule that is silently ignored protects nobody.
+  /// Reads a definition. Throws a `DatasetError` that points at the first thing that is wrong: a member that this
+  /// version does not know is wrong too, because a rule that is silently ignored protects nobody.
   public init(json bytes: [UInt8]) throws(DatasetError) {
     let document: JSONValue
     do { document = try JSONValue.parse(bytes, limits: JSONLimits()) } catch {
@@ -101,7 +101,8 @@ extension DatasetDefinition {
     let usual = AttachmentLimits.usual
     let file = try bytes("file", AttachmentLimits.mostFileBytes, usual: usual.fileBytes)
     let limits = AttachmentLimits(
-      fileBytes: file, bundleBytes: try bytes("bundle", AttachmentLimits.mostBundleBytes, usual: max(usual.bundleBytes, file)))
+      fileBytes: file,
+      bundleBytes: try bytes("bundle", AttachmentLimits.mostBundleBytes, usual: max(usual.bundleBytes, file)))
     guard limits.bundleBytes >= limits.fileBytes else {
       throw DatasetError(
         "attachments.bundle", "a file of \(limits.fileBytes) bytes would fit into no bundle",
@@ -124,7 +125,8 @@ extension TableRules {
     let members = try Members(
       definition, at: place,
       known: [
-        "parents", "visible", "write", "conflict", "merge", "columns", "attachments", "unique", "delete", "deleted", "keys",
+        "parents", "visible", "write", "conflict", "merge", "columns", "attachments", "unique", "delete", "deleted",
+        "keys",
         "block",
       ])
     self.name = name
@@ -174,7 +176,8 @@ extension TableRules {
       }
       if case .combination(let how) = policy, merge == .row {
         throw DatasetError(
-          place, "whole rows win or lose, so that no column can be a \(how.rawValue)", hint: "Leave out \"merge\": \"row\".")
+          place, "whole rows win or lose, so that no column can be a \(how.rawValue)",
+          hint: "Leave out \"merge\": \"row\".")
       }
       policies[Name(column.name)] = policy
     }
@@ -265,7 +268,9 @@ private struct Members {
   func word<Word: RawRepresentable & CaseIterable>(_ name: String, of: Word.Type) throws(DatasetError) -> Word?
   where Word.RawValue == String {
     guard let text = try optionalString(name) else { return nil }
-    guard let word = Word(rawValue: text) else { throw DatasetError(place(name), "\"\(text)\" is not \(oneOf(Word.allCases))") }
+    guard let word = Word(rawValue: text) else {
+      throw DatasetError(place(name), "\"\(text)\" is not \(oneOf(Word.allCases))")
+    }
     return word
   }
 }

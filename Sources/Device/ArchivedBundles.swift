@@ -4,7 +4,8 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The signed bundles that a device keeps: what its hub said, and what it told itself. Each is verified whenever it is read.
+/// The signed bundles that a device keeps: what its hub said, and what it told itself. Each is verified whenever it is
+/// read.
 struct ArchivedBundles {
   private let session: DeviceSession
   private let hubKeys: [PublicKey]
@@ -26,7 +27,8 @@ struct ArchivedBundles {
   }
 
   func scope(of manifest: Manifest) throws -> Manifest.Scope {
-    guard case .scope(let scope) = manifest.body, scope.epoch == session.state.epoch, manifest.to.id == session.state.id else {
+    guard case .scope(let scope) = manifest.body, scope.epoch == session.state.epoch, manifest.to.id == session.state.id
+    else {
       throw Self.incomplete("\(manifest.fileName) is of another history")
     }
     return scope
@@ -46,7 +48,8 @@ struct ArchivedBundles {
     guard let path = try session.archive.place(ofOutgoing: "\(session.outgoingPrefix)\(sequence).satchel") else {
       throw Self.incomplete("this device's export \(sequence) is not there")
     }
-    do { return try session.workspace.reader.manifest(of: path, trust: .keys(ownKeys)) } catch let error as BundleError {
+    do { return try session.workspace.reader.manifest(of: path, trust: .keys(ownKeys)) } catch let error as BundleError
+    {
       throw Self.incomplete("\(Paths.name(of: path)) is damaged (\(error.message))")
     }
   }

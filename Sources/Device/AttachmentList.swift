@@ -8,8 +8,8 @@ import SatchelWorkspace
 
 /// `satchel_attachments`: the files that went to the hub, are to go, or came.
 ///
-/// A file is the hub's to get from the export on whose changes name it, until the hub says that it has it. An export that is lost, or has no
-/// room for it, costs it nothing.
+/// A file is the hub's to get from the export on whose changes name it, until the hub says that it has it. An export
+/// that is lost, or has no room for it, costs it nothing.
 struct AttachmentList {
   /// A row for each file that went, is to go, or came.
   static let schema = """
@@ -63,7 +63,8 @@ struct AttachmentList {
       let values: KeyValuePairs<String, Value> = [
         "path": .string(arrival.path.text), "digest": .string(arrival.digest.hexadecimal),
       ]
-      try database.run("INSERT OR REPLACE INTO satchel_received (path, digest, told) VALUES (:path, :digest, 0)", values)
+      try database.run(
+        "INSERT OR REPLACE INTO satchel_received (path, digest, told) VALUES (:path, :digest, 0)", values)
       // A file of this device's own that has the path of another one goes to the hub all the same.
       if arrival.kept != arrival.path { continue }
       let look = try arriving.mark(of: number)?.values ?? (.null, .null)
@@ -127,8 +128,8 @@ struct AttachmentList {
     } ?? nil
   }
 
-  /// Takes up files that lie here and that rows name which came before anybody kept a list: where a database was made anew, or a column was
-  /// marked. The hub then says of each whether it has it.
+  /// Takes up files that lie here and that rows name which came before anybody kept a list: where a database was made
+  /// anew, or a column was marked. The hub then says of each whether it has it.
   func takeUpOthers(but arriving: borrowing ArrivingAttachments, in database: borrowing Database) throws {
     let known = Set(arriving.arrivals.map(\.path))
     var paths: Set<AttachmentPath> = []
@@ -143,15 +144,16 @@ struct AttachmentList {
     ) { (AttachmentPath($0.text(0)), $0.text(1)) }.compactMap { entry in entry.0.map { ($0, entry.1) } }
   }
 
-  /// The files that the hub is not known to have: first those that were never sent, then those that were sent longest ago.
+  /// The files that the hub is not known to have: first those that were never sent, then those that were sent longest
+  /// ago.
   func undelivered(in database: borrowing Database) throws -> [(path: AttachmentPath, sent: Int64)] {
     try database.all("SELECT path, sent FROM satchel_attachments WHERE delivered = 0 ORDER BY sent, path") {
       (AttachmentPath($0.text(0)), $0.integer(1))
     }.compactMap { entry in entry.0.map { ($0, entry.1) } }
   }
 
-  /// The files that the hub is known to have, that rows name, and that are here no more: first those for which nobody asked yet, then those for
-  /// which somebody asked longest ago.
+  /// The files that the hub is known to have, that rows name, and that are here no more: first those for which nobody
+  /// asked yet, then those for which somebody asked longest ago.
   func lost(in database: borrowing Database) throws -> [(path: AttachmentPath, asked: Int64)] {
     let gone = try database.all(
       "SELECT path, asked FROM satchel_attachments WHERE delivered = 1 AND leaving = 0 ORDER BY asked, path"
@@ -161,9 +163,12 @@ struct AttachmentList {
     return gone.filter { !unnamed.contains($0.path) }
   }
 
-  /// Takes away the files of rows that left, once the hub has those that were made here, and unless another row names them.
+  /// Takes away the files of rows that left, once the hub has those that were made here, and unless another row names
+  /// them.
   func sweep(_ database: borrowing Database) throws {
-    let isAny = try database.first("SELECT 1 FROM satchel_attachments WHERE leaving = 1 AND delivered = 1 LIMIT 1") { _ in true }
+    let isAny = try database.first("SELECT 1 FROM satchel_attachments WHERE leaving = 1 AND delivered = 1 LIMIT 1") {
+      _ in true
+    }
     guard isAny ?? false else { return }
     try database.writeTransaction(.keep) {
       let leaving = try database.all(
@@ -177,7 +182,8 @@ struct AttachmentList {
       // What was written anew and that nobody else has goes to the hub first.
       let rewritten = try files.look(at: leaving).filter(\.isRewritten)
       for file in rewritten { try note(file, in: database) }
-      for (path, digest) in leaving.map({ ($0.path, $0.digest) }) where !rewritten.contains(where: { $0.path == path }) {
+      for (path, digest) in leaving.map({ ($0.path, $0.digest) }) where !rewritten.contains(where: { $0.path == path })
+      {
         let key: KeyValuePairs<String, Value> = ["path": .string(path.text)]
         if unnamed.contains(path) {
           try files.remove(path, ifStill: digest)

@@ -7,10 +7,11 @@ import SatchelWorkspace
 
 /// Bundles of the hub's own that this device carries back to it.
 ///
-/// A hub that was set back or restored lacks what it had sent in the time that it lost. The devices still have that, with the hub's signature.
+/// A hub that was set back or restored lacks what it had sent in the time that it lost. The devices still have that,
+/// with the hub's signature.
 extension DeviceSession {
-  /// Notes which emissions of the epoch that ends the hub does not know: those after the newest one that it names. The caller holds the
-  /// transaction.
+  /// Notes which emissions of the epoch that ends the hub does not know: those after the newest one that it names. The
+  /// caller holds the transaction.
   func noteBrought(to scope: Manifest.Scope) throws {
     let collected = Set(scope.collected)
     var lost: [(number: Int64, digest: Digest)] = []
@@ -45,7 +46,8 @@ extension DeviceSession {
     let gone = try brought().filter { done.contains($0.digest) }
     for emission in gone {
       try database.run(
-        "DELETE FROM satchel_brought_emissions WHERE digest = :digest", ["digest": .string(emission.digest.hexadecimal)])
+        "DELETE FROM satchel_brought_emissions WHERE digest = :digest", ["digest": .string(emission.digest.hexadecimal)]
+      )
     }
     return gone.map(\.file)
   }

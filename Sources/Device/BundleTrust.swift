@@ -39,10 +39,13 @@ extension DeviceWorkspace {
     guard let session, let old = try hubKey() else { throw BundleError.unknownKey(id) }
     let bundle = try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, signer in
       try check(manifest)
-      guard manifest.from.id == session.state.hubID, try !session.isRevoked(signer) else { throw BundleError.unknownKey(id) }
+      guard manifest.from.id == session.state.hubID, try !session.isRevoked(signer) else {
+        throw BundleError.unknownKey(id)
+      }
       guard let fingerprint else {
         throw Refusal(
-          "new-hub-key", "It is signed with another key than the hub's. The key's fingerprint is\n\n    \(signer.fingerprint)\n",
+          "new-hub-key",
+          "It is signed with another key than the hub's. The key's fingerprint is\n\n    \(signer.fingerprint)\n",
           hint:
             "Has the hub's key been lost, and is this what `satchel-hub keys show` shows there by now? Then: satchel import FILE --fingerprint \(signer.fingerprint)",
           keeping: .quarantine)
@@ -71,11 +74,13 @@ extension DeviceWorkspace {
   private func check(_ manifest: Manifest) throws {
     if manifest.emission == nil { _ = try scope(of: manifest) }
     guard manifest.dataset == configuration.dataset else {
-      throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this device has \(configuration.dataset).")
+      throw Refusal(
+        "wrong-dataset", "It is of the dataset \(manifest.dataset); this device has \(configuration.dataset).")
     }
     guard manifest.to.id == configuration.id else {
       throw Refusal(
-        "not-for-us", "It is for the device \(manifest.to.name); this one is \(configuration.name).", hint: "Carry it on.")
+        "not-for-us", "It is for the device \(manifest.to.name); this one is \(configuration.name).",
+        hint: "Carry it on.")
     }
   }
 

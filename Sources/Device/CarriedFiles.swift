@@ -5,8 +5,8 @@ import SatchelWorkspace
 
 /// What goes to the hub beside the newest export.
 extension DeviceWorkspace {
-  /// The files that the hub must have before the newest export, in their order: what proves to the hub that it was set back, what it had sent
-  /// and lost, exports that it lacks and the newest one does not contain.
+  /// The files that the hub must have before the newest export, in their order: what proves to the hub that it was set
+  /// back, what it had sent and lost, exports that it lacks and the newest one does not contain.
   public func carriedBefore() throws -> [String] {
     try locked { try isInitial() ? [] : session().carriedBefore() }
   }

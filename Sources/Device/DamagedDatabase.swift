@@ -39,7 +39,8 @@ struct DamagedDatabase {
   func putAside() throws -> SavedDatabase {
     var (export, unread): (ExportReport?, String?) = (nil, nil)
     do {
-      let made = try workspace.exportHere(workspace.session(), snapshot: .never, proof: .never, encryption: .asTheDatasetSays)
+      let made = try workspace.exportHere(
+        workspace.session(), snapshot: .never, proof: .never, encryption: .asTheDatasetSays)
       if made.isNew { export = made }
     } catch let error as SQLiteError where !error.isOfTheMachine || error.kind == .inputOutput {
       unread = error.message
@@ -64,7 +65,8 @@ struct DamagedDatabase {
     let prefix = Manifest.namePrefix(dataset: manifest.dataset, from: manifest.from.name, to: manifest.to.name)
     if let newest = try archive.numbers(prefix).last, scope.number.rawValue < newest {
       throw Refusal(
-        "older", "The database \(path) is damaged (\(fault)), and bundle \(newest) of the hub came here after this one.",
+        "older",
+        "The database \(path) is damaged (\(fault)), and bundle \(newest) of the hub came here after this one.",
         hint: "Ask the hub's operator for a new full one: \(wanted)")
     }
   }

@@ -5,12 +5,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A database that the app has made, with whatever it needs beside the dataset's tables: views, triggers, an R-tree, settings.
+/// A database that the app has made, with whatever it needs beside the dataset's tables: views, triggers, an R-tree,
+/// settings.
 extension DeviceWorkspace {
-  /// Makes a copy of `template` this device's database, for the hub's first bundle to fill. What was deleted in the template is not
-  /// in the copy: it may be what this device's user must not see.
+  /// Makes a copy of `template` this device's database, for the hub's first bundle to fill. What was deleted in the
+  /// template is not in the copy: it may be what this device's user must not see.
   ///
-  /// Throws a `WorkspaceError` where there is no such file, or where it belongs to a workspace. A rehearsal only checks.
+  /// Throws a `WorkspaceError` where there is no such file, or where it belongs to a workspace. A rehearsal only
+  /// checks.
   public func begin(from template: String) throws {
     guard try platform.files.kind(template) == .file else {
       throw WorkspaceError(
@@ -31,7 +33,8 @@ extension DeviceWorkspace {
     for rules in definition.tables where try database.tableInfo(rules.name) == nil {
       throw Refusal(
         "no-table", "The database \(databasePath) has no table \(rules.name), which the dataset keeps in step.",
-        hint: "Let the app make its tables before the first bundle is imported; or do without its file, and the import makes one."
+        hint:
+          "Let the app make its tables before the first bundle is imported; or do without its file, and the import makes one."
       )
     }
     let tables = try TrackedTable.find(definition, in: database)

@@ -4,10 +4,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Makes a device's database anew from what its workspace keeps: the hub's bundles since the last full one, and this device's own exports.
+/// Makes a device's database anew from what its workspace keeps: the hub's bundles since the last full one, and this
+/// device's own exports.
 ///
-/// What no export carried is lost with the old file. All else is as it was: what the hub does not have yet is pending again, so that the next
-/// export contains it. No export is ever overtaken by one that lacks its changes.
+/// What no export carried is lost with the old file. All else is as it was: what the hub does not have yet is pending
+/// again, so that the next export contains it. No export is ever overtaken by one that lacks its changes.
 struct DatabaseRebuild {
   private let workspace: DeviceWorkspace
   private let full: Kept
@@ -62,8 +63,8 @@ struct DatabaseRebuild {
     self.init(workspace, Kept(path: path, scope: scope), [])
   }
 
-  /// Builds the database beside its place and renames it there. Throws if a bundle or an export is missing that is needed; then nothing has
-  /// changed.
+  /// Builds the database beside its place and renames it there. Throws if a bundle or an export is missing that is
+  /// needed; then nothing has changed.
   func run() throws -> Result {
     let parent = Paths.parent(of: workspace.databasePath)
     guard try files.kind(Paths.join(parent, ".")) == .directory else {
@@ -80,7 +81,8 @@ struct DatabaseRebuild {
   }
 
   private func build(_ workspace: DeviceWorkspace) throws -> Result {
-    let bundle = try workspace.reader.read(full.path, trust: .keys(workspace.hubKeys()), staging: workspace.folder.inbox)
+    let bundle = try workspace.reader.read(
+      full.path, trust: .keys(workspace.hubKeys()), staging: workspace.folder.inbox)
     _ = try workspace.makeDatabase(from: bundle, full.scope, at: full.path)
     let session = try DeviceSession(workspace)
     session.isRebuilt = true
@@ -98,7 +100,8 @@ struct DatabaseRebuild {
   }
 
   private func take(_ kept: Kept, _ session: DeviceSession) throws {
-    let bundle = try workspace.reader.read(kept.path, trust: .keys(workspace.hubKeys()), staging: workspace.folder.inbox)
+    let bundle = try workspace.reader.read(
+      kept.path, trust: .keys(workspace.hubKeys()), staging: workspace.folder.inbox)
     _ = try session.importScope(bundle, kept.scope, from: kept.path)
   }
 }
@@ -113,8 +116,8 @@ extension DeviceWorkspace {
         incarnation: configuration.incarnation), platform: platform, keys: keys, ending: .keep)
   }
 
-  /// Moves what is left of a database that is gone or damaged out of the way. A log or journal of it would spoil the new one. Returns where the
-  /// file lies then; nil: there was none.
+  /// Moves what is left of a database that is gone or damaged out of the way. A log or journal of it would spoil the
+  /// new one. Returns where the file lies then; nil: there was none.
   @discardableResult
   func putAsideRemains() throws -> String? {
     let kept = "\(databasePath).damaged-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds()))"

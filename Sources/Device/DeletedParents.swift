@@ -3,8 +3,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Finds the rows that this device has deleted and to which a row of the hub's refers that has just come: the hub lets no such row go, so it
-/// comes back here too.
+/// Finds the rows that this device has deleted and to which a row of the hub's refers that has just come: the hub lets
+/// no such row go, so it comes back here too.
 ///
 /// A row that was here and hung on nothing is the app's affair, and is left as it is.
 final class DeletedParents {
@@ -24,7 +24,8 @@ final class DeletedParents {
 
   /// - Parameters:
   ///   - all: the dataset's tables.
-  ///   - changed: those with pending changes. Only where something was deleted to which others could refer is anything noted.
+  ///   - changed: those with pending changes. Only where something was deleted to which others could refer is anything
+  ///     noted.
   init(among changed: [RowTable], of all: [RowTable], in database: borrowing Database) throws {
     let referredTo = Set(all.flatMap(\.schema.foreignKeys).map(\.parent))
     var tables: [RowTable] = []

@@ -4,8 +4,8 @@ import SatchelValues
 import SatchelWorkspace
 
 extension DeviceAttachments {
-  /// Takes away what the hub sent and nothing here names any more: no row, no change that the hub is not known to have, and no conflict. A row that
-  /// comes to name such a file later lets it be asked for. What the app put there stays.
+  /// Takes away what the hub sent and nothing here names any more: no row, no change that the hub is not known to have,
+  /// and no conflict. A row that comes to name such a file later lets it be asked for. What the app put there stays.
   func compact() throws -> UnnamedFiles {
     guard list.named.areAny else { return UnnamedFiles() }
     return try database.writeTransaction(session.workspace.ending) {
@@ -14,7 +14,8 @@ extension DeviceAttachments {
       let all = Set(known.map(\.path))
       var named = all.subtracting(try list.named.unnamed(all, in: database))
       try Capture.settle(session.tables, in: database)
-      try PreImageStore.eachStep(session.tables, since: session.acknowledgedGeneration, in: database) { _, place, step in
+      try PreImageStore.eachStep(session.tables, since: session.acknowledgedGeneration, in: database) {
+        _, place, step in
         let table = session.tables[place]
         if table.rules.attachments.isEmpty { return }
         named.formUnion(table.attachments(of: step.change))

@@ -34,8 +34,8 @@ struct DeviceAttachments {
     var isDue: Bool { isAskingAnew || staged.keys.contains { due.contains($0) } }
   }
 
-  /// Looks for files that the hub is not known to have, and copies those that fit into the draft; and for those that it has and that are
-  /// gone here. Writers wait for the look alone.
+  /// Looks for files that the hub is not known to have, and copies those that fit into the draft; and for those that it
+  /// has and that are gone here. Writers wait for the look alone.
   /// - Parameters:
   ///   - bytes: how much at most; nil: what the dataset says.
   ///   - isNothingElse: whether there will be no export but for files that are due.
@@ -61,8 +61,8 @@ struct DeviceAttachments {
     return outgoing
   }
 
-  /// Takes up the files that changes name which the hub does not have; a file that no row here names any more before it was ever sent is
-  /// forgotten. The caller holds the transaction, and has sorted in what was written.
+  /// Takes up the files that changes name which the hub does not have; a file that no row here names any more before it
+  /// was ever sent is forgotten. The caller holds the transaction, and has sorted in what was written.
   func noteChanges() throws {
     guard list.named.areAny else { return }
     var begun: Set<AttachmentPath> = []
@@ -75,7 +75,8 @@ struct DeviceAttachments {
     }
     for path in try list.named.unnamed(ended, in: database) {
       try database.run(
-        "DELETE FROM satchel_attachments WHERE path = :path AND sent = 0 AND delivered = 0", ["path": .string(path.text)])
+        "DELETE FROM satchel_attachments WHERE path = :path AND sent = 0 AND delivered = 0",
+        ["path": .string(path.text)])
       begun.remove(path)
     }
     for path in begun.sorted() { try list.add(path, in: database) }
@@ -104,7 +105,8 @@ struct DeviceAttachments {
           "digest": .string(staged.file.digest.hexadecimal), "bytes": bytes, "modified": modified,
         ])
     }
-    try database.run("UPDATE satchel_received SET told = :sequence WHERE told = 0", ["sequence": .integer(sequence.rawValue)])
+    try database.run(
+      "UPDATE satchel_received SET told = :sequence WHERE told = 0", ["sequence": .integer(sequence.rawValue)])
   }
 
   private func receipts() throws -> [AttachmentLine] {
@@ -115,7 +117,8 @@ struct DeviceAttachments {
 
   // MARK: from the hub
 
-  /// Takes what a bundle brought, and what the hub says that it has. The caller holds the transaction, and this is the last that it does.
+  /// Takes what a bundle brought, and what the hub says that it has. The caller holds the transaction, and this is the
+  /// last that it does.
   /// - Parameter left: files that rows named which left this user's sight, or name others now.
   func take(_ arriving: borrowing ArrivingAttachments, left: Set<AttachmentPath>) throws {
     try database.run(

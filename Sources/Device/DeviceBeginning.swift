@@ -19,7 +19,8 @@ extension DeviceWorkspace {
   }
 
   func begin(
-    with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String, _ lost: LostExports = .deliveredAgain
+    with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String,
+    _ lost: LostExports = .deliveredAgain
   ) throws -> ImportReport {
     let report = try bringFirst(bundle, scope, from: path, lost)
     try noteJoined()
@@ -59,19 +60,23 @@ extension DeviceWorkspace {
     return try hasOwnRows(definition) ? definition : nil
   }
 
-  /// A device without a database was on the newest bundle that its archive holds. Only what follows that can be its beginning.
+  /// A device without a database was on the newest bundle that its archive holds. Only what follows that can be its
+  /// beginning.
   private func checkHistory(of scope: Manifest.Scope, _ digest: Digest) throws {
     let keys = try hubKeys()
     let identities = try platform.files.list(folder.archive).filter { $0.hasSuffix(".satchel") }
       .compactMap { try reader.identityIfSound(of: Paths.join(folder.archive, $0), trust: .keys(keys)) }
     var newest: (scope: Manifest.Scope, digest: Digest)?
     for identity in identities where identity.manifest.to.id == configuration.id {
-      guard case .scope(let archived) = identity.manifest.body, archived.number > newest?.scope.number ?? .zero else { continue }
+      guard case .scope(let archived) = identity.manifest.body, archived.number > newest?.scope.number ?? .zero else {
+        continue
+      }
       newest = (archived, identity.digest)
     }
     guard let newest, let follows = scope.follows, digest != newest.digest else { return }
     let link = Manifest.EmissionLink(number: newest.scope.number, digest: newest.digest)
-    let isNext = scope.epoch == newest.scope.epoch ? follows.contains(link) : scope.former?.contains(newest.scope.epoch) ?? true
+    let isNext =
+      scope.epoch == newest.scope.epoch ? follows.contains(link) : scope.former?.contains(newest.scope.epoch) ?? true
     if isNext { return }
     throw Refusal(
       "other-history",
@@ -80,7 +85,9 @@ extension DeviceWorkspace {
   }
 
   /// Makes the database of a bundle alone, whatever is in its place; a rehearsal makes it elsewhere.
-  func makeDatabase(from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, at path: String) throws -> ImportReport {
+  func makeDatabase(from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, at path: String) throws
+    -> ImportReport
+  {
     try makeDatabase(from: bundle, scope, definition(in: bundle, scope, from: path))
   }
 
@@ -107,7 +114,9 @@ extension DeviceWorkspace {
   ) throws -> ImportReport {
     // Opened for its checks alone.
     _ = try Snapshot.open(bundle, holding: definition.tables.map(\.name))
-    guard let snapshot = bundle.path(of: .snapshot) else { throw BundleError.manifest("it is full and has no snapshot.sqlite") }
+    guard let snapshot = bundle.path(of: .snapshot) else {
+      throw BundleError.manifest("it is full and has no snapshot.sqlite")
+    }
     let parent = Paths.parent(of: databasePath)
     try platform.files.makeDirectory(parent, mode: 0o755)
     let folder = try StagingFolder(in: parent, platform: platform)
@@ -126,7 +135,8 @@ extension DeviceWorkspace {
 
   /// Adds to a copy of the snapshot what makes it a device's database. Returns the number of its rows.
   private func install(
-    at path: String, _ bundle: borrowing VerifiedBundle, _ arriving: borrowing ArrivingAttachments, _ scope: Manifest.Scope,
+    at path: String, _ bundle: borrowing VerifiedBundle, _ arriving: borrowing ArrivingAttachments,
+    _ scope: Manifest.Scope,
     _ definition: DatasetDefinition
   ) throws -> Int {
     let database = try Database(path: path, mode: .readWrite)
@@ -143,7 +153,8 @@ extension DeviceWorkspace {
   }
 
   func addSatchel(
-    to database: borrowing Database, _ tables: [TrackedTable], _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope,
+    to database: borrowing Database, _ tables: [TrackedTable], _ bundle: borrowing VerifiedBundle,
+    _ scope: Manifest.Scope,
     _ definition: DatasetDefinition
   ) throws {
     let manifest = bundle.manifest
@@ -168,7 +179,8 @@ extension DeviceWorkspace {
   }
 
   /// Takes the ranges of keys that a first bundle gives. Called when all rows are there.
-  func takeBlocks(of bundle: borrowing VerifiedBundle, _ tables: [TrackedTable], in database: borrowing Database) throws {
+  func takeBlocks(of bundle: borrowing VerifiedBundle, _ tables: [TrackedTable], in database: borrowing Database) throws
+  {
     try KeyChanges.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
   }
 
@@ -203,7 +215,8 @@ extension DeviceWorkspace {
       throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
     }
     return DeviceState(
-      id: configuration.id, name: configuration.name, user: manifest.user, hubID: manifest.from.id, hubName: manifest.from.name,
+      id: configuration.id, name: configuration.name, user: manifest.user, hubID: manifest.from.id,
+      hubName: manifest.from.name,
       epoch: scope.epoch, incarnation: incarnation, sequence: .zero, acknowledged: .zero, received: .zero,
       heard: platform.clock.milliseconds(), definition: definition.source, hubRecipient: manifest.recipient)
   }

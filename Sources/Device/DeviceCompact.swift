@@ -19,15 +19,19 @@ public struct DeviceCompactReport: Sendable {
 }
 
 extension DeviceWorkspace {
-  /// The age from which on exports are given up where nobody says another one, in days: an older backup no hub should come back from.
+  /// The age from which on exports are given up where nobody says another one, in days: an older backup no hub should
+  /// come back from.
   public static let keptDays: Int64 = 365
 
-  /// Forgets exports that the hub acknowledged and that are old: nobody needs their files but a hub that is restored from a backup which
-  /// is older still. The ledger stays. Attached files that came from the hub, and that nothing here names any more, go too.
+  /// Forgets exports that the hub acknowledged and that are old: nobody needs their files but a hub that is restored
+  /// from a backup which is older still. The ledger stays. Attached files that came from the hub, and that nothing here
+  /// names any more, go too.
   /// - Parameters:
   ///   - days: how old, by this device's clock.
   ///   - isShrinking: whether the database gives its free pages back to the file system.
-  public func compact(olderThan days: Int64 = keptDays, shrinking isShrinking: Bool = false) throws -> DeviceCompactReport {
+  public func compact(olderThan days: Int64 = keptDays, shrinking isShrinking: Bool = false) throws
+    -> DeviceCompactReport
+  {
     try locked {
       let session = try session()
       let limit = platform.clock.milliseconds() - days * 86_400_000

@@ -18,8 +18,8 @@ extension DeviceWorkspace {
     return (found, try session.fields(of: found.record))
   }
 
-  /// Decides a conflict on this device: an ordinary change of the row, which travels with the next export. If somebody at the hub
-  /// decided first, that stands.
+  /// Decides a conflict on this device: an ordinary change of the row, which travels with the next export. If somebody
+  /// at the hub decided first, that stands.
   /// - Parameter seen: what is known of the row; where it was changed since, nothing is decided.
   public func resolve(
     _ prefix: String, _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
@@ -36,8 +36,8 @@ extension DeviceWorkspace {
 }
 
 extension DeviceWorkspace {
-  /// Decides all open conflicts, or those of one table, for one side. A row that was changed since, or that the decision does not fit, is
-  /// left.
+  /// Decides all open conflicts, or those of one table, for one side. A row that was changed since, or that the
+  /// decision does not fit, is left.
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     guard policy == .hub || policy == .device else {
       throw WorkspaceError(
@@ -49,8 +49,8 @@ extension DeviceWorkspace {
       let session = try session()
       return try session.database.writeTransaction(ending) {
         var result = ResolvedAll()
-        for conflict in try ConflictTable.list([.open], in: session.database) where table == nil || conflict.record.table == table
-        {
+        for conflict in try ConflictTable.list([.open], in: session.database)
+        where table == nil || conflict.record.table == table {
           do {
             try session.database.savepoint {
               try session.resolve(conflict, policy == .hub ? .hub : .device, note: note, seen: .asFound)

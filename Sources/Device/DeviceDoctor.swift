@@ -35,10 +35,11 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Makes capture anew where it was damaged, and gives every change that went by unseen what it needs to travel with the next export.
+  /// Makes capture anew where it was damaged, and gives every change that went by unseen what it needs to travel with
+  /// the next export.
   ///
-  /// Throws where something stands in the way that only a person can mend, or where it cannot be known what changed; then nothing is
-  /// changed.
+  /// Throws where something stands in the way that only a person can mend, or where it cannot be known what changed;
+  /// then nothing is changed.
   /// - Parameter missing: what becomes of rows that are not in a file or a table which was made anew.
   public func repair(missing: MissingRows = .putBack) throws -> DoctorReport {
     try locked {
@@ -60,7 +61,9 @@ extension DeviceWorkspace {
       if let newest = try session.unknownExport() {
         if !session.damage.isEmpty {
           // First what went by unseen in the copy, where it stands.
-          do { try session.repair(missing, &report) } catch let error as WorkspaceError where error.reason == "no-history" {
+          do { try session.repair(missing, &report) } catch let error as WorkspaceError
+            where error.reason == "no-history"
+          {
             throw WorkspaceError.damagedOldCopy(session.damage[0])
           }
           if ending == .takeBack {
@@ -89,7 +92,8 @@ extension DeviceWorkspace {
   private func repair(lost words: String, _ report: DoctorReport) throws -> DoctorReport {
     var report = report
     report.add(
-      Finding("database-lost", "\(words) It is made anew, as far as bundles and exports tell: the app must open it again."))
+      Finding(
+        "database-lost", "\(words) It is made anew, as far as bundles and exports tell: the app must open it again."))
     report.isRepaired = true
     if ending == .takeBack { return report }
     guard let rebuild = try DatabaseRebuild.find(self) else {
@@ -117,9 +121,11 @@ extension DeviceWorkspace {
 extension WorkspaceError {
   fileprivate static func damagedOldCopy(_ damage: CaptureDamage) -> WorkspaceError {
     WorkspaceError(
-      "older-database", "The database is an old copy of itself, and \(damage.words): what was written into it, nobody can say.",
+      "older-database",
+      "The database is an old copy of itself, and \(damage.words): what was written into it, nobody can say.",
       hint:
-        "Keep it aside, ask the hub's operator for a full bundle, and look through the old copy for what you wrote into it last.")
+        "Keep it aside, ask the hub's operator for a full bundle, and look through the old copy for what you wrote into it last."
+    )
   }
 }
 
@@ -141,7 +147,9 @@ extension DeviceSession {
       }
       return
     }
-    for name in try staleFiles() { report.add(Finding("stale-file", "bundles/outbox/\(name) needs no carrying any more.")) }
+    for name in try staleFiles() {
+      report.add(Finding("stale-file", "bundles/outbox/\(name) needs no carrying any more."))
+    }
     for name in try orphans() {
       report.add(
         Finding(
@@ -152,7 +160,8 @@ extension DeviceSession {
       let file = archive.path(incomingPrefix, number)
       report.add(
         Finding(
-          "not-imported", "The hub's bundle \(number) came here once, and is not in the database.", hint: "satchel import \(file)"
+          "not-imported", "The hub's bundle \(number) came here once, and is not in the database.",
+          hint: "satchel import \(file)"
         ))
     }
     if damage.contains(where: { !$0.isRepairable }) { return }
@@ -194,7 +203,9 @@ extension DeviceSession {
     }
     report.add(changes, of: tables)
     try report.checkReferences(among: tables, in: database)
-    for name in try staleFiles() { report.add(Finding("stale-file", "bundles/outbox/\(name) needed no carrying any more.")) }
+    for name in try staleFiles() {
+      report.add(Finding("stale-file", "bundles/outbox/\(name) needed no carrying any more."))
+    }
     if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
   }
 
@@ -221,7 +232,8 @@ extension DeviceSession {
     try platform.files.kind(folder.outbox) == .directory ? platform.files.list(folder.outbox) : []
   }
 
-  /// Exports that lie in the outbox and are not among those that were made, though earlier ones are: a database that was made anew knows of none.
+  /// Exports that lie in the outbox and are not among those that were made, though earlier ones are: a database that
+  /// was made anew knows of none.
   private func orphans() throws -> [String] {
     let made = try database.all("SELECT sequence FROM satchel_exports") { $0.integer(0) }
     return try outbox().filter { name in

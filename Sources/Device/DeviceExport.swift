@@ -33,7 +33,8 @@ extension DeviceWorkspace {
   ///   - snapshot: carry the whole database too, whatever the dataset's rule says.
   ///   - proof: carry digests of all rows, by which the hub checks them, whatever the dataset's rule says.
   ///   - encryption: an export that is there already is encrypted as it lies there.
-  ///   - attachedBytes: how much of attached files it carries at most; nil: what the dataset says. The others go with the next exports.
+  ///   - attachedBytes: how much of attached files it carries at most; nil: what the dataset says. The others go with
+  ///     the next exports.
   public func export(
     snapshot: Bool = false, proof: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
   ) throws -> ExportReport {
@@ -55,10 +56,13 @@ extension DeviceWorkspace {
     if try keys.areDiscarded() {
       throw WorkspaceError(
         "no-key", "This device has no key of its own: it receives, and delivers nothing.",
-        hint: "What is written here stays here. A device that is to deliver: satchel-hub device provision, without --no-keys")
+        hint:
+          "What is written here stays here. A device that is to deliver: satchel-hub device provision, without --no-keys"
+      )
     }
     let key = try keys.signing()
-    let recipients = try encryption.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
+    let recipients = try encryption.recipients(
+      session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     try DeviceAttachments(session).sweep()
     func standing() throws -> ExportRecord? {
@@ -73,7 +77,8 @@ extension DeviceWorkspace {
       if !attached.isDue, let last = try standing() { return (try session.countSteps(), last) }
       return try session.seal(into: &draft, attached, snapshot: snapshot, proof: proof, key: key)
     }
-    // Writers wait for the rows to be read, and not for the file: if that fails, its number is like that of a stick that was lost.
+    // Writers wait for the rows to be read, and not for the file: if that fails, its number is like that of a stick
+    // that was lost.
     if let sealed = record.sealed {
       let file = try draft.write(sealed, for: recipients)
       if ending == .keep { try session.publish(record, file) }
@@ -94,7 +99,9 @@ extension DeviceWorkspace {
       let session = try session()
       return try BundleVolumes(folder, reader: reader, platform: platform).cut(
         report.file, size: size, into: target, trust: ownKeys(), key: keys.signing()
-      ) { try Encryption.always.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys) }
+      ) {
+        try Encryption.always.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
+      }
     }
   }
 }
@@ -135,7 +142,8 @@ extension DeviceSession {
     guard try ConflictTable.countUntold(of: state.id, in: database) == 0 else { return false }
     let generation = Generation(last.sequence.rawValue)
     let decided = try database.first(
-      "SELECT count(*) FROM satchel_resolutions WHERE generation >= :generation", ["generation": .integer(generation.rawValue)]
+      "SELECT count(*) FROM satchel_resolutions WHERE generation >= :generation",
+      ["generation": .integer(generation.rawValue)]
     ) { $0.integer(0) }
     guard decided == 0 else { return false }
     return try !PreImageStore.hasSteps(tables, since: generation, in: database)
@@ -144,7 +152,8 @@ extension DeviceSession {
   /// Whether the hub said anything that it has to know was heard. Else both would answer each other's answers for ever.
   private func hasHeardAnything(since number: EmissionNumber) throws -> Bool {
     var version: Int64?
-    for heard in try archive.numbers(incomingPrefix) where heard >= number.rawValue && heard <= state.received.rawValue {
+    for heard in try archive.numbers(incomingPrefix) where heard >= number.rawValue && heard <= state.received.rawValue
+    {
       let path = archive.path(incomingPrefix, heard)
       let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.hubKeys()))
       // The hub waits to hear which devices have come to a new version.
@@ -158,7 +167,8 @@ extension DeviceSession {
   }
 
   fileprivate func countSteps() throws -> [(table: Name, count: Int)] {
-    try PreImageStore.countSteps(tables, since: acknowledgedGeneration, unsent: acknowledgedGeneration, in: database).tables
+    try PreImageStore.countSteps(tables, since: acknowledgedGeneration, unsent: acknowledgedGeneration, in: database)
+      .tables
   }
 
   /// Adds the changes of every row, and returns how many each table has.
@@ -211,7 +221,8 @@ extension DeviceSession {
     var manifest = Manifest(
       bundle: BundleID(random: platform.random.bytes(16)), dataset: dataset.name, version: dataset.version,
       from: .init(id: state.id, name: state.name), to: hub, user: state.user, created: UTCTime.text(milliseconds: now),
-      stamp: try Capture.tick(now: now, in: database), changes: draft.count(of: .changes), conflicts: draft.count(of: .conflicts),
+      stamp: try Capture.tick(now: now, in: database), changes: draft.count(of: .changes),
+      conflicts: draft.count(of: .conflicts),
       resolutions: draft.count(of: .resolutions),
       body: .changes(changes))
     manifest.recipient = try workspace.keys.recipient()
@@ -225,11 +236,13 @@ extension DeviceSession {
     try ConflictTable.markTold(conflicts.map(\.id), by: sequence.rawValue, in: database)
     return (
       counts,
-      ExportRecord(sequence: sequence, received: state.received, file: manifest.fileName, isWritten: false, sealed: sealed)
+      ExportRecord(
+        sequence: sequence, received: state.received, file: manifest.fileName, isWritten: false, sealed: sealed)
     )
   }
 
-  /// The emission on which this database is, with the hub's signature. Release 0.1 did not keep that: it is in the archived file.
+  /// The emission on which this database is, with the hub's signature. Release 0.1 did not keep that: it is in the
+  /// archived file.
   private func emissionProof() throws -> Manifest.EmissionProof? {
     if let proof = state.proof, proof.signature != nil { return proof }
     let path = archive.path(incomingPrefix, state.received.rawValue)
@@ -247,10 +260,12 @@ extension DeviceSession {
       """,
       [
         "sequence": .integer(sequence.rawValue), "bundle": .string(sealed.manifest.bundle.text),
-        "digest": .string(sealed.digest.hexadecimal), "received": .integer(state.received.rawValue), "created": .integer(now),
+        "digest": .string(sealed.digest.hexadecimal), "received": .integer(state.received.rawValue),
+        "created": .integer(now),
         "file": .string(sealed.manifest.fileName), "base": .integer(state.base.rawValue),
       ])
-    try Ledger.add(sealed.manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: database)
+    try Ledger.add(
+      sealed.manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: database)
     state.sequence = sequence
     try state.save(in: database)
     try Capture.begin(Generation(sequence.rawValue), in: database)
@@ -265,7 +280,9 @@ extension DeviceSession {
       ORDER BY conflict
       """, ["acknowledged": .integer(state.acknowledged.rawValue)]
     ) { row -> Resolution? in
-      guard let conflict = ConflictID(row.text(0)), let decision = Resolution.Decision(rawValue: row.text(1)) else { return nil }
+      guard let conflict = ConflictID(row.text(0)), let decision = Resolution.Decision(rawValue: row.text(1)) else {
+        return nil
+      }
       return Resolution(
         conflict: conflict, decision: decision, user: row.text(2), stamp: Stamp(row.integer(3)),
         generation: Generation(row.integer(4)),
@@ -279,7 +296,8 @@ extension DeviceSession {
     try archive.keep(path, as: record.file)
     try platform.files.rename(path, to: Paths.join(folder.outbox, record.file))
     try database.run(
-      "UPDATE satchel_exports SET written = 1 WHERE sequence = :sequence", ["sequence": .integer(record.sequence.rawValue)])
+      "UPDATE satchel_exports SET written = 1 WHERE sequence = :sequence",
+      ["sequence": .integer(record.sequence.rawValue)])
     try moveToSent(below: record.sequence)
   }
 
@@ -301,7 +319,9 @@ extension DeviceSession {
 
   /// False: it was made before this database was.
   func isKnown(export number: Int64) throws -> Bool {
-    try database.first("SELECT 1 FROM satchel_exports WHERE sequence = :number", ["number": .integer(number)]) { _ in true }
+    try database.first("SELECT 1 FROM satchel_exports WHERE sequence = :number", ["number": .integer(number)]) { _ in
+      true
+    }
       ?? false
   }
 

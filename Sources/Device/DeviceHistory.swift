@@ -7,8 +7,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What the hub said and what this device told it, played again from the signed bundles: the rows as they must be here, but for
-/// changes that no trigger saw and those that no export carries yet.
+/// What the hub said and what this device told it, played again from the signed bundles: the rows as they must be here,
+/// but for changes that no trigger saw and those that no export carries yet.
 final class DeviceHistory {
   let known: KnownRows
   /// The last export's changes, as they stand after all that was imported since.
@@ -68,7 +68,9 @@ final class DeviceHistory {
       try take(bundle, scope)
       stand = scope.number
     }
-    guard stand == target.received else { throw ArchivedBundles.incomplete("the hub's bundle \(target.received) is not there") }
+    guard stand == target.received else {
+      throw ArchivedBundles.incomplete("the hub's bundle \(target.received) is not there")
+    }
   }
 
   // MARK: what they say
@@ -128,7 +130,8 @@ final class DeviceHistory {
     known.expect(version: export.manifest.version, former)
     try export.eachChange { line in
       if line.content.isAboutKeys { return }
-      guard let generation = line.generation, generation.rawValue >= acknowledged.rawValue, let table = known.table(line.table)
+      guard let generation = line.generation, generation.rawValue >= acknowledged.rawValue,
+        let table = known.table(line.table)
       else { return }
       try table.set(line.key, after(line, from: table.row(line.key), in: table))
     }
@@ -199,7 +202,8 @@ final class DeviceHistory {
       if let place = session.tables.firstIndex(where: { $0.name == line.table }) {
         for map in newKeys { line = map.line(line, of: place) }
       }
-      guard let generation = line.generation, generation.rawValue >= acknowledged.rawValue, let table = known.table(line.table)
+      guard let generation = line.generation, generation.rawValue >= acknowledged.rawValue,
+        let table = known.table(line.table)
       else { return }
       let before = rows[line.table]?[line.key]
       let row = try before == nil ? start(of: line, in: table, onto: onto) : before?.row
@@ -228,7 +232,9 @@ extension DeviceSession {
   /// Where the database says that it stands.
   func stand() throws -> DeviceHistory.Stand {
     let imported = Set(
-      try database.all("SELECT number FROM satchel_ledger WHERE direction = 'in' AND kind = 'scope' AND verdict = 'imported'") {
+      try database.all(
+        "SELECT number FROM satchel_ledger WHERE direction = 'in' AND kind = 'scope' AND verdict = 'imported'"
+      ) {
         $0.integer(0)
       })
     let numbers = try archive.numbers(incomingPrefix).filter { $0 <= state.received.rawValue && imported.contains($0) }

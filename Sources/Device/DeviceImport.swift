@@ -23,7 +23,8 @@ public struct ImportReport: Sendable {
   public var copy: String?
   /// The version of the dataset to which the bundle brought this device; nil: it had that already.
   public var version: Int64?
-  /// For each table, how many changes the hub is to get of rows that were here before the first bundle; nil: there were no such rows.
+  /// For each table, how many changes the hub is to get of rows that were here before the first bundle; nil: there were
+  /// no such rows.
   public var joined: [(table: Name, count: Int)]?
   /// What became of the rows.
   public var tally = RowTally()
@@ -31,7 +32,8 @@ public struct ImportReport: Sendable {
   public var found: [ConflictRecord] = []
   /// Of a volume: which others must come before anything can be taken.
   public var waiting: BundleParts.Waiting?
-  /// What the device's former user wrote and the hub is not known to have, where the bundle is for another one. nil: there is nothing such.
+  /// What the device's former user wrote and the hub is not known to have, where the bundle is for another one. nil:
+  /// there is nothing such.
   public var sealed: SealedChanges?
   /// What became of the database that was here before, where that was damaged.
   public var saved: SavedDatabase?
@@ -62,13 +64,16 @@ extension DeviceWorkspace {
   ///
   /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the database is then as before.
   ///
-  /// Where SQLite cannot read the database to its end, a full bundle makes it anew; what no export carried is saved before.
+  /// Where SQLite cannot read the database to its end, a full bundle makes it anew; what no export carried is saved
+  /// before.
   /// - Parameters:
-  ///   - fingerprint: of the hub's key, as a person compared it; needed at the first bundle of a device that was not provisioned.
+  ///   - fingerprint: of the hub's key, as a person compared it; needed at the first bundle of a device that was not
+  ///     provisioned.
   ///   - lost: what becomes of exports that a restored hub lacks.
   ///   - migrations: what is to be done with those that the bundle brings.
   public func importBundle(
-    _ path: String, fingerprint: String? = nil, lost: LostExports = .deliveredAgain, migrations: BroughtMigrations = .run
+    _ path: String, fingerprint: String? = nil, lost: LostExports = .deliveredAgain,
+    migrations: BroughtMigrations = .run
   ) throws -> ImportReport {
     try locked {
       try FailedImport.noting(path, folder, platform, ending) {
@@ -95,12 +100,13 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Puts a database together that is lost, as far as the archive tells. Returns how many changes are pending in it; nil: nothing was to be
-  /// done, or the archive is not complete, and a full bundle must come.
+  /// Puts a database together that is lost, as far as the archive tells. Returns how many changes are pending in it;
+  /// nil: nothing was to be done, or the archive is not complete, and a full bundle must come.
   private func revive(_ lost: LostExports) throws -> Int? {
     if ending == .takeBack || configuration.joins { return nil }
     if case .lost = try databaseCondition() { return try rebuild(lost) }
-    guard try hasForeignFile(), try BundleArchive(folder, platform.files).hasAny(), let replaced = try ReplacedFile.find(self)
+    guard try hasForeignFile(), try BundleArchive(folder, platform.files).hasAny(),
+      let replaced = try ReplacedFile.find(self)
     else { return nil }
     return try replaced.takeUpEmpty()
   }
@@ -134,7 +140,8 @@ extension DeviceWorkspace {
   ///   - damaged: the database that is here and cannot be opened; nil: there is none, or it has a session.
   ///   - volume: the one that completed the bundle at `path`; nil: it came as it is.
   private func take(
-    _ path: String, fingerprint: String?, _ session: DeviceSession?, _ damaged: DamagedDatabase? = nil, of volume: Manifest?,
+    _ path: String, fingerprint: String?, _ session: DeviceSession?, _ damaged: DamagedDatabase? = nil,
+    of volume: Manifest?,
     _ lost: LostExports
   ) throws -> ImportReport {
     let report = try quarantining(path, session) {
@@ -160,7 +167,9 @@ extension DeviceWorkspace {
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ session: DeviceSession?
   ) throws -> ImportReport {
     // Its number may be one of an epoch before.
-    if let session, try Ledger.hasTaken(volume.of, in: session.database) { return ImportReport(bundle.manifest, .repeated) }
+    if let session, try Ledger.hasTaken(volume.of, in: session.database) {
+      return ImportReport(bundle.manifest, .repeated)
+    }
     let parts = BundleParts(folder, platform: platform)
     var report = ImportReport(bundle.manifest, .part)
     report.waiting = try ending == .keep ? parts.keep(bundle, volume) : parts.rehearse(bundle, volume)

@@ -18,7 +18,9 @@ extension DeviceSession {
   /// Tables whose keys SQLite counts from outside of the range that this device was given.
   func lostCounts() throws -> [Finding] {
     try tables.compactMap { table in
-      try table.lostCount(for: state.id, in: database).map { Finding("key-count", "An app lost the count of keys: \($0).") }
+      try table.lostCount(for: state.id, in: database).map {
+        Finding("key-count", "An app lost the count of keys: \($0).")
+      }
     }
   }
 
@@ -49,7 +51,8 @@ extension DeviceSession {
     if damage.isEmpty {
       try Capture.settle(tables, in: database)
     } else {
-      let mappings = try Capture.reinstall(in: database, tables: tables, generation: Generation(state.sequence.rawValue))
+      let mappings = try Capture.reinstall(
+        in: database, tables: tables, generation: Generation(state.sequence.rawValue))
       for (table, mapping) in mappings { try RenamedColumns.followInConflicts(mapping, of: table, database: database) }
     }
   }
@@ -68,8 +71,8 @@ extension DeviceSession {
 
   /// What must have become of the last export's changes, as far as bundles tell.
   ///
-  /// They do not of rows that had to give way to another row's UNIQUE value. Where whole rows meet, an export does not tell which other columns
-  /// the hub had changed by then; but what lost is a conflict, and left the hub's row.
+  /// They do not of rows that had to give way to another row's UNIQUE value. Where whole rows meet, an export does not
+  /// tell which other columns the hub had changed by then; but what lost is a conflict, and left the hub's row.
   private func settled(_ sent: [RowKey: SentRow], in known: KnownTable) throws -> [RowKey: SentRow] {
     let table = known.table
     let records = try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
@@ -99,6 +102,7 @@ extension ConflictRecord {
 }
 
 extension ConflictRecord {
-  /// Whether the change that lost is the one that an export tells. The app may have written the row again in the same generation.
+  /// Whether the change that lost is the one that an export tells. The app may have written the row again in the same
+  /// generation.
   fileprivate func isAbout(_ image: PreImage) -> Bool { generation == image.generation && stamp >= image.stamp }
 }

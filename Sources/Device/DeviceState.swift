@@ -26,9 +26,11 @@ public struct DeviceState: Sendable {
   public var revocations: Int64 = 0
   /// Whether bytes of rows that are gone may be in the file still.
   var isUnwiped = false
-  /// The last export that the hub has, which was restored from a backup and lacks later ones that it had; nil: it lacks none.
+  /// The last export that the hub has, which was restored from a backup and lacks later ones that it had; nil: it lacks
+  /// none.
   public var restored: SequenceNumber?
-  /// The emission `received`, with the hub's signature of it; nil: release 0.1 imported it, and nothing here knows it any more.
+  /// The emission `received`, with the hub's signature of it; nil: release 0.1 imported it, and nothing here knows it
+  /// any more.
   var proof: Manifest.EmissionProof?
   /// The newest export that later ones do not contain: it must come to the hub before them. nil: there is none.
   var sealed: SequenceNumber?
@@ -52,7 +54,8 @@ public struct DeviceState: Sendable {
       """
     ) { row in
       DeviceState(
-        id: ReplicaID(unchecked: row.text(0)), name: row.text(1), user: row.text(2), hubID: ReplicaID(unchecked: row.text(3)),
+        id: ReplicaID(unchecked: row.text(0)), name: row.text(1), user: row.text(2),
+        hubID: ReplicaID(unchecked: row.text(3)),
         hubName: row.text(4), epoch: Epoch(unchecked: row.text(5)), incarnation: Incarnation(unchecked: row.text(6)),
         sequence: SequenceNumber(row.integer(7)), acknowledged: SequenceNumber(row.integer(8)),
         received: EmissionNumber(row.integer(9)), heard: row.integer(10), definition: Array(row.text(11).utf8),
@@ -60,7 +63,8 @@ public struct DeviceState: Sendable {
         toldKey: row.optionalInteger(13).map { SequenceNumber($0) },
         revocations: row.integer(14), isUnwiped: row.integer(15) != 0,
         restored: row.optionalInteger(16).map { SequenceNumber($0) }, proof: proof(row),
-        sealed: row.optionalInteger(19).map { SequenceNumber($0) }, hubUnderstands: Manifest.Critical.features(in: row.text(20)),
+        sealed: row.optionalInteger(19).map { SequenceNumber($0) },
+        hubUnderstands: Manifest.Critical.features(in: row.text(20)),
         lastProof: row.optionalInteger(21).map { SequenceNumber($0) }, mustProve: row.integer(22) != 0,
         compare: StateEntry.Question.parse(list: row.text(23)))
     }
@@ -85,7 +89,8 @@ public struct DeviceState: Sendable {
     proof = .init(digest: digest, signature: signature)
   }
 
-  /// The export since which the next one holds all changes: the last that the hub has, or one that later ones do not contain.
+  /// The export since which the next one holds all changes: the last that the hub has, or one that later ones do not
+  /// contain.
   var base: SequenceNumber { max(acknowledged, sealed ?? .zero) }
 
   func save(in database: borrowing Database) throws {
@@ -93,7 +98,8 @@ public struct DeviceState: Sendable {
       """
       INSERT OR REPLACE INTO satchel_device
         (one, id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
-         hub_recipient, told_key, revocations, unwiped, restored, received_digest, received_signature, sealed, hub_understands, last_proof,
+         hub_recipient, told_key, revocations, unwiped, restored, received_digest, received_signature,
+         sealed, hub_understands, last_proof,
          must_prove, compare)
       VALUES
         (1, :id, :name, :user, :hub_id, :hub_name, :epoch, :incarnation, :sequence, :acknowledged, :received, :heard, :definition,

@@ -83,7 +83,8 @@ public struct DeviceStatus: Sendable {
     public let hasUntoldKey: Bool
     /// Milliseconds since 1970 of the last export; nil before the first.
     public let lastExport: Int64?
-    /// When the newest export was made that the hub is known to have: it heard of this device after that; nil: it has none.
+    /// When the newest export was made that the hub is known to have: it heard of this device after that; nil: it has
+    /// none.
     public let acknowledgedExport: Int64?
     /// Milliseconds since 1970 of the newest change, or word from the hub, that this device has seen.
     public let newestStamp: Int64
@@ -107,7 +108,9 @@ extension DeviceWorkspace {
   private func trouble() throws -> DeviceStatus.Trouble? {
     do {
       if case .lost(let words) = try databaseCondition() { return .lost(words) }
-      guard try hasForeignFile(), !configuration.joins, try BundleArchive(folder, platform.files).hasAny() else { return nil }
+      guard try hasForeignFile(), !configuration.joins, try BundleArchive(folder, platform.files).hasAny() else {
+        return nil
+      }
       return .replaced
     } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
       return .damaged(error.message)
@@ -119,7 +122,8 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
-  /// Writes of this generation and later are in no export that could be carried. What was exported under a former name cannot.
+  /// Writes of this generation and later are in no export that could be carried. What was exported under a former name
+  /// cannot.
   private func unsentGeneration() throws -> Generation {
     let (any, carried) =
       try database.first("SELECT count(*), max(sequence) FILTER (WHERE written = 1) FROM satchel_exports") {
@@ -143,7 +147,8 @@ extension DeviceSession {
     return DeviceStatus.Current(
       state: state, version: dataset.version,
       pending: steps.tables, notExported: steps.unsent,
-      openConflicts: try ConflictTable.count(.open, in: database), heldConflicts: try ConflictTable.count(.held, in: database),
+      openConflicts: try ConflictTable.count(.open, in: database),
+      heldConflicts: try ConflictTable.count(.held, in: database),
       damage: damage, triggerFault: try database.fatalTriggerFault(of: tables.map(\.name)),
       missingTriggers: try Capture.missingTriggers(in: database, tables: tables), unknownExport: try unknownExport(),
       redelivery: try state.restored.map { try sequences(after: $0) } ?? [],

@@ -13,11 +13,11 @@ public enum BroughtMigrations: Sendable {
   case doneByApp
 }
 
-/// A bundle that brings this device to a later version of the dataset: its migrations run here, and then its rows are applied, all in one
-/// transaction.
+/// A bundle that brings this device to a later version of the dataset: its migrations run here, and then its rows are
+/// applied, all in one transaction.
 ///
-/// Rows come from the hub, and pending changes stay what they were. What a migration wrote into rows of which the hub says nothing is put
-/// back: a device sees a part of the rows, and what is computed from a part may be wrong.
+/// Rows come from the hub, and pending changes stay what they were. What a migration wrote into rows of which the hub
+/// says nothing is put back: a device sees a part of the rows, and what is computed from a part may be wrong.
 final class DeviceUpgrade {
   private let session: DeviceSession
   private let manifest: Manifest
@@ -68,8 +68,8 @@ final class DeviceUpgrade {
     return step.tables.map(\.name)
   }
 
-  /// The rows of a table that leaves stay where they are, the app's own from now on; what the hub has not heard of them is kept for
-  /// somebody to see to.
+  /// The rows of a table that leaves stay where they are, the app's own from now on; what the hub has not heard of them
+  /// is kept for somebody to see to.
   private func keepConflicts(of table: TrackedTable) throws {
     let now = session.platform.clock.milliseconds()
     try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
@@ -79,7 +79,8 @@ final class DeviceUpgrade {
           schema: table.schema)
         guard
           let record = ConflictRecord(
-            ofDeparted: line, image.generation, in: definition.version, device: session.state.id, user: session.state.user)
+            ofDeparted: line, image.generation, in: definition.version, device: session.state.id,
+            user: session.state.user)
         else { continue }
         if try ConflictTable.add(record, bundle: nil, noted: now, in: database) { departed += 1 }
       }
@@ -90,9 +91,9 @@ final class DeviceUpgrade {
 
   /// Brings this device's own rows to where the migrations leave them. Triggers sleep by now.
   ///
-  /// A row with pending changes becomes what it was, in the columns that its table has by now, whatever a migration wrote into it: so its
-  /// changes are the same as before. A new row that no export carries yet keeps in columns that came what the migrations put there: for rows
-  /// of others the hub says what it is.
+  /// A row with pending changes becomes what it was, in the columns that its table has by now, whatever a migration
+  /// wrote into it: so its changes are the same as before. A new row that no export carries yet keeps in columns that
+  /// came what the migrations put there: for rows of others the hub says what it is.
   func bringOwnRows() throws {
     guard let step else { return }
     for (table, existed) in step.added { try take(table, existed: existed) }
@@ -108,7 +109,8 @@ final class DeviceUpgrade {
         if own != current { moves.append((key, current, own)) }
       }
       for move in moves {
-        // Where the table does not allow the row as it was any more, what the migration made of it stands, as this device's own change.
+        // Where the table does not allow the row as it was any more, what the migration made of it stands, as this
+        // device's own change.
         do { try rows.write(move.to, over: move.from, key: move.key) } catch let error as SQLiteError
           where error.kind == .unique || error.kind == .constraint
         { continue }
@@ -116,8 +118,8 @@ final class DeviceUpgrade {
     }
   }
 
-  /// A table that was here before has rows of this device's own: they are new to the hub. What a migration put into one that it made, the
-  /// hub has and sends.
+  /// A table that was here before has rows of this device's own: they are new to the hub. What a migration put into one
+  /// that it made, the hub has and sends.
   private func take(_ table: TrackedTable, existed: Bool) throws {
     if existed {
       let stamp = try Capture.tick(now: session.platform.clock.milliseconds(), in: database)
@@ -156,9 +158,11 @@ final class DeviceUpgrade {
 
   // MARK: what cannot be done
 
-  /// Runs `body`. Where this database is not one that can be brought to the version, nothing is changed and the bundle waits.
+  /// Runs `body`. Where this database is not one that can be brought to the version, nothing is changed and the bundle
+  /// waits.
   func orPark<T>(_ path: String, _ body: () throws -> T) throws -> T {
-    do { return try body() } catch let error as any ExplainedError where error is VersionError || error is DatasetError {
+    do { return try body() } catch let error as any ExplainedError where error is VersionError || error is DatasetError
+    {
       throw try park(path, error.message)
     } catch let error as Refusal where error.reason == "schema-differs" {
       throw try park(path, error.message)

@@ -9,7 +9,8 @@ import SatchelWorkspace
 
 /// A device's workspace: one database that works offline for one user.
 ///
-/// It is opened for one command and closed after it; what several commands must not do at once is guarded by the workspace's lock.
+/// It is opened for one command and closed after it; what several commands must not do at once is guarded by the
+/// workspace's lock.
 public struct DeviceWorkspace: Sendable {
   public let folder: WorkspaceFolder
   public let configuration: WorkspaceConfiguration
@@ -33,8 +34,8 @@ public struct DeviceWorkspace: Sendable {
       keys: WorkspaceKeys(folder, platform: platform, passwords: passwords), ending: ending)
   }
 
-  /// Makes a workspace with keys of its own in `root`, which has no database yet: that comes with the hub's first bundle. One of this name that
-  /// still waits for that bundle is the one that is asked for.
+  /// Makes a workspace with keys of its own in `root`, which has no database yet: that comes with the hub's first
+  /// bundle. One of this name that still waits for that bundle is the one that is asked for.
   public static func create(
     _ root: String, dataset: String, name: String, database: String = "data.sqlite", platform: Platform,
     ending: Ending = .keep
@@ -43,13 +44,16 @@ public struct DeviceWorkspace: Sendable {
     for (what, word) in [("dataset", dataset), ("device", name)] where !isSafeName(word) {
       throw WorkspaceError("bad-name", "\"\(word)\" cannot be the name of a \(what).", hint: safeNameHint)
     }
-    if let known = try waiting(folder, dataset: dataset, name: name, database: database, platform, ending) { return known }
+    if let known = try waiting(folder, dataset: dataset, name: name, database: database, platform, ending) {
+      return known
+    }
     try folder.checkVacant(platform.files, ending)
     let configuration = WorkspaceConfiguration(
       role: .device, dataset: dataset, id: ReplicaID(random: platform.random.bytes(16)), name: name, database: database,
       incarnation: Incarnation(random: platform.random.bytes(16)))
     let keys = WorkspaceKeys(folder, platform: platform)
-    let workspace = DeviceWorkspace(folder: folder, configuration: configuration, platform: platform, keys: keys, ending: ending)
+    let workspace = DeviceWorkspace(
+      folder: folder, configuration: configuration, platform: platform, keys: keys, ending: ending)
     if ending == .takeBack { return workspace }
     try folder.begin(platform.files)
     try keys.generate(name: name)
@@ -64,7 +68,8 @@ public struct DeviceWorkspace: Sendable {
   ) throws -> DeviceWorkspace? {
     guard try platform.files.kind(folder.configuration) != nil,
       let known = try? open(folder.root, platform: platform, ending: ending),
-      known.configuration.dataset == dataset, known.configuration.name == name, known.configuration.database == database,
+      known.configuration.dataset == dataset, known.configuration.name == name,
+      known.configuration.database == database,
       try known.isInitial()
     else { return nil }
     if ending == .keep {
@@ -95,8 +100,9 @@ public struct DeviceWorkspace: Sendable {
     return key.publicKey
   }
 
-  /// Opens the database, with what this device knows. Throws where the hub's first bundle has not come yet, and where something was
-  /// done to the database by which changes may have gone by unseen: carried on like that, they would be written over.
+  /// Opens the database, with what this device knows. Throws where the hub's first bundle has not come yet, and where
+  /// something was done to the database by which changes may have gone by unseen: carried on like that, they would be
+  /// written over.
   func session() throws -> DeviceSession {
     let session = try examined()
     if let damage = session.damage.first { throw WorkspaceError.damaged(damage, tool: "satchel") }
@@ -200,7 +206,9 @@ final class DeviceSession {
         "The database \(workspace.databasePath) is not the one that Satchel set up: its satchel_ tables are missing.",
         hint: "Put the right file back; or, if this is the one to go on with, see what satchel doctor says of it.")
     }
-    if [workspace.configuration.continues, workspace.configuration.leaves].contains(state.id) { throw WorkspaceError.renewing }
+    if [workspace.configuration.continues, workspace.configuration.leaves].contains(state.id) {
+      throw WorkspaceError.renewing
+    }
     guard state.id == workspace.configuration.id else {
       throw WorkspaceError(
         "other-device",
@@ -221,7 +229,9 @@ final class DeviceSession {
   }
 
   /// A session on a database that is about to become this device's: it has none of Satchel's tables yet.
-  init(_ workspace: DeviceWorkspace, beginning database: consuming Database, _ state: DeviceState, _ tables: [TrackedTable])
+  init(
+    _ workspace: DeviceWorkspace, beginning database: consuming Database, _ state: DeviceState, _ tables: [TrackedTable]
+  )
     throws
   {
     dataset = try DatasetDefinition(json: state.definition)
@@ -245,7 +255,8 @@ final class DeviceSession {
   var outgoingPrefix: String { Manifest.namePrefix(dataset: dataset.name, from: state.name, to: state.hubName) }
   var incomingPrefix: String { Manifest.namePrefix(dataset: dataset.name, from: state.hubName, to: state.name) }
 
-  /// The highest number of an export that this database does not know of, and that its files show; nil where there is none.
+  /// The highest number of an export that this database does not know of, and that its files show; nil where there is
+  /// none.
   func unknownExport() throws -> SequenceNumber? {
     let highest = SequenceNumber(try archive.highestOutgoing(outgoingPrefix))
     return highest > state.sequence ? highest : nil
@@ -258,6 +269,7 @@ final class DeviceSession {
       "older-database",
       "The database \(workspace.databasePath) has made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy of itself.",
       hint:
-        "Put the newer database back if there is one. If not, keep this one aside and ask the hub's operator for a full bundle.")
+        "Put the newer database back if there is one. If not, keep this one aside and ask the hub's operator for a full bundle."
+    )
   }
 }

@@ -32,12 +32,13 @@ extension DeviceSession {
     }.reversed()
   }
 
-  /// Refuses a bundle that acknowledges an export which this database did not make: the hub heard a copy of it. Taken, it would pass
-  /// for delivered what only this copy wrote.
+  /// Refuses a bundle that acknowledges an export which this database did not make: the hub heard a copy of it. Taken,
+  /// it would pass for delivered what only this copy wrote.
   func refuseAnswerToCopy(_ scope: Manifest.Scope) throws {
     guard let theirs = scope.acknowledgedDigest else { return }
     let own = try database.first(
-      "SELECT digest FROM satchel_exports WHERE sequence = :sequence", ["sequence": .integer(scope.acknowledged.rawValue)]
+      "SELECT digest FROM satchel_exports WHERE sequence = :sequence",
+      ["sequence": .integer(scope.acknowledged.rawValue)]
     ) { $0.text(0) }
     guard let own, own != theirs.hexadecimal else { return }
     throw Refusal(

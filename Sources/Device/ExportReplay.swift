@@ -6,8 +6,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Replays this device's own exports in a database that was made anew: the changes that the hub does not have are pending again, in their
-/// generations.
+/// Replays this device's own exports in a database that was made anew: the changes that the hub does not have are
+/// pending again, in their generations.
 struct ExportReplay {
   private let session: DeviceSession
   private let bundles: ArchivedBundles
@@ -27,7 +27,8 @@ struct ExportReplay {
 
   private var database: Database { _read { yield session.database } }
 
-  /// Throws a `WorkspaceError` if the file of an export is missing that the hub does not have and that no newer one contains.
+  /// Throws a `WorkspaceError` if the file of an export is missing that the hub does not have and that no newer one
+  /// contains.
   init(_ session: DeviceSession) throws {
     self.session = session
     bundles = try ArchivedBundles(session)
@@ -104,8 +105,8 @@ struct ExportReplay {
 
   /// Takes over which rows got other keys, as far as the imports did not do that.
   ///
-  /// Throws a `WorkspaceError` if an export was made on a bundle of the hub's that is missing: its changes cannot be replayed, and a later
-  /// export would not contain them.
+  /// Throws a `WorkspaceError` if an export was made on a bundle of the hub's that is missing: its changes cannot be
+  /// replayed, and a later export would not contain them.
   func finish() throws {
     if let part = parts.first { throw ArchivedBundles.incomplete("the hub's bundle \(part.received) is not there") }
     try apply { try recollection.takeUpKeys() }
@@ -114,7 +115,9 @@ struct ExportReplay {
   /// Number of changes that the hub is not known to have.
   func pending() throws -> Int {
     var count = 0
-    try PreImageStore.eachStep(session.tables, since: session.acknowledgedGeneration, in: database) { _, _, _ in count += 1 }
+    try PreImageStore.eachStep(session.tables, since: session.acknowledgedGeneration, in: database) { _, _, _ in
+      count += 1
+    }
     return count
   }
 
@@ -187,7 +190,9 @@ struct ExportReplay {
       let others = OthersChanges.difference(meeting: change, onto: current, at: stamp)
       let result = merge(change, at: line.stamp, onto: current, others: others, by: rows.rules)
       row = result.row
-      if let disagreement = result.disagreement { try note(disagreement, of: change, line, generation, met: current, in: rows) }
+      if let disagreement = result.disagreement {
+        try note(disagreement, of: change, line, generation, met: current, in: rows)
+      }
     }
     var before = try lookup.images(of: key).filter { $0.generation != generation }
     if image.isGone {
@@ -206,7 +211,8 @@ struct ExportReplay {
   }
 
   private func note(
-    _ disagreement: Disagreement, of change: Change, _ line: ChangeLine, _ generation: Generation, met: Row?, in rows: RowTable
+    _ disagreement: Disagreement, of change: Change, _ line: ChangeLine, _ generation: Generation, met: Row?,
+    in rows: RowTable
   ) throws {
     let record = ConflictRecord(
       disagreement, of: change, at: line.stamp, generation: generation, key: line.key, in: rows.schema, met: met,
@@ -220,7 +226,8 @@ extension ChangeLine {
   fileprivate func present(_ former: FormerColumns, since version: Int64) -> ChangeLine {
     if former.areSame(since: version) { return self }
     func present(_ fields: [Field]) -> [Field] {
-      fields.compactMap { field in former.current(field.name, of: table, since: version).map { Field($0, field.value) } }
+      fields.compactMap { field in former.current(field.name, of: table, since: version).map { Field($0, field.value) }
+      }
     }
     let content: Content =
       switch self.content {

@@ -7,8 +7,9 @@ import SatchelWorkspace
 
 /// What a device exported under a former name, for a hub that was restored or set back to before it had that.
 ///
-/// A device that got a new name goes on with its history, and its numbers. Its former key is not believed any more, or its former name is
-/// another copy's. So it signs what it exported once more, under its present name, and says which export it was.
+/// A device that got a new name goes on with its history, and its numbers. Its former key is not believed any more, or
+/// its former name is another copy's. So it signs what it exported once more, under its present name, and says which
+/// export it was.
 struct FormerExports {
   private let session: DeviceSession
 
@@ -69,7 +70,8 @@ struct FormerExports {
     return Manifest(
       bundle: BundleID(random: session.platform.random.bytes(16)), dataset: manifest.dataset, version: manifest.version,
       from: .init(id: state.id, name: state.name), to: manifest.to, user: manifest.user, created: manifest.created,
-      stamp: manifest.stamp, changes: manifest.changes, conflicts: manifest.conflicts, resolutions: manifest.resolutions,
+      stamp: manifest.stamp, changes: manifest.changes, conflicts: manifest.conflicts,
+      resolutions: manifest.resolutions,
       body: .changes(changes))
   }
 }

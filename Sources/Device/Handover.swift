@@ -5,7 +5,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What a former user of this device wrote and the hub is not known to have: it is in a file of its own, in that user's name.
+/// What a former user of this device wrote and the hub is not known to have: it is in a file of its own, in that user's
+/// name.
 public struct SealedChanges: Sendable {
   public let user: String
   /// The export's file in the outbox.
@@ -15,9 +16,9 @@ public struct SealedChanges: Sendable {
 
 /// A device that works for another user from now on.
 ///
-/// What the former user wrote is merged with that user's rights and in that user's name, and the new one may not even see it. So it leaves in an
-/// export that later ones do not contain: it is sealed. Then every row becomes what the hub last said it is, and the new user's history begins on
-/// that.
+/// What the former user wrote is merged with that user's rights and in that user's name, and the new one may not even
+/// see it. So it leaves in an export that later ones do not contain: it is sealed. Then every row becomes what the hub
+/// last said it is, and the new user's history begins on that.
 struct Handover {
   private let session: DeviceSession
   private let formerUser: String
@@ -26,7 +27,9 @@ struct Handover {
 
   /// nil: the bundle is for the user whom this device has, or this device delivers nothing.
   init?(_ session: DeviceSession, to manifest: Manifest) throws {
-    guard Name(manifest.user) != Name(session.state.user), try !session.workspace.keys.areDiscarded() else { return nil }
+    guard Name(manifest.user) != Name(session.state.user), try !session.workspace.keys.areDiscarded() else {
+      return nil
+    }
     self.session = session
     formerUser = session.state.user
   }
@@ -46,8 +49,8 @@ struct Handover {
     } while left > 0
   }
 
-  /// Seals the last export, and makes every row what the hub last said it is. The caller holds the transaction, has sorted in what was
-  /// written and has forgotten what the hub acknowledges; triggers sleep.
+  /// Seals the last export, and makes every row what the hub last said it is. The caller holds the transaction, has
+  /// sorted in what was written and has forgotten what the hub acknowledges; triggers sleep.
   ///
   /// - Returns: what is sealed, nil: nothing was pending; and the files that rows named and name no more.
   func seal() throws -> (sealed: SealedChanges?, unnamed: Set<AttachmentPath>) {

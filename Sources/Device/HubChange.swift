@@ -8,11 +8,12 @@ import SatchelWorkspace
 
 /// A device that leaves its hub, because that is lost, and asks another hub to let it in.
 ///
-/// It gets a new id, a new key and a new life; its rows stay, and capture goes on. The first bundle of the next hub brings both sides
-/// together as it does for any database with rows of its own (`Joining`). What the lost hub knew that is not in rows stays in the copy of
-/// the database that is kept: decided conflicts, the ledger, the exports.
+/// It gets a new id, a new key and a new life; its rows stay, and capture goes on. The first bundle of the next hub
+/// brings both sides together as it does for any database with rows of its own (`Joining`). What the lost hub knew that
+/// is not in rows stays in the copy of the database that is kept: decided conflicts, the ledger, the exports.
 ///
-/// `satchel.json` with the new identity is what decides: what follows from it is completed by the next command, if this one was killed.
+/// `satchel.json` with the new identity is what decides: what follows from it is completed by the next command, if this
+/// one was killed.
 extension DeviceWorkspace {
   /// What a device does when it leaves its hub.
   public struct Departure: Sendable {
@@ -43,7 +44,8 @@ extension DeviceWorkspace {
       }
       if try keys.areDiscarded() {
         throw WorkspaceError(
-          "no-key", "This device has no key of its own: it delivers nothing.", hint: "Have the next hub provision a new one.")
+          "no-key", "This device has no key of its own: it delivers nothing.",
+          hint: "Have the next hub provision a new one.")
       }
       let name = name ?? configuration.name
       guard isSafeName(name) else {
@@ -66,7 +68,8 @@ extension DeviceWorkspace {
     _ = try keys.beginRotation(name: name)
     let left = WorkspaceConfiguration(
       role: .device, dataset: configuration.dataset, id: platform.random.identifier(), name: name,
-      database: configuration.database, incarnation: platform.random.identifier(), joins: true, leaves: configuration.id)
+      database: configuration.database, incarnation: platform.random.identifier(), joins: true, leaves: configuration.id
+    )
     try platform.files.replace(folder.configuration, mode: 0o644, contents: left.bytes)
     let workspace = DeviceWorkspace(folder: folder, configuration: left, platform: platform, keys: keys, ending: ending)
     try workspace.completeChangeOfHub()
@@ -75,7 +78,8 @@ extension DeviceWorkspace {
 
   /// Brings keys, files and at last the database to what `satchel.json` says: no hub is known here.
   func completeChangeOfHub() throws {
-    guard configuration.joins, try platform.files.kind(databasePath) == .file, try DamagedDatabase.find(self) == nil else {
+    guard configuration.joins, try platform.files.kind(databasePath) == .file, try DamagedDatabase.find(self) == nil
+    else {
       return
     }
     let database = try Database(path: databasePath, mode: .readWrite)
@@ -105,7 +109,8 @@ extension DeviceWorkspace {
   /// When the emission was made on which the database is: no row that the lost hub sent is newer.
   private func newestEmission(of state: DeviceState) throws -> Stamp {
     let name =
-      Manifest.namePrefix(dataset: configuration.dataset, from: state.hubName, to: state.name) + "\(state.received).satchel"
+      Manifest.namePrefix(dataset: configuration.dataset, from: state.hubName, to: state.name)
+      + "\(state.received).satchel"
     let files = [folder.archive, Paths.join(folder.archive, "former")].map { Paths.join($0, name) }
     let keys = (try? hubKeys() + self.keys.renounced(Self.hubKeyName)) ?? []
     let manifests = try files.compactMap { try reader.manifestIfSound(of: $0, trust: .keys(keys)) }
@@ -120,7 +125,8 @@ extension DeviceWorkspace {
     try files.makeDirectory(former, mode: 0o755)
     for place in [folder.outbox, folder.sent, folder.archive, folder.waiting, folder.staged]
     where try files.kind(place) == .directory {
-      for name in try files.list(place) where try name.hasSuffix(".satchel") && files.kind(Paths.join(place, name)) == .file {
+      for name in try files.list(place)
+      where try name.hasSuffix(".satchel") && files.kind(Paths.join(place, name)) == .file {
         try files.rename(Paths.join(place, name), to: Paths.join(former, name))
       }
     }

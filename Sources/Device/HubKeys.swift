@@ -31,7 +31,9 @@ extension DeviceWorkspace {
   var reader: BundleReader { BundleReader(platform: platform, identities: keys.identities) }
 
   /// What must be right of the key that a bundle of the hub's is signed with.
-  func check(_ signer: PublicKey, of manifest: Manifest, _ state: DeviceState?, revoked: (PublicKey) throws -> Bool) throws {
+  func check(_ signer: PublicKey, of manifest: Manifest, _ state: DeviceState?, revoked: (PublicKey) throws -> Bool)
+    throws
+  {
     if try revoked(signer) {
       throw Refusal(
         "revoked-key", "It is signed with a key that the hub has revoked.",
@@ -110,7 +112,8 @@ extension DeviceWorkspace {
 /// `satchel_revoked`: the keys that nothing may be signed with any more, as the hub said last.
 enum RevokedKeys {
   static func contains(_ key: PublicKey, in database: borrowing Database) throws -> Bool {
-    try database.first("SELECT 1 FROM satchel_revoked WHERE key = :key", ["key": .string(key.line)]) { _ in true } ?? false
+    try database.first("SELECT 1 FROM satchel_revoked WHERE key = :key", ["key": .string(key.line)]) { _ in true }
+      ?? false
   }
 
   static func all(in database: borrowing Database) throws -> [PublicKey] {
@@ -127,7 +130,8 @@ enum RevokedKeys {
     }
   }
 
-  /// Takes over the list of a hub that was restored from a backup: it may have forgotten keys, and this device does not.
+  /// Takes over the list of a hub that was restored from a backup: it may have forgotten keys, and this device does
+  /// not.
   static func join(_ manifest: Manifest, into state: inout DeviceState, in database: borrowing Database) throws {
     for key in manifest.revoked?.keys ?? [] {
       try database.run("INSERT OR IGNORE INTO satchel_revoked (key) VALUES (:key)", ["key": .string(key.line)])

@@ -6,7 +6,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The first bundle of a hub comes to a database that has rows of its own: a site that worked alone joins, or one whose hub was lost.
+/// The first bundle of a hub comes to a database that has rows of its own: a site that worked alone joins, or one whose
+/// hub was lost.
 extension DeviceWorkspace {
   /// Whether the database has rows of the dataset, or capture that was kept when a hub was left.
   func hasOwnRows(_ definition: DatasetDefinition) throws -> Bool {
@@ -20,8 +21,8 @@ extension DeviceWorkspace {
     return false
   }
 
-  /// Notes that rows of this device's own are about to join. Without the note, a database without Satchel's tables beside a bundle of the
-  /// hub would look like a file that another program put there.
+  /// Notes that rows of this device's own are about to join. Without the note, a database without Satchel's tables
+  /// beside a bundle of the hub would look like a file that another program put there.
   func noteJoining() throws {
     if ending == .takeBack || configuration.joins { return }
     try platform.files.replace(
@@ -52,16 +53,20 @@ extension DeviceWorkspace {
   /// The first bundle is in: this device is one as any other.
   func noteJoined() throws {
     // What a command that was killed had begun, `satchel.json` may say by now.
-    let isJoining = try ending == .keep && WorkspaceConfiguration.load(folder, role: .device, files: platform.files).joins
+    let isJoining =
+      try ending == .keep && WorkspaceConfiguration.load(folder, role: .device, files: platform.files).joins
     if !isJoining { return }
-    try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.with(joins: false, leaves: nil).bytes)
+    try platform.files.replace(
+      folder.configuration, mode: 0o644, contents: configuration.with(joins: false, leaves: nil).bytes)
   }
 
-  private func fittingTables(of definition: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable] {
+  private func fittingTables(of definition: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable]
+  {
     let tables: [TrackedTable]
     do { tables = try TrackedTable.find(definition, in: database) } catch let error as DatasetError {
       throw Refusal(
-        "schema-differs", "The rows of \(databasePath) cannot join: at \(error.place) of the dataset, \(error.problem).",
+        "schema-differs",
+        "The rows of \(databasePath) cannot join: at \(error.place) of the dataset, \(error.problem).",
         hint: "Bring its tables to what the hub's are, then import the file again. Nothing was changed.")
     }
     for table in tables {
@@ -96,7 +101,8 @@ extension DeviceSession {
 
   /// Applies the rows of the first bundle below those that are pending.
   fileprivate func applyFirst(
-    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ arriving: borrowing ArrivingAttachments, _ snapshot: Snapshot
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ arriving: borrowing ArrivingAttachments,
+    _ snapshot: Snapshot
   ) throws -> ImportReport {
     let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
     let applier = try ScopeApplier(self)

@@ -13,15 +13,16 @@ public struct RekeyedHere: Hashable, Sendable {
   let number: EmissionNumber
 }
 
-/// What a bundle of the hub's changes in the keys of this device's own rows. It comes before all else that the bundle says.
+/// What a bundle of the hub's changes in the keys of this device's own rows. It comes before all else that the bundle
+/// says.
 ///
-/// There are two reasons for a new key. The hub gave one, because it had another row with the old one when this device's came, or the same
-/// row under another key: it says so. Or the hub sends a row, or gives a key, that a row of this device's has of which the hub does not
-/// know: then the hub's row was first, and the device finds another key by itself, and tells. So it does with a row that the hub sends too,
-/// by its natural key, where such rows become one.
+/// There are two reasons for a new key. The hub gave one, because it had another row with the old one when this
+/// device's came, or the same row under another key: it says so. Or the hub sends a row, or gives a key, that a row of
+/// this device's has of which the hub does not know: then the hub's row was first, and the device finds another key by
+/// itself, and tells. So it does with a row that the hub sends too, by its natural key, where such rows become one.
 ///
-/// The rows that the hub itself owes are sent by it anyway. Here follow those that have pending changes, with their pre-images: they speak
-/// of what this device wrote.
+/// The rows that the hub itself owes are sent by it anyway. Here follow those that have pending changes, with their
+/// pre-images: they speak of what this device wrote.
 struct KeyChanges {
   private let session: DeviceSession
   private let scope: Manifest.Scope
@@ -166,8 +167,8 @@ struct KeyChanges {
     return stranded
   }
 
-  /// Whether a row can have its new key. Where this device wrote to the row that has it, those changes stay that row's: the other ones then meet
-  /// that their row is gone.
+  /// Whether a row can have its new key. Where this device wrote to the row that has it, those changes stay that row's:
+  /// the other ones then meet that their row is gone.
   private func isFree(_ move: Move, besides moves: [Move]) throws -> Bool {
     if move.new.key == move.old.key { return true }
     if moves.contains(where: { $0.rows === move.rows && $0.old.key == move.new.key && $0.new.key != move.new.key }) {
@@ -176,7 +177,8 @@ struct KeyChanges {
     return try PreImageLookup(move.rows.table, in: session.database).images(of: move.new.key).isEmpty
   }
 
-  /// Whether the old key is one that this device had given: no row of anybody else's has it, and the hub may not know that rows here name it.
+  /// Whether the old key is one that this device had given: no row of anybody else's has it, and the hub may not know
+  /// that rows here name it.
   private func gave(_ entry: KeyMap.Entry) throws -> Bool {
     try session.database.first(
       "SELECT 1 FROM satchel_rekeyed WHERE table_name = :table AND new_key = :key AND sequence IS NOT NULL",
@@ -226,7 +228,8 @@ struct KeyChanges {
 }
 
 extension KeyChanges {
-  /// Makes SQLite hand out keys of the ranges that a bundle gives this device. Called when all rows of the bundle are there.
+  /// Makes SQLite hand out keys of the ranges that a bundle gives this device. Called when all rows of the bundle are
+  /// there.
   /// - Parameter received: the emission up to which the device knows its ranges.
   static func takeBlocks(
     of bundle: borrowing VerifiedBundle, after received: EmissionNumber, _ tables: [TrackedTable], device: ReplicaID,
@@ -265,10 +268,13 @@ extension DeviceSession {
     ) { EmissionNumber($0.integer(0)) }
   }
 
-  /// The rows that got their keys from this device, and of which the hub is not known to know that, in the order in which they got them.
+  /// The rows that got their keys from this device, and of which the hub is not known to know that, in the order in
+  /// which they got them.
   func untoldKeys() throws -> [RekeyedHere] {
     guard tables.contains(where: \.renamesRows) else { return [] }
-    return try database.all("SELECT table_name, old_key, new_key, number FROM satchel_rekeyed WHERE known = 0 ORDER BY entry") {
+    return try database.all(
+      "SELECT table_name, old_key, new_key, number FROM satchel_rekeyed WHERE known = 0 ORDER BY entry"
+    ) {
       rekeyed($0)
     }
   }

@@ -26,7 +26,8 @@ struct KeyFindings {
   }
 
   /// - Parameter isNewHistory: the bundle is of another epoch than this device's.
-  init(_ session: DeviceSession, isNewHistory: Bool, in bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws {
+  init(_ session: DeviceSession, isNewHistory: Bool, in bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws
+  {
     self.session = session
     self.isNewHistory = isNewHistory
     tables = try session.tables.map { try RowTable($0, in: session.database) }
@@ -44,7 +45,8 @@ struct KeyFindings {
         guard images[0].row == nil, let key = table.singleKey(key) else { return }
         let states = images.dropFirst().map(\.row) + [current]
         guard let made = states.compactMap(\.self).first else { return }
-        let isSteady = states.allSatisfy { row in row.map { row in natural.allSatisfy { row[$0] == made[$0] } } ?? false }
+        let isSteady = states.allSatisfy { row in row.map { row in natural.allSatisfy { row[$0] == made[$0] } } ?? false
+        }
         births[KeyedRow(place: place, key: key)] = Birth(row: made, isSteady: isSteady)
       }
     }
@@ -92,14 +94,16 @@ struct KeyFindings {
     }
   }
 
-  /// Looks whether a row that the hub sends is one that this device made too, under a key of its own. Whether its user may change the hub's row, a
-  /// device does not know; what the hub does not take of it then is kept.
+  /// Looks whether a row that the hub sends is one that this device made too, under a key of its own. Whether its user
+  /// may change the hub's row, a device does not know; what the hub does not take of it then is kept.
   private mutating func findTwin(of row: Row, in place: Int) throws {
     let rows = tables[place]
     guard rows.table.rules.write != .none, let new = rows.table.singleKey(rows.schema.key(of: row)) else { return }
     let target = KeyedRow(place: place, key: new)
     // What this device did to the hub's row is of that one alone. A new row that has the key by chance is another one.
-    guard try births[target] != nil || PreImageLookup(rows.table, in: session.database).images(of: RowKey([new])).isEmpty else {
+    guard
+      try births[target] != nil || PreImageLookup(rows.table, in: session.database).images(of: RowKey([new])).isEmpty
+    else {
       return
     }
     for rival in try rows.rivals(of: row, in: session.database) {
@@ -124,7 +128,8 @@ struct KeyFindings {
     births.keys.sorted { $0.place == $1.place ? $0.key.isBeforeInSQL($1.key) : $0.place < $1.place }
   }
 
-  /// The rows of this device's own that become one with rows of the hub's, but for those that have a key of these entries.
+  /// The rows of this device's own that become one with rows of the hub's, but for those that have a key of these
+  /// entries.
   func folding(besides entries: [KeyMap.Entry]) -> [KeyMap.Entry] {
     let taken = Set(entries.map { KeyedRow(place: $0.place, key: $0.new) })
     return orderedBirths.compactMap { birth in
@@ -145,8 +150,8 @@ struct KeyFindings {
     return row == own.row || table.folds && own.isSteady && table.naturalColumns.allSatisfy { row[$0] == own.row[$0] }
   }
 
-  /// The rows of this device's own that get other keys of the device's choice: that of their twin, or one greater than any that the device
-  /// has ever seen.
+  /// The rows of this device's own that get other keys of the device's choice: that of their twin, or one greater than
+  /// any that the device has ever seen.
   func yielding() throws -> [KeyMap.Entry] {
     let targets = Set(told.map { KeyedRow(place: $0.place, key: $0.new) })
     var greatest = greatest

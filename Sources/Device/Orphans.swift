@@ -3,8 +3,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Finds the rows of this device's own that refer to a row which has just left: nobody told the hub of them, so the hub does not take
-/// them away with it.
+/// Finds the rows of this device's own that refer to a row which has just left: nobody told the hub of them, so the hub
+/// does not take them away with it.
 ///
 /// A row that hung on nothing before is the app's affair, and is left as it is.
 final class Orphans {
@@ -26,7 +26,9 @@ final class Orphans {
     for child in tables {
       for key in child.schema.foreignKeys where key.parent == schema.name {
         let values = key.parentColumns.compactMap { schema.position(of: $0).map { row[$0] } }
-        if values.count == key.parentColumns.count, !values.contains(where: \.isNull) { gone[key, default: []].insert(values) }
+        if values.count == key.parentColumns.count, !values.contains(where: \.isNull) {
+          gone[key, default: []].insert(values)
+        }
       }
     }
   }
@@ -36,7 +38,9 @@ final class Orphans {
     if gone.isEmpty { return [] }
     var found: [Orphan] = []
     for rows in tables {
-      let parents = rows.schema.foreignKeys.filter { gone[$0] != nil }.map { ReferenceLookup.parent(along: $0, of: rows.schema) }
+      let parents = rows.schema.foreignKeys.filter { gone[$0] != nil }.map {
+        ReferenceLookup.parent(along: $0, of: rows.schema)
+      }
       if parents.isEmpty { continue }
       try PreImageStore.each(rows.table, since: .zero, in: database) { key, images, current in
         guard let current, images.first?.row != current else { return }

@@ -12,7 +12,8 @@ extension TableSchema {
 
   /// Refuses a bundle whose rows of this table have other columns than the database here. The order does not matter.
   ///
-  /// The file stays where it is: nothing is wrong with it, and it can be imported when both sides have the same columns.
+  /// The file stays where it is: nothing is wrong with it, and it can be imported when both sides have the same
+  /// columns.
   func refuseOtherColumns(_ theirs: [Name]) throws {
     if theirs == columns { return }
     let missing = theirs.filter { !columns.contains($0) }

@@ -6,8 +6,9 @@ import SatchelWorkspace
 
 /// The rows that a database had before the first bundle of its hub came, as changes that the hub is to get.
 ///
-/// A row that the hub lacks is an insert. A row that the hub has too is nothing. A row that the hub has with other values is an insert of
-/// the same key, which the import settles as any other. What was pending at a hub that was left stays what it was.
+/// A row that the hub lacks is an insert. A row that the hub has too is nothing. A row that the hub has with other
+/// values is an insert of the same key, which the import settles as any other. What was pending at a hub that was left
+/// stays what it was.
 struct OwnRows {
   private struct Found {
     let place: Int
@@ -77,8 +78,8 @@ struct OwnRows {
     return image(isOfHub && table.renamesRows || counts ? start(of: row, from: row, meeting: hub, rules) : nil)
   }
 
-  /// The row from which a pending change started, with another value than both wherever it is not known from what they came: there the
-  /// change disagrees with the hub's row.
+  /// The row from which a pending change started, with another value than both wherever it is not known from what they
+  /// came: there the change disagrees with the hub's row.
   /// - Parameter base: the row as the hub that was left had it.
   private static func start(of row: Row, from base: Row, meeting hub: Row, _ rules: MergeRules) -> Row {
     Row(
@@ -96,7 +97,8 @@ struct OwnRows {
   private static func removeSatchel(from database: borrowing Database) throws {
     for type in ["trigger", "table"] {
       let names = try database.all(
-        "SELECT name FROM sqlite_schema WHERE type = :type AND name LIKE 'satchel\\_%' ESCAPE '\\'", ["type": .string(type)]
+        "SELECT name FROM sqlite_schema WHERE type = :type AND name LIKE 'satchel\\_%' ESCAPE '\\'",
+        ["type": .string(type)]
       ) { Name($0.text(0)) }
       for name in names { try database.execute("DROP \(type) main.\(quoted(name))") }
     }

@@ -5,8 +5,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Brings what is known of bundles into a database that knows less of them than the workspace's files tell: an old copy of itself, or
-/// one that the app made anew. The caller holds the transaction.
+/// Brings what is known of bundles into a database that knows less of them than the workspace's files tell: an old copy
+/// of itself, or one that the app made anew. The caller holds the transaction.
 struct Recollection {
   private let session: DeviceSession
   private let bundles: ArchivedBundles
@@ -81,7 +81,8 @@ struct Recollection {
       if let definition = try bundle.dataset(limit: 1 << 20) { session.state.definition = definition }
       session.state.user = bundle.manifest.user
       try session.state.take(bundles.scope(of: bundle.manifest), digest: bundle.digest, signature: bundle.signature)
-      try Ledger.add(bundle.manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
+      try Ledger.add(
+        bundle.manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
       try Capture.witness(bundle.manifest.stamp, in: database)
     }
   }

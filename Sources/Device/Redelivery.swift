@@ -4,25 +4,28 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A hub that was restored from a backup begins a new history, and may lack exports that it had acknowledged: nobody but this device has
-/// them any more.
+/// A hub that was restored from a backup begins a new history, and may lack exports that it had acknowledged: nobody
+/// but this device has them any more.
 ///
-/// The new history is not taken before the hub has all of them again: until then rows that this device had delivered would go, and with them
-/// what was written into them since. So the signed files are carried once more, as they are, and the hub merges them as on their first day.
+/// The new history is not taken before the hub has all of them again: until then rows that this device had delivered
+/// would go, and with them what was written into them since. So the signed files are carried once more, as they are,
+/// and the hub merges them as on their first day.
 ///
-/// Where their files are gone, a person may give them up: then the database is kept as it was, and the rows become what the hub says.
+/// Where their files are gone, a person may give them up: then the database is kept as it was, and the rows become what
+/// the hub says.
 extension DeviceSession {
   /// A history begins with a full bundle.
   func refuseDelta(of scope: Manifest.Scope) throws {
     guard scope.extent == .full else {
       throw Refusal(
-        "other-epoch", "The hub has begun a new history since this device heard of it last, and this bundle is not its first.",
+        "other-epoch",
+        "The hub has begun a new history since this device heard of it last, and this bundle is not its first.",
         hint: "Ask the hub's operator for a full one: satchel-hub emit --device \(state.name) --full")
     }
   }
 
-  /// Whether a hub that has the exports up to this one lacks any that this database cannot tell again: those that were acknowledged, and those
-  /// that were on their way when it was made anew.
+  /// Whether a hub that has the exports up to this one lacks any that this database cannot tell again: those that were
+  /// acknowledged, and those that were on their way when it was made anew.
   func isLacking(exportsAfter merged: SequenceNumber) throws -> Bool {
     try merged < state.acknowledged || sequences(after: merged).contains { try !isKnown(export: $0.rawValue) }
   }
@@ -72,8 +75,8 @@ extension DeviceSession {
     let manifest: Manifest
   }
 
-  /// The exports that go on from one that a hub has, in their order. Throws a `WorkspaceError` where the files of so many are gone that the hub
-  /// could not take what follows.
+  /// The exports that go on from one that a hub has, in their order. Throws a `WorkspaceError` where the files of so
+  /// many are gone that the hub could not take what follows.
   private func exports(after merged: SequenceNumber) throws -> [KeptExport] {
     let own = try workspace.ownKeys()
     var kept: [KeptExport] = []
@@ -98,7 +101,8 @@ extension DeviceSession {
     return kept
   }
 
-  /// The files of exports under a former name of this device's, where such may be needed: the present name has none of those numbers.
+  /// The files of exports under a former name of this device's, where such may be needed: the present name has none of
+  /// those numbers.
   private func formerExports(after merged: SequenceNumber) throws -> [SequenceNumber: String] {
     guard workspace.configuration.former ?? workspace.configuration.continues != nil, merged < state.acknowledged else {
       return [:]

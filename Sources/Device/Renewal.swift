@@ -6,16 +6,20 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A device that goes on as another one, with another id, name and key: a copy of it keeps the old ones, or nobody believes the old key any more.
+/// A device that goes on as another one, with another id, name and key: a copy of it keeps the old ones, or nobody
+/// believes the old key any more.
 ///
-/// Its rows stay, and so does all that the hub is not known to have: pre-images, conflicts, decisions. They keep their generations and its
-/// exports their numbers, because the request names those exports, and the hub then knows up to which of them it took this history.
+/// Its rows stay, and so does all that the hub is not known to have: pre-images, conflicts, decisions. They keep their
+/// generations and its exports their numbers, because the request names those exports, and the hub then knows up to
+/// which of them it took this history.
 ///
-/// `satchel.json` with the new identity is what decides: what follows from it is completed by the next command, if this one was killed.
+/// `satchel.json` with the new identity is what decides: what follows from it is completed by the next command, if this
+/// one was killed.
 extension DeviceWorkspace {
   /// Gives the workspace a new identity. Where it has one already that the hub has not answered, that one stays.
   ///
-  /// Throws a `WorkspaceError` where there is nothing to go on with, or where what went by unseen must be seen to first.
+  /// Throws a `WorkspaceError` where there is nothing to go on with, or where what went by unseen must be seen to
+  /// first.
   /// - Parameter name: by which the hub does not know any device; nil: only to ask once more.
   public func renew(name: String?) throws -> DeviceWorkspace {
     try locked {
@@ -40,7 +44,8 @@ extension DeviceWorkspace {
         "no-key", "This device has no key of its own: it delivers nothing, and so need not be told from a copy.")
     }
     guard let name else {
-      throw WorkspaceError("name-needed", "A new name is needed: the old one is another copy's.", hint: "Add: --name NEW-NAME")
+      throw WorkspaceError(
+        "name-needed", "A new name is needed: the old one is another copy's.", hint: "Add: --name NEW-NAME")
     }
     guard isSafeName(name), Name(name) != Name(configuration.name) else {
       throw WorkspaceError("bad-name", "\"\(name)\" cannot be the new name of this device.", hint: safeNameHint)
@@ -75,7 +80,8 @@ extension DeviceWorkspace {
     else { return }
     let database = try Database(path: databasePath, mode: .readWrite)
     try database.prepareForCommand()
-    guard try database.hasTable("satchel_device"), var state = try DeviceState.load(from: database), state.id == former else {
+    guard try database.hasTable("satchel_device"), var state = try DeviceState.load(from: database), state.id == former
+    else {
       return
     }
     try keys.finishRotation()
@@ -95,7 +101,8 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Bundles from and for the device that this one was: nobody is to carry them any more, and nothing is to be told from them.
+  /// Bundles from and for the device that this one was: nobody is to carry them any more, and nothing is to be told
+  /// from them.
   private func putAside(of state: DeviceState, in database: borrowing Database) throws {
     let files = platform.files
     let outgoing = Manifest.namePrefix(dataset: configuration.dataset, from: state.name, to: state.hubName)

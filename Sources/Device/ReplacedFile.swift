@@ -6,9 +6,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A database that another program put in the place of this device's: it has the dataset's tables, and nothing of Satchel's.
+/// A database that another program put in the place of this device's: it has the dataset's tables, and nothing of
+/// Satchel's.
 ///
-/// The signed bundles tell what the device knew, what it told, and what every row was; the file tells what the rows are.
+/// The signed bundles tell what the device knew, what it told, and what every row was; the file tells what the rows
+/// are.
 struct ReplacedFile {
   private let workspace: DeviceWorkspace
   /// The newest full bundle of the hub's, and the newest definition that came.
@@ -16,7 +18,9 @@ struct ReplacedFile {
   private let scope: Manifest.Scope
   private let definition: DatasetDefinition
 
-  private init(_ workspace: DeviceWorkspace, _ manifest: Manifest, _ scope: Manifest.Scope, _ definition: DatasetDefinition) {
+  private init(
+    _ workspace: DeviceWorkspace, _ manifest: Manifest, _ scope: Manifest.Scope, _ definition: DatasetDefinition
+  ) {
     self.workspace = workspace
     self.manifest = manifest
     self.scope = scope
@@ -40,7 +44,9 @@ struct ReplacedFile {
         case .scope(let scope) = manifest.body, manifest.to.id == workspace.configuration.id
       else { continue }
       let bundle: VerifiedBundle
-      do { bundle = try workspace.reader.read(path, trust: .keys(hub), staging: workspace.folder.inbox) } catch is BundleError {
+      do {
+        bundle = try workspace.reader.read(path, trust: .keys(hub), staging: workspace.folder.inbox)
+      } catch is BundleError {
         continue
       }
       guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { continue }
@@ -49,7 +55,9 @@ struct ReplacedFile {
         found = (bundle.manifest, scope, try DatasetDefinition(json: source))
       }
     }
-    guard let found, let newest else { throw ArchivedBundles.incomplete("the last full bundle of the hub is not there") }
+    guard let found, let newest else {
+      throw ArchivedBundles.incomplete("the last full bundle of the hub is not there")
+    }
     return ReplacedFile(workspace, found.manifest, found.scope, try DatasetDefinition(json: newest.source))
   }
 
@@ -57,7 +65,8 @@ struct ReplacedFile {
   func takeUp(missing: MissingRows, _ ending: Ending, _ report: inout DoctorReport) throws {
     report.add(
       Finding(
-        "replaced", "Another program put a new file in the place of \(workspace.databasePath): nothing of Satchel's is in it."))
+        "replaced",
+        "Another program put a new file in the place of \(workspace.databasePath): nothing of Satchel's is in it."))
     let database = try Database(path: workspace.databasePath, mode: .readWrite)
     try database.prepareForCommand()
     let tables = try tables(in: database)
@@ -72,15 +81,18 @@ struct ReplacedFile {
     }
   }
 
-  /// Takes a file up that the app made anew and that has no rows yet: what is known is put back. Returns how many changes are pending then.
-  /// Throws if there are rows: a person decides what they are.
+  /// Takes a file up that the app made anew and that has no rows yet: what is known is put back. Returns how many
+  /// changes are pending then. Throws if there are rows: a person decides what they are.
   func takeUpEmpty() throws -> Int {
     do {
       let database = try Database(path: workspace.databasePath, mode: .readWrite)
       for table in try tables(in: database) where try table.count(in: database) > 0 {
         throw WorkspaceError(
-          "replaced", "Another program put a new file in the place of \(workspace.databasePath): nothing of Satchel's is in it.",
-          hint: "Put the right file back; or, if this is the one to go on with: satchel doctor, then satchel doctor --repair")
+          "replaced",
+          "Another program put a new file in the place of \(workspace.databasePath): nothing of Satchel's is in it.",
+          hint:
+            "Put the right file back; or, if this is the one to go on with: satchel doctor, then satchel doctor --repair"
+        )
       }
     }
     var report = DoctorReport()

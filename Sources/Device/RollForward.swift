@@ -6,11 +6,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Brings an old copy of a device's database to where the newer one was, as far as bundles tell, with what was written into the copy
-/// replayed on top.
+/// Brings an old copy of a device's database to where the newer one was, as far as bundles tell, with what was written
+/// into the copy replayed on top.
 ///
-/// Writes that only the newer file held, and no export, are in no place that this could read. The caller holds the transaction, in
-/// which triggers sleep.
+/// Writes that only the newer file held, and no export, are in no place that this could read. The caller holds the
+/// transaction, in which triggers sleep.
 struct RollForward {
   private let session: DeviceSession
   private let history: DeviceHistory
@@ -60,7 +60,9 @@ struct RollForward {
     WorkspaceError(
       "older-database",
       "The database is an old copy of itself, of version \(session.dataset.version) of the dataset, and the newer one had version \(version).",
-      hint: "Put the newer database back if there is one. If not, keep this one aside and have the device provisioned anew.")
+      hint:
+        "Put the newer database back if there is one. If not, keep this one aside and have the device provisioned anew."
+    )
   }
 
   func run() throws {
@@ -102,8 +104,8 @@ struct RollForward {
         let known = told[table.name]?[key]
         guard let image = images.last, image.row != current else { return }
         if let known, known.stamp == image.stamp, known.leads(to: current, in: table.schema) { return }
-        // Clocks are set back: that a stamp is smaller does not prove that the write was earlier. What has the same stamp and is
-        // another write was made after the copy: two writes of a row in one database never have the same.
+        // Clocks are set back: that a stamp is smaller does not prove that the write was earlier. What has the same
+        // stamp and is another write was made after the copy: two writes of a row in one database never have the same.
         let isLater = known.map { image.stamp >= $0.stamp } ?? true
         writes[table.name, default: [:]][key] = Write(image: image, current: current, isLater: isLater)
       }
@@ -111,7 +113,8 @@ struct RollForward {
     return writes
   }
 
-  /// Makes the table's rows what the bundles say, with the copy's own writes on top, and its pre-images those of the last export.
+  /// Makes the table's rows what the bundles say, with the copy's own writes on top, and its pre-images those of the
+  /// last export.
   private func bring(_ table: TrackedTable, _ writes: [RowKey: Write]) throws {
     guard let known = history.known.table(table.name) else { return }
     let sent = sealed.isNewest ? [:] : history.sent[table.name, default: [:]]

@@ -7,12 +7,14 @@ import SatchelWorkspace
 
 /// Tells whether a row on this device is one that the hub may believe it to be, before a bundle writes over it.
 ///
-/// A write that no trigger saw leaves a row that the hub does not expect. The hub says with each line what the row may be; the row as the
-/// hub had sent it is the oldest pre-image where there are any, those included that the bundle itself acknowledges.
+/// A write that no trigger saw leaves a row that the hub does not expect. The hub says with each line what the row may
+/// be; the row as the hub had sent it is the oldest pre-image where there are any, those included that the bundle
+/// itself acknowledges.
 final class RowWitness {
   /// Of the table that was asked for last: the lines of a bundle come table by table.
   private var digester: (table: Name, digester: RowDigester)?
-  /// For rows with pre-images that the bundle acknowledges: what the hub had sent, by a hash of the row's table and key.
+  /// For rows with pre-images that the bundle acknowledges: what the hub had sent, by a hash of the row's table and
+  /// key.
   private var acknowledged: [Int: UInt64?] = [:]
   /// Whether there were more of them than can be remembered: then no line is compared.
   private var isBlind = false
@@ -53,7 +55,8 @@ final class RowWitness {
   ///   - expected: what the hub believes; empty: it does not say.
   ///   - current: the row as it is.
   ///   - images: its pending pre-images, oldest first.
-  func isUnseen(_ current: Row?, _ images: [PreImage], key: RowKey, in schema: TableSchema, expected: [UInt64?]) -> Bool {
+  func isUnseen(_ current: Row?, _ images: [PreImage], key: RowKey, in schema: TableSchema, expected: [UInt64?]) -> Bool
+  {
     if expected.isEmpty || isBlind { return false }
     if !acknowledged.isEmpty, let known = acknowledged[name(of: key, in: schema)] { return !expected.contains(known) }
     return !expected.contains(digest(images.isEmpty ? current : images[0].hubRow, in: schema))

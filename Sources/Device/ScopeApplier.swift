@@ -10,7 +10,8 @@ import SatchelWorkspace
 final class ScopeApplier {
   private let session: DeviceSession
   private let tables: [RowTable]
-  /// Where to look for this device's pending changes, by table. A table without any is missing: no app writes here until the import is done.
+  /// Where to look for this device's pending changes, by table. A table without any is missing: no app writes here
+  /// until the import is done.
   private let pending: [Name: PreImageLookup]
   /// Rows that another row's UNIQUE value kept out; they are tried again when all others are in.
   private var blocked: [Blocked] = []
@@ -71,7 +72,8 @@ final class ScopeApplier {
     let current = try rows.row(key)
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
     if current != incoming,
-      unseen[rows.schema.name]?.contains(key) ?? witness.isUnseen(current, images, key: key, in: rows.schema, expected: expected)
+      unseen[rows.schema.name]?.contains(key)
+        ?? witness.isUnseen(current, images, key: key, in: rows.schema, expected: expected)
     {
       try keepUnseen(current, key: key, met: incoming, in: rows)
     }
@@ -92,7 +94,9 @@ final class ScopeApplier {
     tally.add(change, in: rows.name)
     if target != nil, target != incoming { mixed.append((rows, key)) }
     do { try rows.write(change, of: key) } catch let error as SQLiteError where error.kind == .unique {
-      if let target { blocked.append(Blocked(table: rows, key: key, row: target, stamp: stamp, isHubs: images.isEmpty)) }
+      if let target {
+        blocked.append(Blocked(table: rows, key: key, row: target, stamp: stamp, isHubs: images.isEmpty))
+      }
     } catch let error as SQLiteError where error.kind == .constraint && target != incoming {
       forbidden.append((rows, key))
     }
@@ -132,8 +136,9 @@ final class ScopeApplier {
 
   // MARK: rows that stand in each other's way
 
-  /// Writes the rows that a UNIQUE value kept out: first all of them leave, so that they may trade values; then they enter, and a
-  /// pending row of this device's own that still holds such a value gives way, or by policy keeps the other one out.
+  /// Writes the rows that a UNIQUE value kept out: first all of them leave, so that they may trade values; then they
+  /// enter, and a pending row of this device's own that still holds such a value gives way, or by policy keeps the
+  /// other one out.
   func finish() throws {
     for entry in blocked { try entry.table.write(nil, over: try entry.table.row(entry.key), key: entry.key) }
     let rivals = try blocked.map { try $0.table.rivals(of: $0.row, in: session.database) }
@@ -155,7 +160,8 @@ final class ScopeApplier {
     }
   }
 
-  /// Takes pending changes back that came together with the hub's to a row which the table forbids: no app could write it any more.
+  /// Takes pending changes back that came together with the hub's to a row which the table forbids: no app could write
+  /// it any more.
   private func takeBackForbidden() throws {
     if mixed.isEmpty, forbidden.isEmpty { return }
     try session.database.execute("PRAGMA ignore_check_constraints = OFF")
@@ -197,8 +203,8 @@ final class ScopeApplier {
     }
   }
 
-  /// Takes a row out that is to be what the hub last said of it, and keeps each of the pending changes that are lost by that as a conflict.
-  /// Returns the row that is to enter; nil: none.
+  /// Takes a row out that is to be what the hub last said of it, and keeps each of the pending changes that are lost by
+  /// that as a conflict. Returns the row that is to enter; nil: none.
   private func takeBack(
     _ images: [PreImage], of key: RowKey, to row: Row?, as disagreement: Disagreement, met: Row?, in rows: RowTable
   ) throws -> Blocked? {
@@ -216,8 +222,8 @@ final class ScopeApplier {
     return Blocked(table: rows, key: key, row: row, stamp: images.last?.stamp ?? .zero, isHubs: true)
   }
 
-  /// Writes a row whose UNIQUE values pending rows may have. These go back to what the hub last said of them, and so on along the chain:
-  /// of two rows as the hub has them, none is in the way of the other.
+  /// Writes a row whose UNIQUE values pending rows may have. These go back to what the hub last said of them, and so on
+  /// along the chain: of two rows as the hub has them, none is in the way of the other.
   /// - Parameter entry: nil: no row enters.
   private func enter(_ entry: Blocked?) throws {
     var chain = [entry].compactMap(\.self)
@@ -230,14 +236,15 @@ final class ScopeApplier {
     }
   }
 
-  /// Takes a row's pending changes back; each of them is kept as a conflict. Returns the row as the hub last had it, which is to enter; nil:
-  /// the hub had none.
+  /// Takes a row's pending changes back; each of them is kept as a conflict. Returns the row as the hub last had it,
+  /// which is to enter; nil: the hub had none.
   private func yield(_ key: RowKey, to entry: Blocked) throws -> Blocked? {
     let rows = entry.table
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
     guard let first = images.first, try rows.row(key) != first.hubRow else {
       throw Refusal(
-        "rows-collide", "Two rows of \(rows.schema.name) that the hub sent have the same value where only one may have it.",
+        "rows-collide",
+        "Two rows of \(rows.schema.name) that the hub sent have the same value where only one may have it.",
         hint: "Ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full")
     }
     let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)
@@ -245,15 +252,16 @@ final class ScopeApplier {
     return try takeBack(images, of: key, to: first.hubRow, as: loss, met: entry.row, in: rows)
   }
 
-  /// Leaves a row of the hub's out whose natural key a pending row of this device's own has, where the policy gives it to the device: as
-  /// if it had been deleted here, which is what the hub will be told. Returns whether it did.
+  /// Leaves a row of the hub's out whose natural key a pending row of this device's own has, where the policy gives it
+  /// to the device: as if it had been deleted here, which is what the hub will be told. Returns whether it did.
   private func keepOut(_ entry: Blocked, for key: RowKey) throws -> Bool {
     let rows = entry.table
     // What its user may not change, a device cannot know, unless that is all that the user does not see.
     guard entry.isHubs, rows.table.rules.delete == .hard, rows.table.rules.write == .visible,
       let (image, change) = try changes(from: pending[rows.schema.name]?.images(of: key) ?? [], to: rows.row(key)).last,
       decide(rows.rules.table, device: image.stamp, hub: entry.stamp).winner == .device,
-      try References(of: rows.table, among: session.tables).tableWithChildren(of: entry.row, rows.schema, in: session.database)
+      try References(of: rows.table, among: session.tables).tableWithChildren(
+        of: entry.row, rows.schema, in: session.database)
         == nil
     else { return false }
     let won = Disagreement(kind: .unique, state: .settled, rowWinner: .device)
@@ -263,14 +271,16 @@ final class ScopeApplier {
     return true
   }
 
-  /// Keeps the pending changes of a row that cannot be there as conflicts: by what its references are called now, another row has its natural key.
+  /// Keeps the pending changes of a row that cannot be there as conflicts: by what its references are called now,
+  /// another row has its natural key.
   func giveUp(_ stranded: KeyChanges.Stranded) throws {
     let rivals = try stranded.rows.rivals(of: stranded.row, in: session.database)
     let met = try rivals.count == 1 ? stranded.rows.row(rivals[0]) : stranded.rows.row(stranded.key)
     let state = stranded.rows.rules.table.stateOfUncompared
     for (image, change) in changes(from: stranded.images, to: stranded.row) {
       try note(
-        Disagreement(kind: .unique, state: state), of: change, image: image, key: stranded.key, met: met, in: stranded.rows)
+        Disagreement(kind: .unique, state: state), of: change, image: image, key: stranded.key, met: met,
+        in: stranded.rows)
     }
   }
 }

@@ -7,8 +7,8 @@ import SatchelWorkspace
 
 /// Whether a bundle from the hub continues the history on which this database is.
 ///
-/// A number never identifies a bundle: a hub that was set back gives numbers again, and so do two copies of one hub. Number and digest
-/// together do.
+/// A number never identifies a bundle: a hub that was set back gives numbers again, and so do two copies of one hub.
+/// Number and digest together do.
 extension DeviceSession {
   enum Continuation {
     /// It follows the emission on which this database is, or brings everything.
@@ -40,12 +40,14 @@ extension DeviceSession {
     guard scope.number.rawValue - state.received.rawValue <= Manifest.Scope.longestJump else {
       throw Refusal(
         "number", "It is bundle \(scope.number) of the hub, and the last one that came here is \(state.received).",
-        hint: "No hub makes so many. Do not use this file. Ask the hub's operator where it comes from.", keeping: .quarantine)
+        hint: "No hub makes so many. Do not use this file. Ask the hub's operator where it comes from.",
+        keeping: .quarantine)
     }
     if scope.extent == .delta, scope.after > state.received {
       throw Refusal(
         "gap", "It builds on the hub's bundle \(scope.after), and the last one that came here is \(state.received).",
-        hint: "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
+        hint:
+          "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
     }
     try refuseAnswerToCopy(scope)
     try refuseOlderDatabase(scope)
@@ -90,7 +92,9 @@ extension DeviceSession {
   // MARK: epochs
 
   func isFormer(_ epoch: Epoch) throws -> Bool {
-    try database.first("SELECT 1 FROM satchel_former_epochs WHERE epoch = :epoch", ["epoch": .string(epoch.text)]) { _ in true }
+    try database.first("SELECT 1 FROM satchel_former_epochs WHERE epoch = :epoch", ["epoch": .string(epoch.text)]) {
+      _ in true
+    }
       ?? false
   }
 
@@ -166,7 +170,8 @@ extension DeviceSession {
         VALUES (1, :at, :reason, :epoch, :number, :file)
         """,
         [
-          "at": .integer(platform.clock.milliseconds()), "reason": .string(refusal.reason), "epoch": .string(scope.epoch.text),
+          "at": .integer(platform.clock.milliseconds()), "reason": .string(refusal.reason),
+          "epoch": .string(scope.epoch.text),
           "number": .integer(scope.number.rawValue), "file": .string(manifest.fileName),
         ])
     }

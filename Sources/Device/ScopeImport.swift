@@ -29,7 +29,8 @@ extension DeviceSession {
     if lacks, lost == .deliveredAgain, let report = try redeliver(to: scope, manifest) { return report }
     guard manifest.version >= dataset.version else {
       throw Refusal(
-        "older-dataset", "It is of version \(manifest.version) of the dataset, and this device has version \(dataset.version).",
+        "older-dataset",
+        "It is of version \(manifest.version) of the dataset, and this device has version \(dataset.version).",
         hint: "Was the hub restored from an old backup? Its operator has to bring it to that version again.")
     }
     if !isNewHistory { try RevokedKeys.check(manifest, state) }
@@ -55,7 +56,8 @@ extension DeviceSession {
   private static let mostTriesOfHandover = 5
 
   private func take(
-    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ isNewHistory: Bool, _ handover: Handover?, from path: String
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ isNewHistory: Bool, _ handover: Handover?,
+    from path: String
   ) throws -> ImportReport {
     let manifest = bundle.manifest
     if workspace.ending == .keep, !isRebuilt { try workspace.trustNext(of: manifest) }
@@ -72,9 +74,11 @@ extension DeviceSession {
     let hasToldKey = state.toldKey.map { $0 <= scope.acknowledged } ?? false
     if hasToldKey { state.toldKey = nil }
     // What a full bundle writes over, no line of it tells.
-    let isCompared = snapshot != nil && upgrade == nil && handover == nil && !isRebuilt && manifest.understands.contains(.unseen)
+    let isCompared =
+      snapshot != nil && upgrade == nil && handover == nil && !isRebuilt && manifest.understands.contains(.unseen)
     let unseen = try isCompared ? findUnseen() : []
-    let copy = try unseen == nil && snapshot.map { try differs(from: $0) } ?? false ? keepCopy(before: scope.number) : nil
+    let copy =
+      try unseen == nil && snapshot.map { try differs(from: $0) } ?? false ? keepCopy(before: scope.number) : nil
     let witness = RowWitness()
     // What is put together anew was looked at when it came first.
     if isRebuilt { witness.close() }
@@ -127,7 +131,8 @@ extension DeviceSession {
     return report
   }
 
-  /// Leaves no byte of rows that are gone: they may have left the user's sight. Where somebody is reading, the next import does it.
+  /// Leaves no byte of rows that are gone: they may have left the user's sight. Where somebody is reading, the next
+  /// import does it.
   private func wipe() throws {
     guard state.isUnwiped else { return }
     guard try database.wipe() else { return }
@@ -136,8 +141,8 @@ extension DeviceSession {
     try database.emptyLog()
   }
 
-  /// Keeps a copy of the bundle before `body` commits what it says: where there is one, there is the other. A crash in between leaves a
-  /// copy too many.
+  /// Keeps a copy of the bundle before `body` commits what it says: where there is one, there is the other. A crash in
+  /// between leaves a copy too many.
   private func keepingInArchive<T>(
     _ path: String, _ manifest: Manifest, digest: Digest, _ body: () throws -> T
   ) throws -> T {
@@ -177,13 +182,16 @@ extension DeviceSession {
     try DeviceAttachments(self).noteChanges()
     if scope.acknowledged > state.acknowledged {
       state.acknowledged = scope.acknowledged
-      if manifest.critical.contains(.unseen) { try witness.remember(before: acknowledgedGeneration, tables, in: database) }
+      if manifest.critical.contains(.unseen) {
+        try witness.remember(before: acknowledgedGeneration, tables, in: database)
+      }
       try PreImageStore.forget(before: acknowledgedGeneration, tables, in: database)
     }
   }
 
   private func apply(
-    _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ arriving: borrowing ArrivingAttachments, _ scope: Manifest.Scope,
+    _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ arriving: borrowing ArrivingAttachments,
+    _ scope: Manifest.Scope,
     _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?, _ unnamed: Set<AttachmentPath>, _ witness: RowWitness,
     _ unseen: [UnseenChange]
   ) throws -> ImportReport {
@@ -235,7 +243,8 @@ extension DeviceSession {
     try state.save(in: database)
     try Capture.witness(manifest.stamp, in: database)
     try Ledger.add(
-      manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, conflicts: Int64(applier.conflicts),
+      manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now,
+      conflicts: Int64(applier.conflicts),
       in: database)
     var report = ImportReport(
       manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed,

@@ -5,7 +5,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The database that a full bundle carries, opened as the work of a stranger and found to hold the dataset's tables and no more.
+/// The database that a full bundle carries, opened as the work of a stranger and found to hold the dataset's tables and
+/// no more.
 final class Snapshot {
   let database: Database
 
@@ -25,7 +26,8 @@ final class Snapshot {
     return Snapshot(database: database)
   }
 
-  /// Opens the snapshot of a bundle that may be of an earlier or a later version of the dataset: its own definition says what it holds.
+  /// Opens the snapshot of a bundle that may be of an earlier or a later version of the dataset: its own definition
+  /// says what it holds.
   static func open(holdingItsOwnTables bundle: borrowing VerifiedBundle) throws -> Database? {
     guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { return nil }
     return try open(bundle, holding: DatasetDefinition(json: source).tables.map(\.name))
@@ -46,8 +48,8 @@ final class Snapshot {
     }
   }
 
-  /// Opens the snapshot and checks that there is nothing in it but these tables, their indexes, and the stamps: it may become the device's
-  /// database.
+  /// Opens the snapshot and checks that there is nothing in it but these tables, their indexes, and the stamps: it may
+  /// become the device's database.
   static func open(_ bundle: borrowing VerifiedBundle, holding tables: [Name]) throws -> Database? {
     guard case .scope(let scope) = bundle.manifest.body, scope.extent == .full else { return nil }
     guard let database = try BundleSnapshot.open(bundle, holding: tables) else {

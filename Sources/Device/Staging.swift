@@ -5,7 +5,8 @@ import SatchelWorkspace
 
 /// Bundles that are verified and wait until it suits the app.
 extension DeviceWorkspace {
-  /// Verifies a bundle from the hub and parks it, to be applied later; the database is not touched. Returns its manifest.
+  /// Verifies a bundle from the hub and parks it, to be applied later; the database is not touched. Returns its
+  /// manifest.
   ///
   /// Throws as `importBundle` does where it is refused.
   public func stage(_ path: String, fingerprint: String? = nil) throws -> Manifest {
@@ -35,7 +36,8 @@ extension DeviceWorkspace {
   /// Takes away those that were overtaken.
   func unstage(upTo received: EmissionNumber) throws {
     for path in try staged() {
-      guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(hubKeys())), manifest.number <= received.rawValue
+      guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(hubKeys())),
+        manifest.number <= received.rawValue
       else {
         continue
       }

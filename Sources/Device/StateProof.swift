@@ -4,15 +4,16 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The digests of this device's rows as the hub must believe them to be: as of the emission on which the database is, with the device's own
-/// acknowledged changes.
+/// The digests of this device's rows as the hub must believe them to be: as of the emission on which the database is,
+/// with the device's own acknowledged changes.
 ///
-/// A row with pending changes counts as its oldest pre-image has it, which is what the hub said last. So each row is read once, and the
-/// pending ones are then exchanged in the sums.
+/// A row with pending changes counts as its oldest pre-image has it, which is what the hub said last. So each row is
+/// read once, and the pending ones are then exchanged in the sums.
 extension DeviceSession {
   /// Whether an export carries the digests.
   func isProofDue(in sequence: SequenceNumber, _ wish: ProofWish) -> Bool {
-    canProve && wish != .never && (wish == .now || isProofAwaited || dataset.prove.applies(to: sequence, after: state.lastProof))
+    canProve && wish != .never
+      && (wish == .now || isProofAwaited || dataset.prove.applies(to: sequence, after: state.lastProof))
   }
 
   /// Whether somebody waits for the digests, so that an export is made for them alone.
@@ -20,7 +21,8 @@ extension DeviceSession {
 
   private var isProofAwaited: Bool { state.mustProve || !state.compare.isEmpty }
 
-  /// Whether the hub reads the digests, and can say what they must be. What it merged beyond its newest emission, no emission tells.
+  /// Whether the hub reads the digests, and can say what they must be. What it merged beyond its newest emission, no
+  /// emission tells.
   private var canProve: Bool {
     state.hubUnderstands.contains(.state) && state.base == state.acknowledged && state.restored == nil
   }
@@ -56,11 +58,13 @@ extension DeviceSession {
   }
 }
 
-/// When an export carries the digests of the rows. Never, where not all rows may be readable, or they are about to change.
+/// When an export carries the digests of the rows. Never, where not all rows may be readable, or they are about to
+/// change.
 enum ProofWish { case asTheDatasetSays, now, never }
 
 extension DeviceWorkspace {
-  /// Makes the next export carry digests of all rows, if the hub can read them. Does nothing where there is no database yet.
+  /// Makes the next export carry digests of all rows, if the hub can read them. Does nothing where there is no database
+  /// yet.
   public func requestProof() throws {
     try locked {
       guard ending == .keep, case .there = try databaseCondition() else { return }

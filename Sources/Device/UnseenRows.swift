@@ -5,11 +5,14 @@ import SatchelValues
 import SatchelWorkspace
 
 extension DeviceSession {
-  /// The rows that no trigger saw become what they are, as the archive of signed bundles tells; nil: the archive is not complete.
+  /// The rows that no trigger saw become what they are, as the archive of signed bundles tells; nil: the archive is not
+  /// complete.
   ///
-  /// Reads all bundles since the last full one. Only a full bundle is worth that: it brings every row, and says of none what it was.
+  /// Reads all bundles since the last full one. Only a full bundle is worth that: it brings every row, and says of none
+  /// what it was.
   func findUnseen() throws -> [UnseenChange]? {
-    do { return try database.writeTransaction(.takeBack) { try reinstallAndCompare() } } catch let error as WorkspaceError
+    do { return try database.writeTransaction(.takeBack) { try reinstallAndCompare() } } catch let error
+      as WorkspaceError
       where error.reason == "no-history"
     { return nil }
   }
@@ -40,6 +43,7 @@ extension DeviceSession {
     guard let change: Change = local.map({ .insert($0) }) ?? hub.map({ .delete(was: $0) }) else { return nil }
     return ConflictRecord(
       Disagreement(kind: .unseen, state: .open), of: change, at: Stamp(milliseconds: platform.clock.milliseconds()),
-      generation: try Capture.generation(in: database), key: key, in: schema, met: hub, device: state.id, user: state.user)
+      generation: try Capture.generation(in: database), key: key, in: schema, met: hub, device: state.id,
+      user: state.user)
   }
 }

@@ -14,8 +14,8 @@ public struct AuditReport: Sendable {
 }
 
 extension HubWorkspace {
-  /// Verifies every bundle of the archive anew: its signature and digests, that it is of the history that is known of its device, and that ledger
-  /// and log agree with it. Changes nothing.
+  /// Verifies every bundle of the archive anew: its signature and digests, that it is of the history that is known of
+  /// its device, and that ledger and log agree with it. Changes nothing.
   public func audit() throws -> AuditReport {
     try folder.locked(platform, .takeBack) { try audit(examined()) }
   }
@@ -27,7 +27,8 @@ extension HubWorkspace {
     var devices: Set<ReplicaID> = []
     for name in try platform.files.list(folder.archive) where name.hasSuffix(".satchel") {
       do {
-        let bundle = try reader.read(Paths.join(folder.archive, name), trust: .keys(trustedKeys(store)), staging: folder.inbox)
+        let bundle = try reader.read(
+          Paths.join(folder.archive, name), trust: .keys(trustedKeys(store)), staging: folder.inbox)
         try bundle.eachChange { _ in }
         guard case .changes(let changes) = bundle.manifest.body else { continue }
         seen.insert(bundle.manifest.bundle)
@@ -39,7 +40,9 @@ extension HubWorkspace {
         }
       } catch let error as BundleError {
         report.findings.append(
-          Finding("audit", "\(name): \(error.message)", hint: "Bring it back from a copy: the device has it in bundles/sent."))
+          Finding(
+            "audit", "\(name): \(error.message)", hint: "Bring it back from a copy: the device has it in bundles/sent.")
+        )
       }
     }
     report.devices = devices.count
@@ -50,8 +53,11 @@ extension HubWorkspace {
 
 extension HubStore {
   /// What the ledger, the chain or the log says otherwise than a bundle of the archive; nil: nothing.
-  fileprivate func contradiction(to manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> String? {
-    if let found = try contradiction(manifest, changes, digest), try partedHistory(of: manifest.from.id, with: found) == nil {
+  fileprivate func contradiction(to manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> String?
+  {
+    if let found = try contradiction(manifest, changes, digest),
+      try partedHistory(of: manifest.from.id, with: found) == nil
+    {
       return found.words(of: manifest.from.name)
     }
     let noted = try database.all(

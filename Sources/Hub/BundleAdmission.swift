@@ -13,11 +13,13 @@ extension HubWorkspace {
       throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this hub has \(store.dataset.name).")
     }
     guard manifest.to.id == store.identity.id else {
-      throw Refusal("not-for-us", "It is for the hub \(manifest.to.name), which is another one than this.", hint: "Carry it on.")
+      throw Refusal(
+        "not-for-us", "It is for the hub \(manifest.to.name), which is another one than this.", hint: "Carry it on.")
     }
     guard let device = try store.device(manifest.from.id) else {
       throw Refusal(
-        "other-key", "It is signed with the key of another device than the one that it says it is from.", keeping: .quarantine)
+        "other-key", "It is signed with the key of another device than the one that it says it is from.",
+        keeping: .quarantine)
     }
     try check(signer, of: device, sequence, store)
     switch device.state {
@@ -41,13 +43,15 @@ extension HubWorkspace {
       throw Refusal(
         "expired",
         "The device \(device.name), or its user \(device.user), was to deliver until \(UTCTime.text(milliseconds: expires)).",
-        hint: "If it may go on: satchel-hub device set \(device.name) --expires DATE, or user set; then import it again.")
+        hint:
+          "If it may go on: satchel-hub device set \(device.name) --expires DATE, or user set; then import it again.")
     }
     // What a volume is a piece of, is checked when it is whole.
     guard case .changes(let changes) = manifest.body else { return }
     guard manifest.version <= store.dataset.version else {
       throw Refusal(
-        "newer-dataset", "It is of version \(manifest.version) of the dataset; this hub has version \(store.dataset.version).",
+        "newer-dataset",
+        "It is of version \(manifest.version) of the dataset; this hub has version \(store.dataset.version).",
         hint:
           "It waits in bundles/inbox/waiting. Bring the hub to that version, satchel-hub dataset apply, and the next import takes it.",
         keeping: .waiting)
@@ -60,8 +64,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Refuses a bundle that is not of the one history that is known of its device. Its own digest is part of that, so it must have
-  /// been read.
+  /// Refuses a bundle that is not of the one history that is known of its device. Its own digest is part of that, so it
+  /// must have been read.
   func refuseFork(_ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest, _ store: HubStore) throws {
     guard let found = try store.contradiction(manifest, changes, digest) else { return }
     let name = manifest.from.name
@@ -100,7 +104,8 @@ extension HubWorkspace {
         throw Refusal(
           "file-not-allowed",
           "It carries the file \(line.path) of \(bytes) bytes, which the dataset does not allow.",
-          hint: "The most is \"attachments\": { \"file\": \(limit) }, in datasets that mark columns.", keeping: .quarantine)
+          hint: "The most is \"attachments\": { \"file\": \(limit) }, in datasets that mark columns.",
+          keeping: .quarantine)
       }
     }
   }

@@ -59,7 +59,8 @@ struct BundleMerge {
       try store.prove(device.proved, by: device.id)
       if verdict == .imported { try store.noteBrought(changes.brings, by: device) }
       try Ledger.add(
-        manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now, conflicts: Int64(result.conflicts),
+        manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now,
+        conflicts: Int64(result.conflicts),
         in: store.database)
       if workspace.ending == .keep { try arriving.put() }
       return result
@@ -81,13 +82,14 @@ struct BundleMerge {
       device.proved = max(device.proved, changes.received)
       try store.forgetFormerUsers(before: emission.user, of: device.id)
     } else if changes.epoch == store.identity.epoch, let proof = changes.proof {
-      // The hub has forgotten what the device has: it gets everything, and has to be told that it may follow from there.
+      // The hub has forgotten what the device has: it gets everything, and has to be told that it may follow from
+      // there.
       try store.declare(.init(number: changes.received, digest: proof.digest), by: device.id)
     }
   }
 
-  /// Milliseconds by which the device's clock runs ahead; below zero, by which it is at least behind: a bundle is not older than the hub's bundle on
-  /// which it was made. How long it was on its way does not count.
+  /// Milliseconds by which the device's clock runs ahead; below zero, by which it is at least behind: a bundle is not
+  /// older than the hub's bundle on which it was made. How long it was on its way does not count.
   private func skew(at now: Int64) throws -> Int64 {
     guard let made = UTCTime.milliseconds(of: manifest.created) else { return 0 }
     if made > now { return made - now }
@@ -122,7 +124,8 @@ struct BundleMerge {
     let merger = try StepMerger(
       store, device: device, own: own, scope: scope, bundle: manifest.bundle, base: base, echo: echo, now: now)
     var speech = try Speech(of: manifest, store)
-    let shared = try SharedChanges(workspace, store, device, changes, changes.identity(bundle.digest), base: base.cursor)
+    let shared = try SharedChanges(
+      workspace, store, device, changes, changes.identity(bundle.digest), base: base.cursor)
     let keys = try DeviceKeys(
       scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, speech)
     try keys.settle(bundle, at: now)
@@ -149,7 +152,8 @@ struct BundleMerge {
         let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
         try merger.take(step, in: place, decided: isLate || keys.isOfAnother(sent, in: place), after: writes)
         namings.note(step, in: place, of: store.rows[place].table)
-        // Columns that came since have here what the table declares now, and on the device what it declared when they came.
+        // Columns that came since have here what the table declares now, and on the device what it declared when they
+        // came.
         if !speech.isPresent, case .insert = step.change { try store.owe(step.key, in: place, to: device.id) }
       }
     }
@@ -171,7 +175,8 @@ struct BundleMerge {
 
   /// Returns the parts of a step that are to be merged.
   private func parts(
-    of sent: Step, in place: Int, _ shared: SharedChanges?, _ keys: DeviceKeys, _ merger: StepMerger, _ device: EnrolledDevice
+    of sent: Step, in place: Int, _ shared: SharedChanges?, _ keys: DeviceKeys, _ merger: StepMerger,
+    _ device: EnrolledDevice
   ) throws -> [SharedChanges.Part] {
     switch shared?.rest(of: sent, in: place) {
     case nil, .all: return [(sent, [])]
@@ -208,7 +213,8 @@ struct BundleMerge {
         return
       }
       let isFirst = try ConflictTable.resolve(
-        resolution.conflict, resolution.decision, by: resolution.user, at: now, note: resolution.note, in: store.database)
+        resolution.conflict, resolution.decision, by: resolution.user, at: now, note: resolution.note,
+        in: store.database)
       if isFirst {
         resolved += 1
       } else if known.decision?.by != resolution.user || known.decision?.made != resolution.decision {
@@ -223,7 +229,9 @@ struct BundleMerge {
   private func takeDeparted(
     _ line: ChangeLine, _ device: EnrolledDevice, _ speech: Speech, latest: Stamp, _ now: Int64
   ) throws -> Int {
-    guard let version = speech.departure(of: line.table) else { throw LineProblem("the dataset has no table \(line.table)") }
+    guard let version = speech.departure(of: line.table) else {
+      throw LineProblem("the dataset has no table \(line.table)")
+    }
     guard let generation = line.generation, generation.rawValue >= device.merged.rawValue,
       var record = ConflictRecord(ofDeparted: line, generation, in: version, device: device.id, user: device.user)
     else { return 0 }

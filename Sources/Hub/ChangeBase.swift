@@ -5,10 +5,11 @@ import SatchelValues
 enum ChangeBase {
   /// The emission on which the device was: others' changes are those that the log has after its cursor.
   case emission(Cursor)
-  /// The device was away for longer than the hub remembers: what differs from the values from which a change started, somebody else changed.
+  /// The device was away for longer than the hub remembers: what differs from the values from which a change started,
+  /// somebody else changed.
   case forgotten
-  /// The bundle is of an epoch before this one. The hub may lack what the device knew, so values say what differs, and stamps who came later.
-  /// The cursor is that of the device's emission; nil: only the lost time knew that emission.
+  /// The bundle is of an epoch before this one. The hub may lack what the device knew, so values say what differs, and
+  /// stamps who came later. The cursor is that of the device's emission; nil: only the lost time knew that emission.
   case formerEpoch(Cursor?)
 
   var isFormerEpoch: Bool { if case .formerEpoch = self { true } else { false } }
@@ -30,8 +31,8 @@ extension HubStore {
     switch base {
     case .emission(let cursor):
       var others = try changesByOthers(of: past, in: place, after: cursor, than: own)
-      // A deletion takes all of a row. It may be older than the emission on which it comes: the row left the user's sight, was changed, and came
-      // back.
+      // A deletion takes all of a row. It may be older than the emission on which it comes: the row left the user's
+      // sight, was changed, and came back.
       guard case .delete(let was) = change, let hub else { return others }
       for column in was.values.indices where others.columns[column] == nil {
         // Columns of another type on the device hold the same values in another form.
@@ -49,7 +50,8 @@ extension HubStore {
     }
   }
 
-  /// By values and stamps. Where the emission is known, what others changed before this epoch began is a disagreement as any other.
+  /// By values and stamps. Where the emission is known, what others changed before this epoch began is a disagreement
+  /// as any other.
   private func changesInFormerEpoch(
     meeting change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, after cursor: Cursor?,
     than own: OwnChanges

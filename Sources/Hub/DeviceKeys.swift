@@ -6,8 +6,8 @@ import SatchelWorkspace
 
 /// The keys by which a device's bundle speaks, and those that its rows have at the hub.
 ///
-/// It is decided before anything of the bundle is merged which of its new rows must have another key: a child may stand before its
-/// parent, and must not be hung on the row that has the parent's key here.
+/// It is decided before anything of the bundle is merged which of its new rows must have another key: a child may stand
+/// before its parent, and must not be hung on the row that has the parent's key here.
 final class DeviceKeys {
   private let store: HubStore
   private let scope: ScopeStore
@@ -35,7 +35,8 @@ final class DeviceKeys {
   ///   - own: which changes of the log are the device's own.
   ///   - speech: of the bundle.
   init(
-    _ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, base: ChangeBase, own: OwnChanges, bundle: BundleID,
+    _ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, base: ChangeBase, own: OwnChanges,
+    bundle: BundleID,
     _ shared: SharedChanges?, _ speech: Speech
   ) throws {
     store = scope.store
@@ -74,8 +75,8 @@ final class DeviceKeys {
     var renamed: [(table: Name, old: Value, new: Value)] = []
   }
 
-  /// Reads the bundle for the first time. Of its new rows, those that were made here too become one with what is here, and those that have a
-  /// key that is taken get another one.
+  /// Reads the bundle for the first time. Of its new rows, those that were made here too become one with what is here,
+  /// and those that have a key that is taken get another one.
   func settle(_ bundle: borrowing VerifiedBundle, at now: Int64) throws {
     if references.isEmpty { return }
     let found = try findings(in: bundle)
@@ -90,7 +91,9 @@ final class DeviceKeys {
   private func decide(_ birth: Birth, _ found: Findings, _ decided: inout Set<KeyedRow>, at now: Int64) throws {
     guard decided.insert(KeyedRow(place: birth.place, key: birth.key)).inserted else { return }
     for (column, owner) in references.columns[birth.place].sorted(by: { $0.key < $1.key }) {
-      if let parent = found.born[KeyedRow(place: owner, key: birth.row[column])] { try decide(parent, found, &decided, at: now) }
+      if let parent = found.born[KeyedRow(place: owner, key: birth.row[column])] {
+        try decide(parent, found, &decided, at: now)
+      }
     }
     guard map.new(birth.key, in: birth.place) == nil else { return }
     // Another copy of the device may have delivered the same row.
@@ -101,7 +104,8 @@ final class DeviceKeys {
       folded.append(row)
     } else if try store.tables[birth.place].givesNewKeys && isTaken(birth) {
       let floor = found.greatest[birth.place] ?? 0
-      guard let row = try store.giveNewKey(to: birth.key, in: birth.place, of: device.id, by: bundle, above: floor, at: now)
+      guard
+        let row = try store.giveNewKey(to: birth.key, in: birth.place, of: device.id, by: bundle, above: floor, at: now)
       else { return }
       add(row)
       given.append(row)
@@ -120,7 +124,9 @@ final class DeviceKeys {
     try bundle.eachChange { line in
       guard let place = store.place(of: line.table), let key = store.tables[place].singleKey(line.key) else { return }
       if case .rekey(let to, let number) = line.content {
-        guard let new = store.tables[place].singleKey(to) else { throw LineProblem("its new key is none of this table") }
+        guard let new = store.tables[place].singleKey(to) else {
+          throw LineProblem("its new key is none of this table")
+        }
         shared?.note((key, KeyedRow(place: place, key: new)))
         // What the device did before its last bundle, that one has told.
         if number > device.proved { found.renamed.append((line.table, key, new)) }
@@ -139,22 +145,27 @@ final class DeviceKeys {
         found.births.append(birth)
         found.born[row] = birth
       case .update(let set, _):
-        if set.contains(where: { schema.position(of: $0.name).map(natural[place].contains) ?? false }) { found.moved.insert(row) }
+        if set.contains(where: { schema.position(of: $0.name).map(natural[place].contains) ?? false }) {
+          found.moved.insert(row)
+        }
       default: found.moved.insert(row)
       }
-      // A row that the device changed or deleted first, it had from the hub, or the hub has it: its key stays, come what may.
+      // A row that the device changed or deleted first, it had from the hub, or the hub has it: its key stays, come
+      // what may.
       found.seen.insert(row)
     }
     return found
   }
 
-  /// The key of the row that is the same thing as one that the device made: the only one with its natural key. nil: there is none, or it is
-  /// not the device's to change, or the device tells the two apart: it changes the natural key of its row in the same bundle, or speaks of the
-  /// other row as well.
+  /// The key of the row that is the same thing as one that the device made: the only one with its natural key. nil:
+  /// there is none, or it is not the device's to change, or the device tells the two apart: it changes the natural key
+  /// of its row in the same bundle, or speaks of the other row as well.
   private func twin(of birth: Birth, _ found: Findings) throws -> Value? {
     let table = store.tables[birth.place]
     guard table.folds, !found.moved.contains(KeyedRow(place: birth.place, key: birth.key)) else { return nil }
-    guard let twin = try store.twin(of: map.row(birth.row, of: birth.place), in: birth.place, for: scope) else { return nil }
+    guard let twin = try store.twin(of: map.row(birth.row, of: birth.place), in: birth.place, for: scope) else {
+      return nil
+    }
     let row = KeyedRow(place: birth.place, key: twin)
     // A new row of the device's that has the key by chance is another one.
     if found.spoken.contains(row), found.born[row] == nil { return nil }
@@ -177,7 +188,8 @@ final class DeviceKeys {
     guard let since = base.cursor else { return past.map { $0.stamp != .zero } ?? false }
     let others = try store.changesByOthers(of: past, in: birth.place, after: since, than: own)
     if others.presence { return true }
-    return try ConflictTable.isAwaited(key, of: store.tables[birth.place].name, byOtherThan: device.id, in: store.database)
+    return try ConflictTable.isAwaited(
+      key, of: store.tables[birth.place].name, byOtherThan: device.id, in: store.database)
   }
 
   // MARK: the hub's words for it
@@ -190,8 +202,8 @@ final class DeviceKeys {
     return moved
   }
 
-  /// Whether the step is of a row that became a part of one which the same bundle changes under its own key. To the device they were two: what
-  /// it wrote into the one must not write over what it wrote into the other.
+  /// Whether the step is of a row that became a part of one which the same bundle changes under its own key. To the
+  /// device they were two: what it wrote into the one must not write over what it wrote into the other.
   func isOfAnother(_ sent: Step, in place: Int) -> Bool {
     guard let key = store.tables[place].singleKey(sent.key), let new = map.new(key, in: place), new != key else {
       return false

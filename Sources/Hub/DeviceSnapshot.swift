@@ -6,7 +6,8 @@ import SatchelWorkspace
 
 /// The whole database that a device's bundle may carry, and from which a person can bring the device back.
 extension HubWorkspace {
-  /// Checks that the database is what it is kept for: it can be read, it holds the dataset's tables with their keys, and nothing else.
+  /// Checks that the database is what it is kept for: it can be read, it holds the dataset's tables with their keys,
+  /// and nothing else.
   ///
   /// Throws a `BundleError` where it is not: then the bundle is refused.
   func check(snapshotOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {
@@ -18,7 +19,8 @@ extension HubWorkspace {
       guard let theirs = try database.tableInfo(rules.name)?.schema else {
         throw BundleError.entry("snapshot.sqlite", "has no table \(rules.name)")
       }
-      guard version == store.dataset.version, let ours = store.place(of: rules.name).map({ store.tables[$0].schema }) else {
+      guard version == store.dataset.version, let ours = store.place(of: rules.name).map({ store.tables[$0].schema })
+      else {
         continue
       }
       guard theirs.key.map({ theirs.columns[$0] }) == ours.key.map({ ours.columns[$0] }) else {

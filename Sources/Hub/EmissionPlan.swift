@@ -62,13 +62,14 @@ struct EmissionPlan {
       var rows: [RowSet] = []
       var gone: [RowSet] = []
       for (place, now) in visible.enumerated() {
-        // The device may stand on any of these by now, so what it holds is at least what all of them held, and at most what any did.
-        // A row that it changed itself, it held when it was sent the emissions before that.
+        // The device may stand on any of these by now, so what it holds is at least what all of them held, and at most
+        // what any did. A row that it changed itself, it held when it was sent the emissions before that.
         let withOwn = zip(held, changed[place].own).map { $0[place].union($1) }
         let heldByAll = withOwn.dropFirst().reduce(withOwn[0]) { $0.intersection($1) }
         let heldByAny = held.reduce(RowSet()) { $0.union($1[place]) }
         rows.append(
-          now.intersection(changed[place].news).union(now.subtracting(heldByAll)).union(now.intersection(owed.sets[place])))
+          now.intersection(changed[place].news).union(now.subtracting(heldByAll)).union(
+            now.intersection(owed.sets[place])))
         gone.append(heldByAny.union(changed[place].allOwn).union(owed.sets[place]).subtracting(now))
       }
       self.rows = rows
@@ -79,7 +80,8 @@ struct EmissionPlan {
       gone = store.tables.map { _ in RowSet() }
     }
     // Where an emission was forgotten, or was made before the hub was lost, the device may stand on any version.
-    let knowsAll = emissions.contains { $0.number == device.proved } || (emissions.first?.number ?? number).rawValue == 1
+    let knowsAll =
+      emissions.contains { $0.number == device.proved } || (emissions.first?.number ?? number).rawValue == 1
     let oldest = knowsAll ? emissions.map(\.version).min() ?? store.dataset.version : 0
     migrations = try VersionTable.migrations(after: oldest, in: store.database)
     carriesDefinition = proved == nil || emissions.contains { $0.version != store.dataset.version }
@@ -94,7 +96,8 @@ struct EmissionPlan {
     let revocations = try store.revocations()?.number ?? 0
     let mustAcknowledge = try last.acknowledged != device.merged && saidAnything(last.acknowledged)
     isNothingNew =
-      try !store.mustTellCollected(device.id) && !store.mustAsk(device.id) && !isChanged && held.last == visible && !owed.isNew
+      try !store.mustTellCollected(device.id) && !store.mustAsk(device.id) && !isChanged && held.last == visible
+      && !owed.isNew
       && !mustAcknowledge
       && untold == 0
       && last.version == store.dataset.version && Name(last.user) == Name(user.name)
@@ -104,7 +107,9 @@ struct EmissionPlan {
   /// - Parameter file: the path of the bundle that was written, or, where nothing was, of the last one.
   func report(file: String, isNew: Bool) -> EmitReport {
     EmitReport(
-      device: device.name, user: user.name, number: isNew ? number : emissions.last?.number ?? .zero, file: file, extent: extent,
-      rows: isNew ? rows.reduce(0) { $0 + $1.count } : 0, gone: isNew ? gone.reduce(0) { $0 + $1.count } : 0, isNew: isNew)
+      device: device.name, user: user.name, number: isNew ? number : emissions.last?.number ?? .zero, file: file,
+      extent: extent,
+      rows: isNew ? rows.reduce(0) { $0 + $1.count } : 0, gone: isNew ? gone.reduce(0) { $0 + $1.count } : 0,
+      isNew: isNew)
   }
 }

@@ -20,7 +20,8 @@ struct EmissionWriter {
     }
   }
 
-  /// The rows of the device's own that have other keys than it surely knows, and the keys that are its to hand out. They stand before all else, in a full bundle too.
+  /// The rows of the device's own that have other keys than it surely knows, and the keys that are its to hand out.
+  /// They stand before all else, in a full bundle too.
   private func addKeys(to line: (ChangeLine) throws -> Void) throws {
     guard store.tables.contains(where: \.renamesRows) else { return }
     for row in try keysToTell() {
@@ -39,8 +40,8 @@ struct EmissionWriter {
     }
   }
 
-  /// The rows of the device's own that have other keys than it surely knows. Of one that is a part of a row out of its user's sight, nothing is
-  /// told but that it is gone.
+  /// The rows of the device's own that have other keys than it surely knows. Of one that is a part of a row out of its
+  /// user's sight, nothing is told but that it is gone.
   func keysToTell() throws -> [RekeyedRow] {
     try store.rekeyed(of: plan.device.id, at: plan.device.proved).filter { row in
       guard let place = store.place(of: row.table) else { return false }
@@ -95,7 +96,8 @@ struct EmissionWriter {
     return newest
   }
 
-  /// The conflicts of the device's user that the device does not surely know, without values of rows that the user may not see.
+  /// The conflicts of the device's user that the device does not surely know, without values of rows that the user may
+  /// not see.
   func conflicts() throws -> [ConflictRecord] {
     try ConflictTable.untold(
       of: plan.device.id, by: plan.user.name, after: plan.device.proved.rawValue, in: store.database
@@ -106,7 +108,8 @@ struct EmissionWriter {
       else {
         var blind = record
         blind.hubValues = nil
-        // Whether the row is gone or out of this user's sight, the user is not to know; that a table left the dataset, everybody knows.
+        // Whether the row is gone or out of this user's sight, the user is not to know; that a table left the dataset,
+        // everybody knows.
         if blind.kind == .revoked, store.place(of: record.table) != nil { blind.kind = .updateDelete }
         return blind
       }

@@ -9,7 +9,9 @@ extension HubStore {
     [device.expires, try user(device.user)?.expires].compactMap(\.self).min()
   }
 
-  func hasExpired(_ device: EnrolledDevice, now: Int64) throws -> Bool { try expiry(of: device).map { $0 <= now } ?? false }
+  func hasExpired(_ device: EnrolledDevice, now: Int64) throws -> Bool {
+    try expiry(of: device).map { $0 <= now } ?? false
+  }
 }
 
 extension HubWorkspace {

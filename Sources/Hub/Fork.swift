@@ -58,8 +58,9 @@ extension HubWorkspace {
     try locked { try findFork(of: name, store()) }
   }
 
-  /// Settles with which history a device goes on. Of that, what waits in the quarantine is merged; what was merged of another one stays, as
-  /// a change of somebody else's. The copies that wrote the others can go on under names of their own.
+  /// Settles with which history a device goes on. Of that, what waits in the quarantine is merged; what was merged of
+  /// another one stays, as a change of somebody else's. The copies that wrote the others can go on under names of their
+  /// own.
   /// - Parameter number: of the history, counted from 1.
   /// - Returns: what was there, and the imports.
   public func keep(history number: Int, of name: String) throws -> (fork: Fork, imports: [HubImportReport]) {
@@ -67,14 +68,16 @@ extension HubWorkspace {
       let store = try storeForLongWork()
       let fork = try findFork(of: name, store)
       guard fork.device.state != .revoked else {
-        throw WorkspaceError("revoked", "The device \(name) is revoked: nothing of it is taken, whichever history it is.")
+        throw WorkspaceError(
+          "revoked", "The device \(name) is revoked: nothing of it is taken, whichever history it is.")
       }
       guard fork.isForked || !fork.histories[0].waiting.isEmpty || fork.device.state == .flagged else {
         throw WorkspaceError("no-fork", "One history came from the device \(name): there is nothing to settle.")
       }
       guard fork.histories.indices.contains(number - 1) else {
         throw WorkspaceError(
-          "no-history", "There is no history \(number) of the device \(name).", hint: "See them: satchel-hub device fork \(name)")
+          "no-history", "There is no history \(number) of the device \(name).",
+          hint: "See them: satchel-hub device fork \(name)")
       }
       try settle(fork, with: number - 1, store)
       if ending == .takeBack { return (fork, []) }
@@ -119,11 +122,14 @@ extension HubWorkspace {
       let place = isOther ? histories.indices.dropFirst().first { histories[$0].fits(export) } : 0
       if let place { histories[place].add(export) } else { histories.append(Fork.History(beginningWith: export)) }
     }
-    if histories.count > 1 { histories[0].exports = try merged(of: device, after: parted, store) + histories[0].exports }
+    if histories.count > 1 {
+      histories[0].exports = try merged(of: device, after: parted, store) + histories[0].exports
+    }
     return Fork(device: device, parted: parted, histories: histories)
   }
 
-  /// A device's bundles that were refused because of a fork, each once, in the order of their numbers. Of histories that are settled, none.
+  /// A device's bundles that were refused because of a fork, each once, in the order of their numbers. Of histories
+  /// that are settled, none.
   private func quarantined(of device: EnrolledDevice, _ store: HubStore) throws -> [Fork.Export] {
     var seen: Set<BundleID> = []
     let files = try platform.files.list(folder.quarantine).filter { $0.hasSuffix(".satchel") }
@@ -143,7 +149,9 @@ extension HubWorkspace {
     }.sorted { $0.sequence < $1.sequence }
   }
 
-  private func merged(of device: EnrolledDevice, after parted: SequenceNumber, _ store: HubStore) throws -> [Fork.Export] {
+  private func merged(of device: EnrolledDevice, after parted: SequenceNumber, _ store: HubStore) throws -> [Fork
+    .Export]
+  {
     try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)
       .filter { $0.number > parted.rawValue }
       .compactMap { bundle in
@@ -156,7 +164,8 @@ extension HubWorkspace {
 
   private func read(_ path: String, isMerged: Bool, _ store: HubStore) throws -> Fork.Export? {
     let bundle: VerifiedBundle
-    do { bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox) } catch is BundleError {
+    do { bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox) } catch is BundleError
+    {
       return nil
     }
     guard case .changes(let changes) = bundle.manifest.body else { return nil }

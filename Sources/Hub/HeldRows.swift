@@ -35,17 +35,20 @@ final class HeldRows {
     }
   }
 
-  /// While a row waited, another one may have come with its key, which then is the earlier one's, or with its natural key, and then they are one.
+  /// While a row waited, another one may have come with its key, which then is the earlier one's, or with its natural
+  /// key, and then they are one.
   private func changeKeys() throws {
     let references = try KeyReferences(store.tables)
     if references.isEmpty { return }
     for conflict in try ConflictTable.list([.held], in: store.database) {
       let record = conflict.record
       guard record.operation == .insert, record.kind != .forbidden, let place = store.place(of: record.table),
-        let key = store.tables[place].singleKey(record.key), let new = try newKey(of: record, conflict.bundle, key, in: place)
+        let key = store.tables[place].singleKey(record.key),
+        let new = try newKey(of: record, conflict.bundle, key, in: place)
       else { continue }
       let map = KeyMap(references, store.tables, [.init(place: place, old: key, new: new)])
-      for other in try ConflictTable.list([.held, .open], in: store.database) where other.record.device == record.device {
+      for other in try ConflictTable.list([.held, .open], in: store.database) where other.record.device == record.device
+      {
         guard let place = store.place(of: other.record.table) else { continue }
         let moved = map.record(other.record, of: place)
         if moved != other.record { try ConflictTable.rename(moved, in: store.database) }
@@ -65,7 +68,8 @@ final class HeldRows {
     return try store.giveNewKey(to: key, in: place, of: record.device, by: bundle, above: 0, at: now)?.new
   }
 
-  /// The key of the row that a new one that waits is the same as. What else of the row waits behind it may tell it apart from every other.
+  /// The key of the row that a new one that waits is the same as. What else of the row waits behind it may tell it
+  /// apart from every other.
   private func twin(of record: ConflictRecord, in place: Int) throws -> Value? {
     let table = store.tables[place]
     guard table.folds, let scope = try scope(of: record), case .insert(let row)? = try? record.change(in: table.schema),
@@ -74,7 +78,9 @@ final class HeldRows {
     return try store.twin(of: row, in: place, for: scope)
   }
 
-  static func areThere(_ store: HubStore) throws -> Bool { try !ConflictTable.list([.held], in: store.database).isEmpty }
+  static func areThere(_ store: HubStore) throws -> Bool {
+    try !ConflictTable.list([.held], in: store.database).isEmpty
+  }
 
   private struct RowReference: Hashable {
     let device: ReplicaID
@@ -112,7 +118,9 @@ final class HeldRows {
     let hub = found?.row
     let past = try store.past(of: record.key, in: place)
     let since = try ConflictTable.since(record.id, in: store.database)
-    if since == nil, hub == nil, past == nil || past.map({ $0.stamp < record.stamp }) == true, record.operation == .update {
+    if since == nil, hub == nil, past == nil || past.map({ $0.stamp < record.stamp }) == true,
+      record.operation == .update
+    {
       return .waits
     }
     let others = try store.changesByOthers(
@@ -121,7 +129,9 @@ final class HeldRows {
     )
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
     var parents = FoundParents()
-    guard try store.brokenReference(of: result.row, from: hub, in: place, besides: &parents) == nil else { return .waits }
+    guard try store.brokenReference(of: result.row, from: hub, in: place, besides: &parents) == nil else {
+      return .waits
+    }
     let row = result.row
     do {
       try store.database.savepoint {
@@ -138,7 +148,8 @@ final class HeldRows {
     }
     if let change = Change(from: hub, to: row) {
       // The device lost the row while it waited, so it is sent back.
-      let origin = Origin(device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, echo: true, at: now)
+      let origin = Origin(
+        device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, echo: true, at: now)
       try store.log(change, of: record.key, with: past, in: place, from: origin)
     }
     try close(record, change, result.disagreement, met: hub, in: place)
@@ -151,7 +162,8 @@ final class HeldRows {
   ) throws {
     guard let disagreement else { return try ConflictTable.setState(.settled, of: record.id, in: store.database) }
     var found = ConflictRecord(
-      disagreement, of: change, at: record.stamp, generation: record.generation, key: record.key, in: store.tables[place].schema,
+      disagreement, of: change, at: record.stamp, generation: record.generation, key: record.key,
+      in: store.tables[place].schema,
       met: met, device: record.device, user: record.user)
     found.id = record.id
     let isHidden =
@@ -191,7 +203,9 @@ extension ConflictRecord {
     case .update:
       return .update(
         try zip(baseValues ?? [], deviceValues ?? []).map { was, new in
-          guard let column = schema.position(of: new.name) else { throw LineProblem("the table has no column \(new.name)") }
+          guard let column = schema.position(of: new.name) else {
+            throw LineProblem("the table has no column \(new.name)")
+          }
           return ColumnChange(column: column, was: was.value, value: new.value)
         })
     }

@@ -6,9 +6,9 @@ import SatchelWorkspace
 
 /// Whether a device's bundle belongs to the one history of this hub.
 ///
-/// Numbers are given again by a hub whose files were put back from a copy, and by each of two copies of one hub. So a device names the
-/// emission on which it is by its digest, with the hub's own signature. An emission that this hub signed and does not know proves that
-/// this hub was set back.
+/// Numbers are given again by a hub whose files were put back from a copy, and by each of two copies of one hub. So a
+/// device names the emission on which it is by its digest, with the hub's own signature. An emission that this hub
+/// signed and does not know proves that this hub was set back.
 struct HistoryCheck {
   private let hub: HubWorkspace
   private let store: HubStore
@@ -30,8 +30,8 @@ struct HistoryCheck {
     case former
   }
 
-  /// Throws a `Refusal` if the bundle does not belong to this hub's history, or comes before others that it needs. If it proves that the hub
-  /// was set back, that is written down first.
+  /// Throws a `Refusal` if the bundle does not belong to this hub's history, or comes before others that it needs. If
+  /// it proves that the hub was set back, that is written down first.
   @discardableResult
   func run() throws -> Base {
     try noteNextKey()
@@ -57,7 +57,8 @@ struct HistoryCheck {
     let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
     if try isMade(emission) { return }
     // The signature does not tell the epoch. What is known to be of another one proves nothing of this.
-    guard changes.received >= store.identity.firstEmission, try !store.isLost(emission), let signature = proof.signature,
+    guard changes.received >= store.identity.firstEmission, try !store.isLost(emission),
+      let signature = proof.signature,
       try isSignedByUs(emission, signature)
     else { throw unknownEmission() }
     throw try hub.noteSetBack(emission, of: changes.epoch, for: device.id, store)
@@ -70,15 +71,17 @@ struct HistoryCheck {
     return try store.knowledge(of: emission, for: former) == .made
   }
 
-  /// A device that has an emission signed with the hub's next key knows that key. The hub may not know that it told the device: its files
-  /// were put back from a copy. Signed with the former key, its bundles would be refused there.
+  /// A device that has an emission signed with the hub's next key knows that key. The hub may not know that it told the
+  /// device: its files were put back from a copy. Signed with the former key, its bundles would be refused there.
   private func noteNextKey() throws {
-    guard !device.knowsNextKey, let next = try hub.keys.nextKey(), let proof = changes.proof, let signature = proof.signature
+    guard !device.knowsNextKey, let next = try hub.keys.nextKey(), let proof = changes.proof,
+      let signature = proof.signature
     else {
       return
     }
     let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
-    guard signature.isOf(emission, from: store.identity.id, to: [device.id], store.dataset.name, signedBy: [next]) else { return }
+    guard signature.isOf(emission, from: store.identity.id, to: [device.id], store.dataset.name, signedBy: [next])
+    else { return }
     var device = device
     device.toldKey = .zero
     try store.writeTransaction(hub.ending) { try store.save(device) }
@@ -94,7 +97,8 @@ struct HistoryCheck {
     return try isSigned(emission, signature, by: hub.ownKeys().filter { !believed.contains($0) })
   }
 
-  private func isSigned(_ emission: Manifest.EmissionLink, _ signature: Signature, by keys: [PublicKey]) throws -> Bool {
+  private func isSigned(_ emission: Manifest.EmissionLink, _ signature: Signature, by keys: [PublicKey]) throws -> Bool
+  {
     let addressees = [device.id, device.continues].compactMap(\.self)
     return signature.isOf(emission, from: store.identity.id, to: addressees, store.dataset.name, signedBy: keys)
   }
@@ -129,16 +133,18 @@ struct HistoryCheck {
 
   // MARK: exports before it
 
-  /// A bundle holds all changes since its base. If the hub does not have the base, exports between are missing, and their changes are in
-  /// no other bundle.
+  /// A bundle holds all changes since its base. If the hub does not have the base, exports between are missing, and
+  /// their changes are in no other bundle.
   private func checkReach() throws {
     guard changes.sequence.rawValue <= device.merged.rawValue + Manifest.Scope.longestJump else {
       throw Refusal(
-        "number", "It is export \(changes.sequence) of \(device.name), and the last one that came was \(device.merged).",
+        "number",
+        "It is export \(changes.sequence) of \(device.name), and the last one that came was \(device.merged).",
         hint: "No device makes so many. Ask its user.", keeping: .quarantine)
     }
     if changes.sequence <= device.merged || changes.reaches(back: device.merged) { return }
-    // Release 0.1 did not say from where on a bundle holds everything. In one epoch it always was the last acknowledged export.
+    // Release 0.1 did not say from where on a bundle holds everything. In one epoch it always was the last acknowledged
+    // export.
     if changes.base == nil, changes.epoch == store.identity.epoch { return }
     throw Refusal(
       "gap",
@@ -153,14 +159,16 @@ extension Signature {
   /// Whether this is the signature that a hub made of an emission: by its key, over its digest, for the right device.
   /// - Parameter keys: those of the hub that are still believed.
   func isOf(
-    _ emission: Manifest.EmissionLink, from hub: ReplicaID, to devices: [ReplicaID], _ dataset: String, signedBy keys: [PublicKey]
+    _ emission: Manifest.EmissionLink, from hub: ReplicaID, to devices: [ReplicaID], _ dataset: String,
+    signedBy keys: [PublicKey]
   ) -> Bool {
     for key in keys where key.id == keyID {
       guard let comment = try? key.verify(self, digest: emission.digest) else { continue }
       let words = comment.split(separator: " ").map(String.init)
       guard words.count == 8, words[0] == "satchel", words[1] == BundleKind.scope.rawValue else { return false }
       let isForOne = devices.contains { words[5] == "to=\($0)" }
-      return isForOne && words[3] == "dataset=\(dataset)" && words[4] == "from=\(hub)" && words[6] == "number=\(emission.number)"
+      return isForOne && words[3] == "dataset=\(dataset)" && words[4] == "from=\(hub)"
+        && words[6] == "number=\(emission.number)"
     }
     return false
   }

@@ -3,8 +3,8 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The devices' bundles in the hub's `bundles/archive`, which are called by dataset, device, number and the beginning of the bundle's id: two
-/// with one number may have come.
+/// The devices' bundles in the hub's `bundles/archive`, which are called by dataset, device, number and the beginning
+/// of the bundle's id: two with one number may have come.
 struct HubArchive {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -16,8 +16,8 @@ struct HubArchive {
 
   private static let idDigits = 8
 
-  /// Copies a bundle that is about to be taken beside the others, under a name of no meaning: it can then be kept whatever becomes of the stick.
-  /// nil where it is kept already.
+  /// Copies a bundle that is about to be taken beside the others, under a name of no meaning: it can then be kept
+  /// whatever becomes of the stick. nil where it is kept already.
   func bring(_ path: String, _ manifest: Manifest) throws -> String? {
     if try files.kind(place(of: manifest)) != nil { return nil }
     let brought = Paths.join(folder.archive, HostFileSystem.temporaryPrefix + manifest.bundle.text)
@@ -52,7 +52,8 @@ struct HubArchive {
   private static func number(in name: String, behind prefix: String) -> Int64? {
     let suffix = ".satchel"
     guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
-    let parts = name.dropFirst(prefix.count).dropLast(suffix.count).split(separator: "-", omittingEmptySubsequences: false)
+    let parts = name.dropFirst(prefix.count).dropLast(suffix.count).split(
+      separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[1].utf8.count == idDigits else { return nil }
     return Int64(parts[0])
   }

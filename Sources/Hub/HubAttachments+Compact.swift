@@ -4,8 +4,9 @@ import SatchelValues
 import SatchelWorkspace
 
 extension HubAttachments {
-  /// The files that came or went and that nothing names any more: no row, no change that the log still tells of, and no conflict. A file that is kept
-  /// beside another one stays as long as a row names that one. What the hub's people put there and never sent is not among them.
+  /// The files that came or went and that nothing names any more: no row, no change that the log still tells of, and no
+  /// conflict. A file that is kept beside another one stays as long as a row names that one. What the hub's people put
+  /// there and never sent is not among them.
   func unnamed() throws -> UnnamedFiles {
     let known = try store.keptFiles()
     if known.isEmpty { return UnnamedFiles() }
@@ -26,10 +27,12 @@ extension HubAttachments {
 }
 
 extension HubWorkspace {
-  /// How many bundles are here and not taken yet, or were refused of a device whose copies somebody has to tell apart. They may name any file.
+  /// How many bundles are here and not taken yet, or were refused of a device whose copies somebody has to tell apart.
+  /// They may name any file.
   func bundlesToCome(_ store: HubStore) throws -> Int {
     let flagged = try store.devices().count { $0.state == .flagged }
-    return try WaitingBundles.list(in: folder.inbox, platform.files).count + WaitingBundles(folder, platform.files).list().count
+    return try WaitingBundles.list(in: folder.inbox, platform.files).count
+      + WaitingBundles(folder, platform.files).list().count
       + BundleParts(folder, platform: platform).waiting().count + flagged
   }
 }

@@ -7,8 +7,8 @@ import SatchelWorkspace
 
 /// The files that rows name, in what is made for devices.
 ///
-/// What a device is to have follows from the rows that its user sees, and from nothing else. A device could write any file's name into a row
-/// of its own: that counts only once it has shown that it has the file.
+/// What a device is to have follows from the rows that its user sees, and from nothing else. A device could write any
+/// file's name into a row of its own: that counts only once it has shown that it has the file.
 struct HubAttachments {
   let store: HubStore
   let files: AttachedFiles
@@ -116,14 +116,18 @@ struct HubAttachments {
     try store.markReceiptsTold(to: plan.device.id, by: plan.number)
   }
 
-  /// What to do with a file that a device brings. A version makes room for the next one of the same device, or of one that had it, if its user
-  /// may change every row that names the file: else a row of the user's own would be a way to write over anybody's file.
-  func reception(_ line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber) throws
+  /// What to do with a file that a device brings. A version makes room for the next one of the same device, or of one
+  /// that had it, if its user may change every row that names the file: else a row of the user's own would be a way to
+  /// write over anybody's file.
+  func reception(_ line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber)
+    throws
     -> ArrivingAttachments.Reception
   {
     let last = try store.lastBrought(line.path, by: device)
     if let last, last.sequence > sequence { return .overtaken }
-    guard let present, present == line.was || last.map({ $0.isInPlace && $0.digest == present }) ?? false else { return .take }
+    guard let present, present == line.was || last.map({ $0.isInPlace && $0.digest == present }) ?? false else {
+      return .take
+    }
     return try mayWrite(line.path, device) ? .replace : .take
   }
 
@@ -144,7 +148,9 @@ struct HubAttachments {
     status.missing = try NamedAttachments(store.tables).missing(in: store.database, files, store.dataset.attachments)
     for device in try store.devices() where device.state == .active {
       var waiting: [AttachmentPath: EmissionNumber] = [:]
-      for owed in try store.owedAttachments(to: device.id) where try isThere(owed.path) { waiting[owed.path] = owed.sent }
+      for owed in try store.owedAttachments(to: device.id) where try isThere(owed.path) {
+        waiting[owed.path] = owed.sent
+      }
       if waiting.isEmpty { continue }
       status.waiting.append((device.name, waiting.count, waiting.values.count { $0 == .zero }))
     }

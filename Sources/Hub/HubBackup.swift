@@ -29,8 +29,8 @@ public enum SecretKeys: Sendable {
 extension HubWorkspace {
   /// Writes all that this hub is into one signed file, which must not be there yet. Apps go on writing meanwhile.
   ///
-  /// It holds the database, the configuration, the public keys, the files that rows name, and the archive of bundles. What lies in the outbox is not in it: a restored
-  /// hub makes new ones.
+  /// It holds the database, the configuration, the public keys, the files that rows name, and the archive of bundles.
+  /// What lies in the outbox is not in it: a restored hub makes new ones.
   public func backup(
     to path: String, keys secrets: SecretKeys = .leftOut, encryption: Encryption = .asTheDatasetSays
   ) throws -> BackupReport {
@@ -70,12 +70,15 @@ extension HubWorkspace {
     let itself = Manifest.Party(id: configuration.id, name: configuration.name)
     let now = platform.clock.milliseconds()
     return Manifest(
-      bundle: platform.random.identifier(), dataset: store.dataset.name, version: store.dataset.version, from: itself, to: itself,
+      bundle: platform.random.identifier(), dataset: store.dataset.name, version: store.dataset.version, from: itself,
+      to: itself,
       user: "", created: UTCTime.text(milliseconds: now), stamp: Stamp(milliseconds: now),
       body: .backup(.init(epoch: store.identity.epoch, cursor: cursor)))
   }
 
-  private func report(_ manifest: Manifest, _ epoch: Epoch, _ cursor: Cursor, _ bytes: Int64, _ names: [String]) -> BackupReport {
+  private func report(_ manifest: Manifest, _ epoch: Epoch, _ cursor: Cursor, _ bytes: Int64, _ names: [String])
+    -> BackupReport
+  {
     BackupReport(
       epoch: epoch, cursor: cursor, created: manifest.created, bytes: bytes,
       bundles: names.count { $0.hasPrefix("bundles/archive/") }, hasSecretKeys: names.contains(BackedUpFile.ownKey))
@@ -85,7 +88,9 @@ extension HubWorkspace {
     let files = platform.files
     func list(_ place: String) throws -> [String] {
       guard try files.kind(folder.path(place)) == .directory else { return [] }
-      return try files.list(folder.path(place)).map { "\(place)/\($0)" }.filter { try files.kind(folder.path($0)) == .file }
+      return try files.list(folder.path(place)).map { "\(place)/\($0)" }.filter {
+        try files.kind(folder.path($0)) == .file
+      }
     }
     return try ["satchel.json"]
       + ["keys", "keys/former", "bundles/archive"].flatMap { try list($0) }.filter {

@@ -7,13 +7,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The hub's base: all of its rows at one cursor, in a signed bundle from the hub to itself in bundles/archive. With the log it tells
-/// what every row must be, whatever was done to the database.
+/// The hub's base: all of its rows at one cursor, in a signed bundle from the hub to itself in bundles/archive. With
+/// the log it tells what every row must be, whatever was done to the database.
 extension HubWorkspace {
   /// How the names of a version's bases begin. The number behind it is that of the first change after the base.
   ///
-  /// Each version has its own: what its migration made of columns, no base of the one before can tell. So has each epoch. A base is there
-  /// before the commit that makes it count, and must not take the place of another one.
+  /// Each version has its own: what its migration made of columns, no base of the one before can tell. So has each
+  /// epoch. A base is there before the commit that makes it count, and must not take the place of another one.
   /// - Parameter epoch: nil: the name is one that release 0.1 gave.
   func basePrefix(_ version: Int64, _ epoch: Epoch?) -> String {
     let beginning = "\(configuration.dataset)-\(configuration.name)-\(configuration.name)-v\(version)-"
@@ -32,7 +32,8 @@ extension HubWorkspace {
 
   /// Writes the rows as they are now. The caller holds a transaction, in which nothing waits to be taken into the log.
   func writeBase(
-    _ database: borrowing Database, _ tables: [TrackedTable], _ definition: DatasetDefinition, epoch: Epoch, cursor: Cursor
+    _ database: borrowing Database, _ tables: [TrackedTable], _ definition: DatasetDefinition, epoch: Epoch,
+    cursor: Cursor
   ) throws {
     let key = try keys.signing()
     var draft = try BundleDraft(in: folder.archive, platform: platform)
@@ -41,10 +42,12 @@ extension HubWorkspace {
     let now = platform.clock.milliseconds()
     let itself = Manifest.Party(id: configuration.id, name: configuration.name)
     let manifest = Manifest(
-      bundle: platform.random.identifier(), dataset: definition.name, version: definition.version, from: itself, to: itself,
+      bundle: platform.random.identifier(), dataset: definition.name, version: definition.version, from: itself,
+      to: itself,
       user: Self.hubUser, created: UTCTime.text(milliseconds: now), stamp: Stamp(milliseconds: now),
       body: .scope(
-        .init(epoch: epoch, number: EmissionNumber(cursor.rawValue + 1), after: .zero, extent: .full, acknowledged: .zero)))
+        .init(
+          epoch: epoch, number: EmissionNumber(cursor.rawValue + 1), after: .zero, extent: .full, acknowledged: .zero)))
     try platform.files.rename(
       draft.write(draft.seal(manifest, with: key)),
       to: BundleArchive(folder, platform.files).path(basePrefix(definition.version, epoch), cursor.rawValue + 1))
@@ -62,7 +65,8 @@ extension HubWorkspace {
     do {
       bundle = try reader.read(archive.path(prefix, number), trust: .keys(ownKeys()), staging: self.folder.inbox)
     } catch let error as BundleError { throw Self.noBase("it is damaged (\(error.message))") }
-    guard case .scope(let scope) = bundle.manifest.body, scope.epoch == store.identity.epoch, scope.number.rawValue == number,
+    guard case .scope(let scope) = bundle.manifest.body, scope.epoch == store.identity.epoch,
+      scope.number.rawValue == number,
       let path = bundle.path(of: .snapshot)
     else { throw Self.noBase("it is of another history") }
     let known = try KnownRows(at: folder.file("known.sqlite"), like: store.database, tables: store.tables)

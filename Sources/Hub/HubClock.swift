@@ -4,8 +4,8 @@ import SatchelWorkspace
 
 /// What is wrong with the hub's own clock, or was when somebody wrote at the hub.
 ///
-/// All devices follow the hub's stamps. One wrong reading, once sent, would decide for years which write counts as the newest. So a
-/// person is asked before anything is imported or sent.
+/// All devices follow the hub's stamps. One wrong reading, once sent, would decide for years which write counts as the
+/// newest. So a person is asked before anything is imported or sent.
 public enum ClockFault: Sendable, Equatable {
   /// The clock shows less than it did before.
   case behind(now: Int64, last: Int64)

@@ -28,11 +28,13 @@ public struct CompactReport: Sendable {
 }
 
 extension HubWorkspace {
-  /// Forgets what nobody needs any more: changes from before the emission that the last device stands on, and numbers of rows that are gone.
+  /// Forgets what nobody needs any more: changes from before the emission that the last device stands on, and numbers
+  /// of rows that are gone.
   ///
   /// Revoked and expired devices hold nothing back.
   /// - Parameters:
-  ///   - days: devices that were not heard of for longer hold nothing back either, and the files of bundles that were imported before
+  ///   - days: devices that were not heard of for longer hold nothing back either, and the files of bundles that were
+  ///     imported before
   ///     that go from the archive, those that were made before it and have come from `bundles/sent`; nil: neither.
   ///   - isShrinking: whether the database gives its free pages back to the file system.
   public func compact(olderThan days: Int64? = nil, shrinking isShrinking: Bool = false) throws -> CompactReport {
@@ -50,7 +52,8 @@ extension HubWorkspace {
         report.logFrom = try store.forgettable()
         // In the base are all rows as they are: with it the log that is left tells what each must be.
         if ending == .keep, report.logFrom > store.identity.logFrom {
-          try writeBase(store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
+          try writeBase(
+            store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
         }
         report.logEntries = try store.forgetLog(upTo: report.logFrom)
         // A device that may still hold a row, unknown to us, must not bring it back.
@@ -88,7 +91,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Files that nothing names any more go. They do before the end of the transaction: no row comes to name one meanwhile.
+  /// Files that nothing names any more go. They do before the end of the transaction: no row comes to name one
+  /// meanwhile.
   private func forgetFiles(_ store: HubStore, _ report: inout CompactReport) throws {
     let attachments = HubAttachments(store, self)
     guard attachments.areAny else { return }

@@ -52,16 +52,19 @@ extension HubWorkspace {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
     try write(decision, for: found, seen, store)
     let now = platform.clock.milliseconds()
-    _ = try ConflictTable.resolve(found.record.id, decision.word, by: Self.hubUser, at: now, note: note, in: store.database)
+    _ = try ConflictTable.resolve(
+      found.record.id, decision.word, by: Self.hubUser, at: now, note: note, in: store.database)
     try ConflictTable.retell(found.record.id, in: store.database)
   }
 
-  /// Decides all open conflicts, or those of one table, by a policy. A row that was changed since, or that the decision does not fit, is left.
+  /// Decides all open conflicts, or those of one table, by a policy. A row that was changed since, or that the decision
+  /// does not fit, is left.
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     try applying { store in
       var result = ResolvedAll()
       if let table, store.place(of: table) == nil { throw Self.noTable(table.text, store) }
-      for conflict in try ConflictTable.list([.open], in: store.database) where table == nil || conflict.record.table == table {
+      for conflict in try ConflictTable.list([.open], in: store.database)
+      where table == nil || conflict.record.table == table {
         do {
           let decision = try decision(policy, conflict.record, store)
           try store.database.savepoint { try resolve(conflict, decision, note: note, seen: .asFound, store) }
@@ -86,7 +89,9 @@ extension HubWorkspace {
   private func write(
     _ decision: ConflictDecision, for conflict: StoredConflict, _ seen: RowSeen, _ store: HubStore
   ) throws {
-    guard let place = store.place(of: conflict.record.table) else { return try decision.check(forDeparted: conflict.record) }
+    guard let place = store.place(of: conflict.record.table) else {
+      return try decision.check(forDeparted: conflict.record)
+    }
     let (rows, schema) = (store.rows[place], store.tables[place].schema)
     let record = try conflict.record.present(in: schema, store.database)
     try record.check(seen, current: try rows.row(record.foundKey(in: schema)).map { schema.fields($0) })

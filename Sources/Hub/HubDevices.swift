@@ -37,7 +37,8 @@ extension HubWorkspace {
       // `d-hub-a-1.satchel` must not be able to mean two ways.
       if name.hasPrefix(configuration.name + "-") || name.hasSuffix("-" + configuration.name) {
         throw WorkspaceError(
-          "bad-name", "\"\(name)\" has the hub's name at its beginning or end: the names of bundles would be ambiguous.",
+          "bad-name",
+          "\"\(name)\" has the hub's name at its beginning or end: the names of bundles would be ambiguous.",
           hint: "Choose another name.")
       }
       if let known = try store.device(id) {
@@ -55,7 +56,8 @@ extension HubWorkspace {
         )
       }
       var device = EnrolledDevice(
-        id: id, name: name, user: user, key: key, recipient: recipient, incarnation: incarnation, state: state, merged: .zero,
+        id: id, name: name, user: user, key: key, recipient: recipient, incarnation: incarnation, state: state,
+        merged: .zero,
         proved: .zero,
         enrolled: platform.clock.milliseconds(), heard: nil, skew: 0)
       try store.save(device)
@@ -66,13 +68,17 @@ extension HubWorkspace {
   }
 
   /// Checks a request for enrolment and returns what it asks, with the fingerprint that a person must compare.
-  public func readRequest(_ path: String) throws -> (manifest: Manifest, enrolment: Manifest.Enrolment, fingerprint: String) {
+  public func readRequest(_ path: String) throws -> (
+    manifest: Manifest, enrolment: Manifest.Enrolment, fingerprint: String
+  ) {
     let bundle = try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, _ in
       _ = try self.enrolment(of: manifest)
     }
     let manifest = bundle.manifest
     let enrolment = try self.enrolment(of: manifest)
-    guard enrolment.key == bundle.signer else { throw BundleError.badSignature("the request asks for another key than its own") }
+    guard enrolment.key == bundle.signer else {
+      throw BundleError.badSignature("the request asks for another key than its own")
+    }
     guard manifest.dataset == configuration.dataset else {
       throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this hub has \(configuration.dataset).")
     }
@@ -85,8 +91,8 @@ extension HubWorkspace {
   }
 
   /// Ends a device's right to deliver and to receive, and tells all others that its keys are worth nothing any more.
-  /// - Parameter from: the first of its bundles that is refused; nil: the one after those that were merged. What it made before it was lost
-  ///   may still be on its way.
+  /// - Parameter from: the first of its bundles that is refused; nil: the one after those that were merged. What it
+  ///   made before it was lost may still be on its way.
   public func revoke(_ name: String, from: SequenceNumber? = nil) throws -> EnrolledDevice {
     try changing { store in
       guard var device = try store.device(named: name) else { throw Self.noDevice(name) }
@@ -101,7 +107,9 @@ extension HubWorkspace {
 
   /// Lets a flagged device deliver again, once somebody has seen to it that only one copy of it works.
   public func unflag(_ name: String) throws -> EnrolledDevice {
-    guard try device(name).state == .flagged else { throw WorkspaceError("not-flagged", "The device \(name) is not flagged.") }
+    guard try device(name).state == .flagged else {
+      throw WorkspaceError("not-flagged", "The device \(name) is not flagged.")
+    }
     return try setState(.active, of: name)
   }
 
@@ -158,8 +166,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Notes that a device stands on an emission because it was imported right here. Its file needs no carrying any more, and does no harm
-  /// where it cannot be put away.
+  /// Notes that a device stands on an emission because it was imported right here. Its file needs no carrying any more,
+  /// and does no harm where it cannot be put away.
   public func markDelivered(_ emission: EmitReport) throws -> EnrolledDevice {
     let device = try changing { store in
       guard var device = try store.device(named: emission.device) else { throw Self.noDevice(emission.device) }

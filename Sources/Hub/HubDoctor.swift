@@ -46,7 +46,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Makes capture anew where it was damaged, and gives every change that went by unseen what makes it the hub's own change.
+  /// Makes capture anew where it was damaged, and gives every change that went by unseen what makes it the hub's own
+  /// change.
   ///
   /// Throws and changes nothing if only a person can mend an obstacle, or if it cannot be known what changed.
   /// - Parameter missing: what becomes of rows that are not in a table which was made anew.

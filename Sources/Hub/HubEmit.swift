@@ -35,7 +35,8 @@ extension HubWorkspace {
     guard [.active, .preparing].contains(device.state) else {
       throw WorkspaceError(
         device.state.rawValue, "The device \(name) is \(device.state.rawValue): nothing is made for it.",
-        hint: device.state == .flagged ? "Settle which copy of it keeps the name: satchel-hub device fork \(name)" : nil)
+        hint: device.state == .flagged ? "Settle which copy of it keeps the name: satchel-hub device fork \(name)" : nil
+      )
     }
     guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
     try Self.refuseExpired(device, user, now: platform.clock.milliseconds())
@@ -95,8 +96,10 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether the device delivered anything after an export that it has to know came. Else both would answer each other's answers for ever.
-  private func saidAnything(_ device: EnrolledDevice, after sequence: SequenceNumber, _ store: HubStore) throws -> Bool {
+  /// Whether the device delivered anything after an export that it has to know came. Else both would answer each
+  /// other's answers for ever.
+  private func saidAnything(_ device: EnrolledDevice, after sequence: SequenceNumber, _ store: HubStore) throws -> Bool
+  {
     let later = try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)
       .filter { $0.number > sequence.rawValue }
     for bundle in later {
@@ -134,7 +137,8 @@ extension HubWorkspace {
     scope.compare = plan.device.understands.contains(.state) ? try store.questions(for: plan.device.id) : []
     var manifest = Manifest(
       bundle: platform.random.identifier(), dataset: store.dataset.name, version: store.dataset.version,
-      from: .init(id: store.identity.id, name: store.identity.name), to: .init(id: plan.device.id, name: plan.device.name),
+      from: .init(id: store.identity.id, name: store.identity.name),
+      to: .init(id: plan.device.id, name: plan.device.name),
       user: plan.user.name, created: UTCTime.text(milliseconds: now), stamp: newest, changes: draft.count(of: .changes),
       conflicts: draft.count(of: .conflicts),
       body: .scope(scope))
@@ -159,7 +163,8 @@ extension HubWorkspace {
     try store.markAsked(plan.device.id, by: plan.number)
     try store.markOwedSent(to: plan.device.id, by: plan.number)
     try ConflictTable.markTold(conflicts.map(\.id), by: plan.number.rawValue, in: store.database)
-    try Ledger.add(manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: store.database)
+    try Ledger.add(
+      manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: store.database)
     return sealed
   }
 

@@ -4,8 +4,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Makes bundles for many devices over one open database: opening it, and finding everything there in order, takes as long as what changed
-/// does for one device.
+/// Makes bundles for many devices over one open database: opening it, and finding everything there in order, takes as
+/// long as what changed does for one device.
 public final class HubEmitter {
   private let hub: HubWorkspace
   private let turns: Turns
@@ -16,18 +16,23 @@ public final class HubEmitter {
     turns = Turns(hub.platform.clock)
   }
 
-  /// Writes for one device what its user may see and it may not have yet, as a bundle in the outbox. Nothing new: nothing written.
+  /// Writes for one device what its user may see and it may not have yet, as a bundle in the outbox. Nothing new:
+  /// nothing written.
   /// - Parameters:
   ///   - full: send everything, whatever the device is known to have.
   ///   - encryption: a bundle that is there already is encrypted as it lies there.
-  ///   - attachedBytes: how much of attached files it carries at most; nil: what the dataset says. The others go with the next bundles.
+  ///   - attachedBytes: how much of attached files it carries at most; nil: what the dataset says. The others go with
+  ///     the next bundles.
   public func emit(
     to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
   ) throws -> EmitReport {
-    try withStore { try hub.emit(to: name, full: full, encryption: encryption, attachedBytes: attachedBytes, $0, turns) }
+    try withStore {
+      try hub.emit(to: name, full: full, encryption: encryption, attachedBytes: attachedBytes, $0, turns)
+    }
   }
 
-  /// Cuts a bundle that was made for a device into volumes, unless it fits as it is. Returns their paths; none: it fits.
+  /// Cuts a bundle that was made for a device into volumes, unless it fits as it is. Returns their paths; none: it
+  /// fits.
   /// - Parameters:
   ///   - size: of each volume's file, at most, in bytes.
   ///   - target: the folder to put them in; nil: the outbox.
@@ -35,8 +40,8 @@ public final class HubEmitter {
     try withStore { try hub.cut(report, size: size, into: target, $0) }
   }
 
-  /// The store of the device before. Where somebody changed tables or triggers meanwhile, or something went wrong, it is opened anew, and
-  /// looked through for damage.
+  /// The store of the device before. Where somebody changed tables or triggers meanwhile, or something went wrong, it
+  /// is opened anew, and looked through for damage.
   private func withStore<T>(_ body: (HubStore) throws -> T) throws -> T {
     let known = opened
     opened = nil

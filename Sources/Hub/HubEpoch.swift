@@ -19,8 +19,8 @@ public struct InPlaceReport: Sendable {
 
 /// Where one epoch ends and the next one begins.
 extension HubWorkspace {
-  /// Begins a new epoch on the files as they are: they were put back from a copy. Then all is as after a restore from a backup. Devices
-  /// deliver again what this hub lacks, and bring what it had sent them.
+  /// Begins a new epoch on the files as they are: they were put back from a copy. Then all is as after a restore from a
+  /// backup. Devices deliver again what this hub lacks, and bring what it had sent them.
   ///
   /// The database is kept as it was, beside the archive.
   public func restoreInPlace() throws -> InPlaceReport {

@@ -21,7 +21,8 @@ public struct HubImportReport: Sendable {
   public var folded: [RekeyedRow] = []
   /// Changes of tables that have left the dataset: each is kept as a conflict.
   public var departed = 0
-  /// Columns, as `table.column`, that the device gave values and that the dataset has no more: those values stay in the archived bundle alone.
+  /// Columns, as `table.column`, that the device gave values and that the dataset has no more: those values stay in the
+  /// archived bundle alone.
   public var leftOut: [Name] = []
   /// Milliseconds by which the device's clock ran ahead of the hub's; its stamps were set back to the hub's time.
   public let clamped: Int64
@@ -85,7 +86,8 @@ extension HubWorkspace {
     return try BundleParts(folder, platform: platform).join(waiting, body) { try take($0, store, of: report.manifest) }
   }
 
-  private func merge(_ bundle: borrowing VerifiedBundle, from path: String, _ store: HubStore) throws -> HubImportReport {
+  private func merge(_ bundle: borrowing VerifiedBundle, from path: String, _ store: HubStore) throws -> HubImportReport
+  {
     let manifest = bundle.manifest
     let changes = try self.changes(of: manifest)
     try refuseFork(manifest, changes, bundle.digest, store)
@@ -129,14 +131,17 @@ extension HubWorkspace {
     return report
   }
 
-  private func quarantining(_ path: String, _ store: HubStore, _ body: () throws -> HubImportReport) throws -> HubImportReport {
+  private func quarantining(_ path: String, _ store: HubStore, _ body: () throws -> HubImportReport) throws
+    -> HubImportReport
+  {
     try Quarantine.guarding {
       do { return try body() } catch let error as Refusal where error.keeping == .waiting {
         if ending == .keep { try keepWaiting(path, store) }
         throw error
       } catch BundleError.unknownKey where isRequest(path) {
         throw Refusal(
-          "wrong-kind", "This is a device's request to join.", hint: "Enrol it: satchel-hub device enrol FILE --user USER")
+          "wrong-kind", "This is a device's request to join.",
+          hint: "Enrol it: satchel-hub device enrol FILE --user USER")
       }
     } keep: {
       try quarantine(path, because: $0, store)

@@ -13,9 +13,11 @@ extension HubWorkspace {
   /// Every key with which this hub ever signed.
   func ownKeys() throws -> [PublicKey] { try [keys.ownKey()] + [keys.nextKey()].compactMap(\.self) + keys.former() }
 
-  /// Every key with which a bundle that comes here may be signed: the devices', and the hub's own, which are refused for what they are.
+  /// Every key with which a bundle that comes here may be signed: the devices', and the hub's own, which are refused
+  /// for what they are.
   func trustedKeys(_ store: HubStore) throws -> [PublicKey] {
-    try store.devices().flatMap { try [$0.key] + [$0.nextKey].compactMap(\.self) + store.formerKeys(of: $0.id) } + ownKeys()
+    try store.devices().flatMap { try [$0.key] + [$0.nextKey].compactMap(\.self) + store.formerKeys(of: $0.id) }
+      + ownKeys()
   }
 
   /// What must be right of the key that a device's bundle is signed with.
@@ -23,7 +25,8 @@ extension HubWorkspace {
     if signer == device.key || signer == device.nextKey { return }
     guard try store.formerKeys(of: device.id).contains(signer) else {
       throw Refusal(
-        "other-key", "It is signed with the key of another device than the one that it says it is from.", keeping: .quarantine)
+        "other-key", "It is signed with the key of another device than the one that it says it is from.",
+        keeping: .quarantine)
     }
     // What came before the new key may come once more.
     guard sequence <= device.merged else {
@@ -76,12 +79,13 @@ extension HubWorkspace {
     return try KeyReport(keys, unaware: unaware(store), revoked: store.revocations()?.keys ?? [])
   }
 
-  /// Makes a new key. Each device learns of it by the next bundle, which the present key signs; bundles for those that know it are signed with
-  /// the new one.
+  /// Makes a new key. Each device learns of it by the next bundle, which the present key signs; bundles for those that
+  /// know it are signed with the new one.
   public func rotateKeys() throws -> PublicKey {
     if let next = try keys.nextKey() {
       throw WorkspaceError(
-        "rotating", "A new key was made already, with the fingerprint \(next.fingerprint), and not every device knows it yet.",
+        "rotating",
+        "A new key was made already, with the fingerprint \(next.fingerprint), and not every device knows it yet.",
         hint: "`satchel-hub keys show` names those that do not.")
     }
     return try changing { store in
@@ -110,10 +114,12 @@ extension HubWorkspace {
     return try store.devices().allSatisfy { $0.proved < store.identity.firstEmission }
   }
 
-  /// Makes a new key in the place of one that is lost or in wrong hands, and begins a new epoch: what a thief has numbered is worth nothing
-  /// in it. No device can be told of the key by a signature: at each one a person compares its fingerprint.
+  /// Makes a new key in the place of one that is lost or in wrong hands, and begins a new epoch: what a thief has
+  /// numbered is worth nothing in it. No device can be told of the key by a signature: at each one a person compares
+  /// its fingerprint.
   ///
-  /// If a key was made like that before and no device is known to have met it yet, that key is returned and nothing changes.
+  /// If a key was made like that before and no device is known to have met it yet, that key is returned and nothing
+  /// changes.
   /// - Parameter again: make another one even then, because that one is lost too.
   public func replaceLostKeys(again: Bool = false) throws -> PublicKey {
     try changing { store in

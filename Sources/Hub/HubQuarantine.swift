@@ -8,7 +8,8 @@ extension HubWorkspace {
 
   /// Deletes refused files, with the words beside them. Returns which.
   ///
-  /// Throws a `WorkspaceError` if one of them is of a device whose copies wait for a decision: it may hold work that is nowhere else.
+  /// Throws a `WorkspaceError` if one of them is of a device whose copies wait for a decision: it may hold work that is
+  /// nowhere else.
   /// - Parameter names: nil: all of them.
   public func dropQuarantined(_ names: [String]?) throws -> [Quarantine.Refused] {
     try locked {

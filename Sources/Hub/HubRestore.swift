@@ -40,11 +40,11 @@ public struct HubRestore {
     self.passwords = passwords
   }
 
-  /// Makes the workspace `root`, which must not be there or be an empty folder, whole or not at all. The hub begins a new history: devices
-  /// get everything anew, once they have delivered again what the backup does not hold.
+  /// Makes the workspace `root`, which must not be there or be an empty folder, whole or not at all. The hub begins a
+  /// new history: devices get everything anew, once they have delivered again what the backup does not hold.
   ///
-  /// Nothing in the backup is believed before its signature is: by the keys in the folder that was named, or by a key whose fingerprint a
-  /// person compared.
+  /// Nothing in the backup is believed before its signature is: by the keys in the folder that was named, or by a key
+  /// whose fingerprint a person compared.
   public func restore(
     _ path: String, into root: String, keys source: KeysOfRestored, fingerprint: String?, ending: Ending = .keep
   ) throws -> RestoreReport {
@@ -64,7 +64,8 @@ public struct HubRestore {
     guard let kind = try platform.files.kind(root) else { return }
     guard kind == .directory, try platform.files.list(root).isEmpty else {
       throw WorkspaceError(
-        "exists", "There is something in \(root) already.", hint: "A hub is restored into a folder that is new or empty.")
+        "exists", "There is something in \(root) already.",
+        hint: "A hub is restored into a folder that is new or empty.")
     }
   }
 
@@ -72,7 +73,8 @@ public struct HubRestore {
 
   private func copyKeys(from source: String, to folder: WorkspaceFolder) throws {
     let files = platform.files
-    guard try files.kind(Paths.join(source, "own.key")) == .file, try files.kind(Paths.join(source, "own.pub")) == .file else {
+    guard try files.kind(Paths.join(source, "own.key")) == .file, try files.kind(Paths.join(source, "own.pub")) == .file
+    else {
       throw WorkspaceError(
         "no-key", "There are no keys of a hub in \(source): own.key and own.pub are missing.",
         hint: "Name the folder keys of the hub's workspace, or of a copy of it.")
@@ -82,7 +84,9 @@ public struct HubRestore {
       guard try files.kind(from) == .directory else { continue }
       try files.makeDirectory(folder.path(place), mode: 0o700)
       for name in try files.list(from) {
-        guard let file = BackedUpFile("\(place)/\(name)"), try files.kind(Paths.join(from, name)) == .file else { continue }
+        guard let file = BackedUpFile("\(place)/\(name)"), try files.kind(Paths.join(from, name)) == .file else {
+          continue
+        }
         try files.copy(Paths.join(from, name), to: folder.path(file.path), mode: file.mode)
       }
     }
@@ -129,7 +133,8 @@ public struct HubRestore {
     }
     let old = try WorkspaceConfiguration.load(folder, role: .hub, files: files)
     let configuration = WorkspaceConfiguration(
-      role: .hub, dataset: old.dataset, id: old.id, name: old.name, database: Paths.name(of: old.database), incarnation: nil)
+      role: .hub, dataset: old.dataset, id: old.id, name: old.name, database: Paths.name(of: old.database),
+      incarnation: nil)
     try files.copy(opened.database, to: configuration.databasePath(folder), mode: 0o644)
     try files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
     try checkKeys(keys, source, folder, bundle.signer)
@@ -137,8 +142,10 @@ public struct HubRestore {
     if case .new = source { _ = try hub.replaceLostKeys(again: true) }
     let epoch = try hub.beginEpochAfterLoss()
     return RestoreReport(
-      dataset: configuration.dataset, name: configuration.name, created: bundle.manifest.created, former: opened.backup.epoch,
-      epoch: epoch, cursor: cursor, devices: try hub.devices().map { ($0.name, $0.merged) }, fingerprint: try hub.fingerprint())
+      dataset: configuration.dataset, name: configuration.name, created: bundle.manifest.created,
+      former: opened.backup.epoch,
+      epoch: epoch, cursor: cursor, devices: try hub.devices().map { ($0.name, $0.merged) },
+      fingerprint: try hub.fingerprint())
   }
 
   /// By its time the new history's bundles are told from those that the lost hub made after the backup.
@@ -163,7 +170,8 @@ public struct HubRestore {
     }
     try keys.check()
     guard try ([keys.ownKey()] + keys.former()).contains(signer) || keys.nextKey() == signer else {
-      throw WorkspaceError("other-key", "The keys are not those of the hub that made this backup.", hint: "Name that hub's keys.")
+      throw WorkspaceError(
+        "other-key", "The keys are not those of the hub that made this backup.", hint: "Name that hub's keys.")
     }
   }
 }

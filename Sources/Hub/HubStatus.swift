@@ -79,13 +79,15 @@ extension HubWorkspace {
   public func status() throws -> HubStatus {
     let store = try examined()
     return HubStatus(
-      configuration: configuration, fingerprint: try fingerprint(), version: store.dataset.version, epoch: store.identity.epoch,
+      configuration: configuration, fingerprint: try fingerprint(), version: store.dataset.version,
+      epoch: store.identity.epoch,
       cursor: try store.cursor(),
       tables: try store.tables.map { ($0.name, try $0.count(in: store.database)) },
       users: try store.users().count,
       devices: try store.devices().map {
         HubStatus.Device(
-          device: $0, emitted: try store.emissions(of: $0.id).last?.number ?? .zero, missing: try store.missing(of: $0.name),
+          device: $0, emitted: try store.emissions(of: $0.id).last?.number ?? .zero,
+          missing: try store.missing(of: $0.name),
           proof: try store.proof(of: $0.id))
       },
       openConflicts: try ConflictTable.count(.open, in: store.database),
@@ -98,14 +100,16 @@ extension HubWorkspace {
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       attachments: try HubAttachments(store, self).status(),
       backedUp: try LastBackup(in: folder, platform.files)?.at,
-      unaware: try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(\.name),
+      unaware: try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(
+        \.name),
       damage: store.damage, triggerFault: try store.database.fatalTriggerFault(of: store.tables.map(\.name)),
       missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
   }
 
   private func recovering(_ store: HubStore) throws -> HubStatus.Recovering? {
     guard try store.isRecovering() else { return nil }
-    let silent = try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(\.name)
+    let silent = try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(
+      \.name)
     return .init(silent: silent, awaited: try store.awaitedEmissions())
   }
 

@@ -14,7 +14,8 @@ extension HubWorkspace {
     return try changing { store in
       guard try store.user(name) == nil else {
         throw WorkspaceError(
-          "exists", "There is a user \(name) already.", hint: "To change it: satchel-hub user set \(name) ATTRIBUTE=VALUE")
+          "exists", "There is a user \(name) already.",
+          hint: "To change it: satchel-hub user set \(name) ATTRIBUTE=VALUE")
       }
       let user = User(name: name, attributes: try Self.merge([], attributes, store.dataset))
       try store.save(user)
@@ -23,14 +24,16 @@ extension HubWorkspace {
   }
 
   /// Changes some attributes of a user; the others stay.
-  /// - Parameter expires: from when on nothing is made for the user, in milliseconds since 1970; nil: as it is; `.some(nil)`: never.
+  /// - Parameter expires: from when on nothing is made for the user, in milliseconds since 1970; nil: as it is;
+  ///   `.some(nil)`: never.
   public func setUser(
     _ name: String, attributes: [(name: String, value: String)], expires: Int64?? = nil
   ) throws -> User {
     try changing { store in
       guard let user = try store.user(name) else { throw Self.noUser(name) }
       let changed = User(
-        name: name, attributes: try Self.merge(user.attributes, attributes, store.dataset), expires: expires ?? user.expires)
+        name: name, attributes: try Self.merge(user.attributes, attributes, store.dataset),
+        expires: expires ?? user.expires)
       try store.save(changed)
       return changed
     }
@@ -46,7 +49,9 @@ extension HubWorkspace {
         guard row.count == header.count else {
           throw Self.badTable(number + 1, "it has \(row.count) fields, the header \(header.count)")
         }
-        guard !row[0].isEmpty, isUserName(row[0]) else { throw Self.badTable(number + 1, "\"\(row[0])\" is no user's name") }
+        guard !row[0].isEmpty, isUserName(row[0]) else {
+          throw Self.badTable(number + 1, "\"\(row[0])\" is no user's name")
+        }
         let known = try store.user(row[0])
         // What is left empty stays as it is.
         let typed = zip(header, row).dropFirst().filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
@@ -80,7 +85,8 @@ extension HubWorkspace {
   }
 
   public static func noUser(_ name: String) -> WorkspaceError {
-    WorkspaceError("no-user", "There is no user \(name).", hint: "`satchel-hub user list` shows them; `user add` makes one.")
+    WorkspaceError(
+      "no-user", "There is no user \(name).", hint: "`satchel-hub user list` shows them; `user add` makes one.")
   }
 
   /// Puts typed attributes over those that are there, in the order of the dataset.

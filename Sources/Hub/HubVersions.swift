@@ -13,7 +13,8 @@ public struct VersionReport: Sendable {
   public let change: DatasetChange
   /// What became of the columns of tables that stay, in words that follow the table's name.
   public let columns: [(table: Name, words: String)]
-  /// Rows that the migration wrote, beside what it did to columns, and those of tables that came: they travel as the hub's own changes.
+  /// Rows that the migration wrote, beside what it did to columns, and those of tables that came: they travel as the
+  /// hub's own changes.
   public let tally: RowTally
   /// Devices that are to hear of it.
   public let devices: [String]
@@ -37,8 +38,8 @@ public struct DatasetReport: Sendable {
 }
 
 extension HubWorkspace {
-  /// Brings the hub to the next version of its dataset: checks the definition as `create` does, runs the migration, and remakes capture and
-  /// the hub's own tables, all in one transaction.
+  /// Brings the hub to the next version of its dataset: checks the definition as `create` does, runs the migration, and
+  /// remakes capture and the hub's own tables, all in one transaction.
   ///
   /// Throws a `DatasetError` or a `VersionError` that points at what is wrong; nothing has changed then.
   /// - Parameter script: the SQL that changes the tables; nil: they stay as they are.
@@ -65,7 +66,8 @@ extension HubWorkspace {
         }
         return VersionReport(
           dataset: definition.name, version: definition.version, change: change,
-          columns: step.kept.compactMap { table in step.mappings[table.name]?.words.map { (table.name, $0) } }, tally: tally,
+          columns: step.kept.compactMap { table in step.mappings[table.name]?.words.map { (table.name, $0) } },
+          tally: tally,
           devices: try store.devices().filter { $0.state == .active }.map(\.name))
       }
     }
@@ -105,7 +107,8 @@ extension HubWorkspace {
       hint: "Make a table of another name and copy the rows into it.")
   }
 
-  /// Gives what the migration wrote into rows the pre-images by which the log takes it as the hub's own change. Returns the counts.
+  /// Gives what the migration wrote into rows the pre-images by which the log takes it as the hub's own change. Returns
+  /// the counts.
   private func saveWritten(by step: VersionStep, _ store: HubStore) throws -> RowTally {
     var tally = RowTally()
     for table in step.kept {

@@ -52,7 +52,8 @@ extension HubWorkspace {
 
   private func reason(for manifest: Manifest, _ store: HubStore) throws -> WaitingBundle.Reason {
     if manifest.version > store.dataset.version, manifest.kind == .changes { return .version(manifest.version) }
-    guard case .changes(let changes) = manifest.body, let device = try store.device(manifest.from.id), changes.base != nil,
+    guard case .changes(let changes) = manifest.body, let device = try store.device(manifest.from.id),
+      changes.base != nil,
       changes.sequence > device.merged, !changes.reaches(back: device.merged)
     else { return .due }
     return .earlier(than: device.merged)

@@ -30,11 +30,13 @@ public struct HubWorkspace: Sendable {
     let folder = WorkspaceFolder(root)
     let configuration = try WorkspaceConfiguration.load(folder, role: .hub, files: platform.files)
     return HubWorkspace(
-      folder: folder, configuration: configuration, keys: WorkspaceKeys(folder, platform: platform, passwords: passwords),
+      folder: folder, configuration: configuration,
+      keys: WorkspaceKeys(folder, platform: platform, passwords: passwords),
       platform: platform, ending: ending)
   }
 
-  /// Makes `root` the hub's workspace over an existing database, which stays where it is and gets capture and the hub's tables.
+  /// Makes `root` the hub's workspace over an existing database, which stays where it is and gets capture and the hub's
+  /// tables.
   ///
   /// Throws a `DatasetError` where definition and database do not fit, and leaves both as they were.
   public static func create(
@@ -50,14 +52,16 @@ public struct HubWorkspace: Sendable {
     try folder.checkVacant(files, ending)
     let definition = try DatasetDefinition(json: source)
     guard try files.kind(database) == .file else {
-      throw WorkspaceError("no-database", "There is no database \(database).", hint: "Name the SQLite file that your app writes.")
+      throw WorkspaceError(
+        "no-database", "There is no database \(database).", hint: "Name the SQLite file that your app writes.")
     }
     let here = try files.currentDirectory()
     let isInside =
       Paths.absolute(Paths.parent(of: database), currentDirectory: here) == Paths.absolute(root, currentDirectory: here)
     let configuration = WorkspaceConfiguration(
       role: .hub, dataset: definition.name, id: platform.random.identifier(), name: name,
-      database: isInside ? Paths.name(of: database) : Paths.absolute(database, currentDirectory: here), incarnation: nil)
+      database: isInside ? Paths.name(of: database) : Paths.absolute(database, currentDirectory: here), incarnation: nil
+    )
     let workspace = HubWorkspace(
       folder: folder, configuration: configuration, keys: WorkspaceKeys(folder, platform: platform), platform: platform,
       ending: ending)
@@ -71,8 +75,12 @@ public struct HubWorkspace: Sendable {
   }
 
   /// One whose making was cut off when all was done: its database knows of it.
-  private static func committed(_ folder: WorkspaceFolder, _ platform: Platform, _ ending: Ending) throws -> HubWorkspace? {
-    guard try folder.isUnfinished(platform.files), try platform.files.kind(folder.configuration) != nil else { return nil }
+  private static func committed(_ folder: WorkspaceFolder, _ platform: Platform, _ ending: Ending) throws
+    -> HubWorkspace?
+  {
+    guard try folder.isUnfinished(platform.files), try platform.files.kind(folder.configuration) != nil else {
+      return nil
+    }
     let known = try open(folder.root, platform: platform, ending: ending)
     guard try Database(path: known.databasePath, mode: .readWrite).hasTable("satchel_hub"),
       try known.examined().identity.id == known.configuration.id
@@ -80,15 +88,17 @@ public struct HubWorkspace: Sendable {
     return known
   }
 
-  /// Checks that the definition's rules can be asked of these tables, and that all rows can be kept in step. Throws a `DatasetError` with
-  /// the place of what is wrong.
-  static func check(_ tables: [TrackedTable], of definition: DatasetDefinition, in database: borrowing Database) throws {
+  /// Checks that the definition's rules can be asked of these tables, and that all rows can be kept in step. Throws a
+  /// `DatasetError` with the place of what is wrong.
+  static func check(_ tables: [TrackedTable], of definition: DatasetDefinition, in database: borrowing Database) throws
+  {
     try ScopeRules(dataset: definition, tables: tables).check(in: database)
     for table in tables {
       let count = try table.namelessRows(in: database)
       if count > 0 {
         throw DatasetError(
-          "tables.\(table.name)", "\(count) of its rows have NULL in their key, and so have no name that two databases share",
+          "tables.\(table.name)",
+          "\(count) of its rows have NULL in their key, and so have no name that two databases share",
           hint: "Give them keys, or delete them.")
       }
     }
@@ -98,7 +108,8 @@ public struct HubWorkspace: Sendable {
     let database = try Database(path: path, mode: .readWrite)
     try folder.begin(platform.files)
     try keys.generate(name: configuration.name)
-    let identity = HubStore.Identity(id: configuration.id, name: configuration.name, epoch: platform.random.identifier())
+    let identity = HubStore.Identity(
+      id: configuration.id, name: configuration.name, epoch: platform.random.identifier())
     try database.writeTransaction {
       try HubStore.install(
         in: database, identity: identity, definition: definition, tables: tables, at: platform.clock.milliseconds())
@@ -110,15 +121,16 @@ public struct HubWorkspace: Sendable {
     try folder.finish(platform.files)
   }
 
-  /// Opens the database. Throws where something was done to it by which changes may have gone by unseen: carried on like that, they
-  /// would be written over.
+  /// Opens the database. Throws where something was done to it by which changes may have gone by unseen: carried on
+  /// like that, they would be written over.
   func store() throws -> HubStore {
     let store = try examined()
     if let damage = store.damage.first { throw WorkspaceError.damaged(damage, tool: "satchel-hub") }
     return store
   }
 
-  /// Opens the database for work that keeps other writers waiting: what they wrote until now is taken into the log before that begins.
+  /// Opens the database for work that keeps other writers waiting: what they wrote until now is taken into the log
+  /// before that begins.
   func storeForLongWork() throws -> HubStore {
     let store = try store()
     if ending == .keep { try store.absorbAhead(user: Self.hubUser, clock: platform.clock) }
@@ -134,7 +146,8 @@ public struct HubWorkspace: Sendable {
     if try folder.isUnfinished(platform.files) {
       guard try Database(path: databasePath, mode: .readWrite).hasTable("satchel_hub") else {
         throw WorkspaceError(
-          "unfinished", "The making of this hub was cut off.", hint: "Make it again, with the same words: satchel-hub init")
+          "unfinished", "The making of this hub was cut off.",
+          hint: "Make it again, with the same words: satchel-hub init")
       }
       // Cut off when all was done but this.
       if ending == .keep { try folder.finish(platform.files) }

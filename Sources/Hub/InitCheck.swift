@@ -63,7 +63,8 @@ extension InitCheck {
     let database = try Database(path: path, mode: .readWrite)
     let tables = try TrackedTable.find(definition, in: database)
     let faults = try database.triggerFaults(of: tables.map(\.name)).filter { !$0.isFatal }
-    return faults.map { Finding("trigger", $0.message, hint: $0.hint) } + outwardReferences(tables) + countedKeys(tables)
+    return faults.map { Finding("trigger", $0.message, hint: $0.hint) } + outwardReferences(tables)
+      + countedKeys(tables)
   }
 
   /// References to tables that no device gets.

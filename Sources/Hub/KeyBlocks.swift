@@ -11,7 +11,8 @@ struct KeyBlocks {
 
   private var places: [Int] { store.tables.indices.filter { store.tables[$0].rules.keys == .blocks } }
 
-  /// Sees to it that what is written at the hub gets keys of the hub's own. The devices' rows that came may lie above its range.
+  /// Sees to it that what is written at the hub gets keys of the hub's own. The devices' rows that came may lie above
+  /// its range.
   func renewOwn() throws {
     for place in places {
       let table = store.tables[place]
@@ -26,8 +27,8 @@ struct KeyBlocks {
     }
   }
 
-  /// Sees to it that no key is given a second time that a hub may have given after the backup from which this one was restored: a range in
-  /// between stays that hub's, whose history is named.
+  /// Sees to it that no key is given a second time that a hub may have given after the backup from which this one was
+  /// restored: a range in between stays that hub's, whose history is named.
   func beginAnew(after lost: Epoch) throws {
     for (place, table) in store.tables.enumerated() where table.givesNewKeys {
       let (greatest, gap) = (try store.greatestKey(in: place), max(Self.lostKeys, 100 * table.rules.block))
@@ -44,7 +45,8 @@ struct KeyBlocks {
   /// How many keys a hub gives at most between two backups, with much room.
   private static let lostKeys: Int64 = 1_000_000
 
-  /// Gives the device of an emission new ranges where rows come to it that lie above its own, or where its own comes to its end.
+  /// Gives the device of an emission new ranges where rows come to it that lie above its own, or where its own comes to
+  /// its end.
   func renew(for plan: EmissionPlan) throws {
     for place in places {
       let newest = try BlockTable.newest(of: store.tables[place].name, for: plan.device.id, in: store.database)
@@ -64,7 +66,8 @@ struct KeyBlocks {
     return block
   }
 
-  /// Whether more than half of the range is known to be in use: the rest must do until the device hears of the hub again.
+  /// Whether more than half of the range is known to be in use: the rest must do until the device hears of the hub
+  /// again.
   private func isUsedUp(_ block: KeyBlock, _ place: Int) throws -> Bool {
     let key = RowNumbers.names(store.tables[place]).key[0]
     let numbers = RowNumbers.names(store.tables[place]).table

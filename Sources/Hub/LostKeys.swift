@@ -6,8 +6,8 @@ import SatchelWorkspace
 
 /// Keys that the hub gave in the time that it lost: its own bundles of that time say which.
 extension HubStore {
-  /// Takes over the keys that a device's rows got with one of its bundles, and the ranges that it was given. Rows that the device delivers
-  /// again then get those keys, and no new ones.
+  /// Takes over the keys that a device's rows got with one of its bundles, and the ranges that it was given. Rows that
+  /// the device delivers again then get those keys, and no new ones.
   func takeOverKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber, at now: Int64) throws {
     guard tables.contains(where: \.renamesRows) else { return }
     let device = bundle.manifest.to.id
@@ -17,18 +17,23 @@ extension HubStore {
       guard let place = place(of: line.table), let key = tables[place].singleKey(line.key) else { return }
       switch line.content {
       case .rekey(let to, let given) where given == number:
-        guard let new = tables[place].singleKey(to), try givenKey(for: key, in: place, of: device) == nil else { return }
+        guard let new = tables[place].singleKey(to), try givenKey(for: key, in: place, of: device) == nil else {
+          return
+        }
         if try rows[place].row(RowKey([new])) == nil {
           try insertRekeyed(key, to: new, in: place, of: device, told: number, at: now)
         } else if tables[place].folds {
           folded[KeyedRow(place: place, key: new)] = key
         }
       case .row(let fields):
-        guard let old = folded[KeyedRow(place: place, key: key)], try isSameThing(fields, key, in: place) else { return }
+        guard let old = folded[KeyedRow(place: place, key: key)], try isSameThing(fields, key, in: place) else {
+          return
+        }
         try insertRekeyed(old, to: key, in: place, of: device, told: number, at: now)
       case .block(let last, let given):
         guard case .integer(let first) = key, case .integer(let last)? = last.values.first else { return }
-        try BlockTable.takeOver(KeyBlock(table: line.table, first: first, last: last, number: given), of: device, in: database)
+        try BlockTable.takeOver(
+          KeyBlock(table: line.table, first: first, last: last, number: given), of: device, in: database)
       default: break
       }
     }
@@ -43,7 +48,8 @@ extension HubStore {
     }
   }
 
-  /// Under which other keys than here rows were known in the lost time: a device delivered such a row before the bundle came that says so.
+  /// Under which other keys than here rows were known in the lost time: a device delivered such a row before the bundle
+  /// came that says so.
   func otherKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber) throws -> [KeyMap.Entry] {
     var entries: [KeyMap.Entry] = []
     guard tables.contains(where: \.renamesRows) else { return [] }

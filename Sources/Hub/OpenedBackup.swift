@@ -25,8 +25,8 @@ struct OpenedBackup {
     names = try self.files.names()
   }
 
-  /// Checks that the database is sound and the one that the manifest tells of, and that no file would go where none belongs. Returns
-  /// its cursor.
+  /// Checks that the database is sound and the one that the manifest tells of, and that no file would go where none
+  /// belongs. Returns its cursor.
   func check() throws -> Cursor {
     if let strange = names.first(where: { BackedUpFile($0) == nil }) {
       throw BundleError.entry("files.sqlite", "holds what is no part of a workspace: \(strange)")

@@ -5,11 +5,11 @@ import SatchelValues
 import SatchelWorkspace
 
 extension HubStore {
-  /// A device's line in the columns that the hub's table has. A column that the device's table lacks gets its default. A column that went since
-  /// the device's version is passed over, and a column with a new name is called by it.
+  /// A device's line in the columns that the hub's table has. A column that the device's table lacks gets its default.
+  /// A column that went since the device's version is passed over, and a column with a new name is called by it.
   ///
-  /// Throws a `Refusal` where the line has a column that the hub's table lacks: nothing is wrong with the bundle, and it can be imported
-  /// when the hub has it.
+  /// Throws a `Refusal` where the line has a column that the hub's table lacks: nothing is wrong with the bundle, and
+  /// it can be imported when the hub has it.
   func fitted(_ sent: ChangeLine, in place: Int, _ speech: Speech) throws -> ChangeLine {
     let schema = rows[place].schema
     if speech.isPresent, fits(sent, schema) { return sent }

@@ -4,8 +4,8 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A bundle that this hub signed and that a device brings back: either it proves that the hub was set back, or it is of the time that the
-/// hub lost.
+/// A bundle that this hub signed and that a device brings back: either it proves that the hub was set back, or it is of
+/// the time that the hub lost.
 extension HubWorkspace {
   /// What must be right of a bundle of kind `scope`, before the rest of it is read.
   func checkOwnEmission(_ manifest: Manifest, _ scope: Manifest.Scope, signer: PublicKey, _ store: HubStore) throws {
@@ -39,7 +39,8 @@ extension HubWorkspace {
         } else {
           // The device need not bring it any more.
           try store.add(
-            LostEmission(device: device, link: link, file: nil), made: bundle.manifest.stamp, at: platform.clock.milliseconds())
+            LostEmission(device: device, link: link, file: nil), made: bundle.manifest.stamp,
+            at: platform.clock.milliseconds())
         }
       }
       return HubImportReport(bundle.manifest, .collected)
@@ -56,10 +57,11 @@ extension HubWorkspace {
     return try collect(bundle, link, from: path, isBelieved: isBelieved, store)
   }
 
-  /// - Parameter isBelieved: whether the key that signed it counts. Of a thief's emission nothing is kept; that it came is noted, so that its
-  ///   device stops to bring it.
+  /// - Parameter isBelieved: whether the key that signed it counts. Of a thief's emission nothing is kept; that it came
+  ///   is noted, so that its device stops to bring it.
   private func collect(
-    _ bundle: borrowing VerifiedBundle, _ link: Manifest.EmissionLink, from path: String, isBelieved: Bool, _ store: HubStore
+    _ bundle: borrowing VerifiedBundle, _ link: Manifest.EmissionLink, from path: String, isBelieved: Bool,
+    _ store: HubStore
   ) throws -> HubImportReport {
     var report = HubImportReport(bundle.manifest, .collected)
     if try store.isCollected(link.digest) { return report }

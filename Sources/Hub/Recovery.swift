@@ -22,11 +22,11 @@ public struct RecoveryReport: Sendable {
   public init() {}
 }
 
-/// What the lost time held comes back: a hub that was restored or set back gets its own signed emissions of that time from the devices'
-/// archives.
+/// What the lost time held comes back: a hub that was restored or set back gets its own signed emissions of that time
+/// from the devices' archives.
 ///
-/// They are merged when every device has delivered again. Before that, rows would come in whole, and the devices' own changes of them
-/// would count twice.
+/// They are merged when every device has delivered again. Before that, rows would come in whole, and the devices' own
+/// changes of them would count twice.
 extension HubWorkspace {
   /// Merges what was collected, whoever has not delivered yet. Throws a `WorkspaceError` if nothing is being collected.
   public func finishRecovery() throws -> RecoveryReport {
@@ -88,7 +88,8 @@ private final class Recovery {
       """)
   }
 
-  /// Learns under which other keys than here rows were known in the lost time. Changes that wait for such a row wait for it under its key here.
+  /// Learns under which other keys than here rows were known in the lost time. Changes that wait for such a row wait
+  /// for it under its key here.
   func learnKeys(of emissions: [LostEmission]) throws {
     for emission in emissions {
       guard let file = emission.file else { continue }
@@ -107,7 +108,8 @@ private final class Recovery {
   /// nil: the key that signed it was lost since it was collected, so nobody knows who made it.
   private func believedBundle(_ file: String) throws -> VerifiedBundle? {
     do {
-      return try hub.reader.read(hub.lostPath(file), trust: .keys(hub.believedOwnKeys(store)), staging: hub.folder.inbox)
+      return try hub.reader.read(
+        hub.lostPath(file), trust: .keys(hub.believedOwnKeys(store)), staging: hub.folder.inbox)
     } catch BundleError.unknownKey { return nil }
   }
 
@@ -115,7 +117,8 @@ private final class Recovery {
   func merge(_ emission: LostEmission) throws {
     guard let file = emission.file, let bundle = try believedBundle(file) else { return }
     known.expect(version: bundle.manifest.version, former)
-    let words = "Known only from bundle \(emission.link.number) for \(bundle.manifest.to.name), of the time that this hub lost."
+    let words =
+      "Known only from bundle \(emission.link.number) for \(bundle.manifest.to.name), of the time that this hub lost."
     if let path = bundle.path(of: .snapshot) { try mergeRows(of: Database.untrusted(path: path), words) }
     let scope = try visibility(for: emission.device)
     try bundle.eachChange { line in
@@ -164,7 +167,8 @@ private final class Recovery {
     var changes: [ColumnChange] = []
     var kept: [Int: Winner] = [:]
     let present = try knownValues(of: past, in: place)
-    for column in row.values.indices where hub[column] != row[column] && !store.rows[place].rules.countsDifferences(of: column) {
+    for column in row.values.indices
+    where hub[column] != row[column] && !store.rows[place].rules.countsDifferences(of: column) {
       if present.columns.contains(column) {
         if !present.values[column, default: []].contains(row[column]) { kept[column] = .hub }
       } else {
@@ -177,7 +181,8 @@ private final class Recovery {
     if !kept.isEmpty {
       let lost = kept.keys.sorted().map { ColumnChange(column: $0, was: hub[$0], value: row[$0]) }
       try note(
-        Disagreement(kind: .updateUpdate, state: .settled, winners: kept), .update(lost), key, at: stamp, hub, in: place, words)
+        Disagreement(kind: .updateUpdate, state: .settled, winners: kept), .update(lost), key, at: stamp, hub,
+        in: place, words)
     }
   }
 
@@ -220,8 +225,11 @@ private final class Recovery {
     return true
   }
 
-  /// The columns that were changed since this epoch began, and the values that these changes knew: they stand in the log.
-  private func knownValues(of past: RowNumbers.Entry?, in place: Int) throws -> (columns: Set<Int>, values: [Int: [Value]]) {
+  /// The columns that were changed since this epoch began, and the values that these changes knew: they stand in the
+  /// log.
+  private func knownValues(of past: RowNumbers.Entry?, in place: Int) throws -> (
+    columns: Set<Int>, values: [Int: [Value]]
+  ) {
     var columns: Set<Int> = []
     var values: [Int: [Value]] = [:]
     let schema = store.rows[place].schema
@@ -243,8 +251,8 @@ private final class Recovery {
       ["place": .integer(Int64(place)), "row": .integer(number)])
   }
 
-  /// A row that the device had no more. That it was deleted and that it left the user's sight look alike, so a person has to look: unless
-  /// a newer emission has it, it is out of that user's sight now, or somebody has written it since.
+  /// A row that the device had no more. That it was deleted and that it left the user's sight look alike, so a person
+  /// has to look: unless a newer emission has it, it is out of that user's sight now, or somebody has written it since.
   private func noteGone(_ key: RowKey, in place: Int, _ scope: ScopeStore?, _ words: String) throws {
     guard let row = try store.rows[place].row(key), let past = try store.past(of: key, in: place), let scope,
       try scope.maySee(key, in: place), past.cursor ?? .zero <= store.identity.epochCursor
@@ -262,7 +270,8 @@ private final class Recovery {
   }
 
   private func note(
-    _ disagreement: Disagreement, _ change: Change, _ key: RowKey, at stamp: Stamp, _ met: Row?, in place: Int, _ words: String
+    _ disagreement: Disagreement, _ change: Change, _ key: RowKey, at stamp: Stamp, _ met: Row?, in place: Int,
+    _ words: String
   ) throws {
     let record = ConflictRecord(
       disagreement, of: change, at: stamp, generation: .zero, key: key, in: store.rows[place].schema, met: met,

@@ -15,8 +15,8 @@ public struct RevertReport: Sendable {
 }
 
 extension HubWorkspace {
-  /// Takes back what a bundle changed: the inverse changes, newest first, as new changes of the hub's. Where somebody has changed the same
-  /// since, that stands, and what was before is an open conflict.
+  /// Takes back what a bundle changed: the inverse changes, newest first, as new changes of the hub's. Where somebody
+  /// has changed the same since, that stands, and what was before is an open conflict.
   /// - Parameter name: the bundle's id or its beginning, or `DEVICE/NUMBER`.
   public func revert(_ name: String) throws -> RevertReport {
     try applying { store in
@@ -40,7 +40,8 @@ extension HubWorkspace {
         }
       }
       return RevertReport(
-        bundle: bundle, rows: zip(store.tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }, conflicts: conflicts)
+        bundle: bundle, rows: zip(store.tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) },
+        conflicts: conflicts)
     }
   }
 }
@@ -72,12 +73,15 @@ private struct Revert {
     let result = merge(change, at: stamp, onto: current, others: others, by: .manual(rows.schema))
     // What nobody else has touched is taken back all the same.
     if let disagreement = result.disagreement { try note(disagreement, change, row, met: current) }
-    guard let made = Change(from: current, to: result.row) else { return result.disagreement == nil ? .nothing : .conflict }
+    guard let made = Change(from: current, to: result.row) else {
+      return result.disagreement == nil ? .nothing : .conflict
+    }
     if let obstacle = try obstacle(to: result.row, from: current, in: row.place) {
       try note(Disagreement(kind: .foreignKey, state: .open), change, row, met: current, because: obstacle)
       return .conflict
     }
-    do { try store.database.savepoint { try rows.write(result.row, over: current, key: row.key) } } catch let error as SQLiteError
+    do { try store.database.savepoint { try rows.write(result.row, over: current, key: row.key) } } catch let error
+      as SQLiteError
       where error.kind == .unique || error.kind == .constraint
     {
       let kind: ConflictKind = error.kind == .unique ? .unique : .constraint
@@ -129,7 +133,9 @@ private struct Revert {
         "The row of \($0.parent) to which it refers is not there."
       }
     }
-    return try hub.flatMap { try store.tableWithChildren(of: $0, in: place) }.map { "There are rows of \($0) that refer to it." }
+    return try hub.flatMap { try store.tableWithChildren(of: $0, in: place) }.map {
+      "There are rows of \($0) that refer to it."
+    }
   }
 
   private func note(
@@ -137,7 +143,8 @@ private struct Revert {
   ) throws {
     let record = ConflictRecord(
       disagreement, of: change, at: stamp, generation: .zero, key: row.key, in: store.rows[row.place].schema, met: met,
-      device: store.identity.id, user: HubWorkspace.hubUser, note: words ?? "It was to be taken back with the bundle \(bundle).")
+      device: store.identity.id, user: HubWorkspace.hubUser,
+      note: words ?? "It was to be taken back with the bundle \(bundle).")
     try ConflictTable.add(record, bundle: bundle, noted: now, told: 0, in: store.database)
   }
 }
@@ -184,7 +191,8 @@ extension HubStore {
     ) { BundleID($0.text(0)) }.compactMap(\.self)
     guard let bundle = found.first, !name.isEmpty else {
       throw WorkspaceError(
-        "no-bundle", "No bundle \"\(name)\" was imported here.", hint: "Write DEVICE/NUMBER, as satchel-hub log shows them.")
+        "no-bundle", "No bundle \"\(name)\" was imported here.",
+        hint: "Write DEVICE/NUMBER, as satchel-hub log shows them.")
     }
     guard found.count == 1 else {
       throw WorkspaceError("ambiguous", "More than one bundle's id begins with \"\(name)\".", hint: "Write more of it.")

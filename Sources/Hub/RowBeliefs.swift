@@ -1,10 +1,12 @@
 import SatchelBundle
 import SatchelValues
 
-/// What a device may have of a row before it takes a line: the row as it was at each emission on which the device may be.
+/// What a device may have of a row before it takes a line: the row as it was at each emission on which the device may
+/// be.
 ///
-/// A device that has something else was changed behind the back of capture, and keeps what it has as a conflict. The digests tell nothing
-/// that the device was not sent: of an emission that did not hold the row, it is told that the row is not there.
+/// A device that has something else was changed behind the back of capture, and keeps what it has as a conflict. The
+/// digests tell nothing that the device was not sent: of an emission that did not hold the row, it is told that the row
+/// is not there.
 final class RowBeliefs {
   private let store: HubStore
   private let plan: EmissionPlan
@@ -12,7 +14,8 @@ final class RowBeliefs {
   /// nil: the device does not understand them, or it may be on an emission of another version of the dataset.
   init?(_ store: HubStore, _ plan: EmissionPlan) {
     guard plan.device.understands.contains(.unseen), plan.emissions.allSatisfy({ $0.version == store.dataset.version }),
-      plan.emissions.allSatisfy({ $0.cursor >= store.identity.logFrom }), plan.emissions.count <= Manifest.Scope.mostFollowed
+      plan.emissions.allSatisfy({ $0.cursor >= store.identity.logFrom }),
+      plan.emissions.count <= Manifest.Scope.mostFollowed
     else { return nil }
     self.store = store
     self.plan = plan

@@ -68,7 +68,8 @@ extension HubStore {
   func key(typed text: String, in place: Int) throws -> RowKey {
     let count = tables[place].schema.key.count
     var candidates: [RowKey] = []
-    if text.hasPrefix("["), let key = try? RowKey(canonical: JSONValue.parse(Array(text.utf8), limits: JSONLimits()).compactBytes)
+    if text.hasPrefix("["),
+      let key = try? RowKey(canonical: JSONValue.parse(Array(text.utf8), limits: JSONLimits()).compactBytes)
     {
       candidates.append(key)
     }
@@ -99,8 +100,10 @@ extension HubStore {
       ) { row -> (RowHistory.Entry, Int64?) in
         (
           RowHistory.Entry(
-            cursor: cursor, at: row.integer(7), operation: Operation(rawValue: row.text(0)) ?? .update, set: try row.fields(1),
-            was: try row.fields(2), device: row.optionalText(3).map(name), user: row.text(4), stamp: Stamp(row.integer(5)),
+            cursor: cursor, at: row.integer(7), operation: Operation(rawValue: row.text(0)) ?? .update,
+            set: try row.fields(1),
+            was: try row.fields(2), device: row.optionalText(3).map(name), user: row.text(4),
+            stamp: Stamp(row.integer(5)),
             bundle: row.optionalText(6).flatMap { BundleID($0) }),
           row.optionalInteger(8)
         )

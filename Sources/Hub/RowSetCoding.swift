@@ -1,7 +1,7 @@
-/// The compact form in which a set is stored: blocks of 65,536 numbers, each as a bit map or, where few are in it, as the gaps between them in
-/// Golomb's code with a power of two (Rice): the gap's lower bits as they are, and behind a one for each 2^k that is above them. That is
-/// less than a byte for each number, as long as one in 60 is in the set. The idea of choosing a form a block is that of Roaring bitmaps (Chambi,
-/// Lemire, Kaser, Godin, 2016).
+/// The compact form in which a set is stored: blocks of 65,536 numbers, each as a bit map or, where few are in it, as
+/// the gaps between them in Golomb's code with a power of two (Rice): the gap's lower bits as they are, and behind a
+/// one for each 2^k that is above them. That is less than a byte for each number, as long as one in 60 is in the set.
+/// The idea of choosing a form a block is that of Roaring bitmaps (Chambi, Lemire, Kaser, Godin, 2016).
 extension RowSet {
   private static let blockWords = 1024
   private static let blockSize = blockWords << 6

@@ -31,7 +31,8 @@ extension HubWorkspace {
       guard let user = try store.user(name) else { throw Self.noUser(name) }
       let visible = try ScopeStore(store, user: user).visible()
       return ScopeSummary(
-        user: user, tables: try zip(store.tables, visible).map { ($0.name, $1.count, try $0.count(in: store.database)) })
+        user: user, tables: try zip(store.tables, visible).map { ($0.name, $1.count, try $0.count(in: store.database)) }
+      )
     }
   }
 

@@ -4,9 +4,11 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A hub whose files were put back from a copy, without `restore`: it lacks what came since, and would give numbers again.
+/// A hub whose files were put back from a copy, without `restore`: it lacks what came since, and would give numbers
+/// again.
 ///
-/// Its own signature proves it. From then on it neither imports nor emits, until an operator begins a new epoch on the files as they are.
+/// Its own signature proves it. From then on it neither imports nor emits, until an operator begins a new epoch on the
+/// files as they are.
 extension HubWorkspace {
   /// The hub's keys whose signatures still count: a key that was lost may be in wrong hands.
   func believedOwnKeys(_ store: HubStore) throws -> [PublicKey] {

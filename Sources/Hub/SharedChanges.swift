@@ -6,11 +6,12 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Changes that a device has in common with a copy of itself: what was pending when a device's folder was copied comes from both, and counts
-/// once.
+/// Changes that a device has in common with a copy of itself: what was pending when a device's folder was copied comes
+/// from both, and counts once.
 ///
 /// The first write tells that two changes have one beginning. What was
-/// written after that beginning may still be a part of what both have; where that cannot be known, and values add up, a person decides.
+/// written after that beginning may still be a part of what both have; where that cannot be known, and values add up, a
+/// person decides.
 final class SharedChanges {
   private let store: HubStore
   private let overlaps: [Overlap]
@@ -41,7 +42,8 @@ final class SharedChanges {
     let step: Step
     /// The key of its row in that history.
     let key: RowKey
-    /// Whether the device had the hub's rows with this change when it made its bundle. It has then replayed its own changes on them.
+    /// Whether the device had the hub's rows with this change when it made its bundle. It has then replayed its own
+    /// changes on them.
     let isReplayed: Bool
 
     var write: SharedWrite { SharedWrite(history: history, stamp: step.stamp) }
@@ -77,7 +79,8 @@ final class SharedChanges {
 
   /// nil: no other history has delivered anything that this bundle may have too.
   init?(
-    _ workspace: HubWorkspace, _ store: HubStore, _ device: EnrolledDevice, _ changes: Manifest.Changes, _ digest: Digest,
+    _ workspace: HubWorkspace, _ store: HubStore, _ device: EnrolledDevice, _ changes: Manifest.Changes,
+    _ digest: Digest,
     base: Cursor?
   ) throws {
     self.store = store
@@ -98,7 +101,8 @@ final class SharedChanges {
     let archive = HubArchive(workspace.folder, workspace.platform.files)
     let bundles = try archive.bundles(of: other.name, dataset: store.dataset.name).sorted { $0.number < $1.number }
     for (number, path) in bundles where number > overlap.generations.lowerBound {
-      let bundle = try workspace.reader.read(path, trust: .keys(workspace.trustedKeys(store)), staging: workspace.folder.inbox)
+      let bundle = try workspace.reader.read(
+        path, trust: .keys(workspace.trustedKeys(store)), staging: workspace.folder.inbox)
       guard case .changes(let changes) = bundle.manifest.body,
         try store.digest(of: changes.sequence, in: other.id) == bundle.digest
       else { continue }
@@ -114,7 +118,8 @@ final class SharedChanges {
         let step = names.original(sent, in: place)
         let reference = Place(place: place, key: step.key, generation: generation)
         guard known[reference]?.last?.history != other.id else { return }
-        known[reference, default: []].append(Known(history: other.id, step: step, key: sent.key, isReplayed: isReplayed))
+        known[reference, default: []].append(
+          Known(history: other.id, step: step, key: sent.key, isReplayed: isReplayed))
       }
       let base = changes.base ?? changes.chain.first?.sequence ?? .zero
       covered.formUnion(overlap.generations.clamped(to: base.rawValue..<max(base, changes.sequence).rawValue))
@@ -151,7 +156,9 @@ final class SharedChanges {
   private func rest(ofOriginal sent: Step, in place: Int) -> Rest {
     guard overlaps.contains(where: { $0.generations.contains(sent.generation.rawValue) }) else { return .all }
     let others = others(of: sent, in: place)
-    if others.isEmpty { return covered.contains(sent.generation.rawValue) || !addsUp(sent, in: place) ? .all : .unclear }
+    if others.isEmpty {
+      return covered.contains(sent.generation.rawValue) || !addsUp(sent, in: place) ? .all : .unclear
+    }
     // Of several copies, one may have more in common with this change than the others.
     let rests = others.map { rest(ofOriginal: sent, after: $0, others, in: place) }
     return rests.max { $0.rank < $1.rank } ?? .all
@@ -193,7 +200,8 @@ final class SharedChanges {
   func key(ofBorn sent: Step, in place: Int) throws -> Value? {
     let born = names.original(sent, in: place)
     for other in others(of: born, in: place) {
-      guard case .insert = other.step.change, let key = store.tables[place].singleKey(other.key), !isOther(born, in: place)
+      guard case .insert = other.step.change, let key = store.tables[place].singleKey(other.key),
+        !isOther(born, in: place)
       else { continue }
       return try store.latestKey(of: key, in: place, of: other.history) ?? key
     }

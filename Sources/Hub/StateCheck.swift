@@ -4,11 +4,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Compares what a device says of its rows with what it must have: the rows that it held at the emission on which it stands, as they were
-/// then.
+/// Compares what a device says of its rows with what it must have: the rows that it held at the emission on which it
+/// stands, as they were then.
 ///
-/// These are the present rows, turned back by what the log tells of them since that emission. By the rules of emission and echo they are
-/// also what the device made of its own acknowledged changes: what was not taken as it was sent, is sent back with the acknowledgement.
+/// These are the present rows, turned back by what the log tells of them since that emission. By the rules of emission
+/// and echo they are also what the device made of its own acknowledged changes: what was not taken as it was sent, is
+/// sent back with the acknowledgement.
 struct StateCheck {
   let store: HubStore
   let device: EnrolledDevice
@@ -36,7 +37,8 @@ struct StateCheck {
       return Outcome(result: .unknown("the hub does not know any more what the device has"))
     }
     guard changes.base == emission.acknowledged else {
-      return Outcome(result: .unknown("the device has changes acknowledged that its last bundle from here did not tell of"))
+      return Outcome(
+        result: .unknown("the device has changes acknowledged that its last bundle from here did not tell of"))
     }
     guard emission.cursor >= store.identity.logFrom else {
       return Outcome(result: .unknown("the changes since then are forgotten"))
@@ -67,7 +69,9 @@ struct StateCheck {
       guard theirs.columns.allSatisfy({ schema.position(of: $0) != nil }) else {
         return Outcome(result: .unknown("\(theirs.name) has other columns on the device"))
       }
-      let answer = entry.answers.first { answer in asked.contains(answer.question) && answer.question.table == theirs.name }
+      let answer = entry.answers.first { answer in
+        asked.contains(answer.question) && answer.question.table == theirs.name
+      }
       var ours = StateTally(schema, columns: Set(theirs.columns), asked: answer?.question.sums ?? [])
       try store.numbers[place].each(of: held[place], in: store.database) { member in
         let isChanged = changed[place].contains(member.number)
@@ -83,7 +87,8 @@ struct StateCheck {
       outcome.compared.append(answer.question)
       outcome.rows += Self.differences(known, answer, in: theirs.name)
     }
-    return differences.isEmpty ? outcome : Outcome(result: .differs(differences), rows: outcome.rows, compared: outcome.compared)
+    return differences.isEmpty
+      ? outcome : Outcome(result: .differs(differences), rows: outcome.rows, compared: outcome.compared)
   }
 
   private static func differences(

@@ -15,14 +15,16 @@ public struct StateComparison: Sendable {
 }
 
 extension HubWorkspace {
-  /// Names the rows that a device has otherwise than the hub believes. Where they are not known yet, the device's next bundle from here
-  /// asks for them.
+  /// Names the rows that a device has otherwise than the hub believes. Where they are not known yet, the device's next
+  /// bundle from here asks for them.
   /// - Parameter name: the device's name.
   public func compare(_ name: String) throws -> StateComparison {
     try changing { store in
       guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
       let rows = try store.differentRows(of: device.id)
-      guard let proof = try store.proof(of: device.id) else { return StateComparison(device: name, proof: nil, rows: []) }
+      guard let proof = try store.proof(of: device.id) else {
+        return StateComparison(device: name, proof: nil, rows: [])
+      }
       if proof.result == .differs, rows.isEmpty, !proof.isAsking {
         try store.ask(device.id, proof.differences.filter { !$0.sums.isEmpty }.map { .init($0.table, sums: $0.sums) })
       }
@@ -30,7 +32,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Marks the rows that differ to be sent again. A device keeps what it has as a conflict before it takes the hub's row.
+  /// Marks the rows that differ to be sent again. A device keeps what it has as a conflict before it takes the hub's
+  /// row.
   ///
   /// Throws a `WorkspaceError` where the rows are not known.
   /// - Parameter name: the device's name.

@@ -2,8 +2,8 @@ import SatchelDataset
 import SatchelMerge
 import SatchelValues
 
-/// Changes of an epoch before this one. Devices deliver them again to a hub that was set back, in any order: one may come before another
-/// that it knew.
+/// Changes of an epoch before this one. Devices deliver them again to a hub that was set back, in any order: one may
+/// come before another that it knew.
 extension StepMerger {
   /// Whether a change is of a row that this hub does not have yet: another device made it, and will deliver it again.
   func awaitsRow(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?) -> Bool {
@@ -21,14 +21,15 @@ extension StepMerger {
     try log(step.change, step, with: past, in: place)
   }
 
-  /// The step without elements of sets that a newer change took out. That change came before this one, so that there was nothing to take
-  /// out.
+  /// The step without elements of sets that a newer change took out. That change came before this one, so that there
+  /// was nothing to take out.
   func withoutRemovedElements(_ step: Step, with past: RowNumbers.Entry?, in place: Int) throws -> Step {
     guard base.isFormerEpoch, let past, case .update(var changes) = step.change else { return step }
     let stamp = min(step.stamp, latest)
     for (number, change) in changes.enumerated() where isSet(change.column, in: place) {
       let removed = try store.removedElements(of: past.number, change.column, in: place, after: stamp)
-      guard !removed.isEmpty, let value = ElementSet(change.value)?.removing(removed, butNot: ElementSet(change.was)) else {
+      guard !removed.isEmpty, let value = ElementSet(change.value)?.removing(removed, butNot: ElementSet(change.was))
+      else {
         continue
       }
       changes[number] = ColumnChange(column: change.column, was: change.was, value: value)
@@ -44,7 +45,9 @@ extension StepMerger {
   func rememberRemovals(_ step: Step, onto hub: Row, with past: RowNumbers.Entry?, in place: Int) throws {
     guard base.isFormerEpoch, case .update(let changes) = step.change else { return }
     for change in changes where isSet(change.column, in: place) {
-      guard let was = ElementSet(change.was), let now = ElementSet(change.value), let here = ElementSet(hub[change.column]) else {
+      guard let was = ElementSet(change.was), let now = ElementSet(change.value),
+        let here = ElementSet(hub[change.column])
+      else {
         continue
       }
       let removed = was.elements.filter { !now.elements.contains($0) && !here.elements.contains($0) }

@@ -15,8 +15,8 @@ extension StepMerger {
     return rivals.count == 1 ? try rows.row(rivals[0]) : nil
   }
 
-  /// What is to be remembered of a row that a device made just as it is here: no value changes, but its natural key is that device's word too, and
-  /// whoever deletes the row has not heard of that.
+  /// What is to be remembered of a row that a device made just as it is here: no value changes, but its natural key is
+  /// that device's word too, and whoever deletes the row has not heard of that.
   func madeTwice(_ step: Step, as row: Row, in place: Int) -> Change? {
     guard case .insert = step.change, store.tables[place].folds else { return nil }
     let natural = store.tables[place].naturalColumns.subtracting(store.tables[place].schema.key)
@@ -31,19 +31,23 @@ extension StepMerger {
     return decide(store.tables[place].rules.conflict, device: min(step.stamp, latest), hub: past?.stamp ?? .zero)
   }
 
-  /// Takes a change whose natural key another row has, where the policy gives it to the device: the other row goes, and is kept in the
-  /// record. Returns false, and has done nothing, where the policy or the rules do not allow that: then somebody decides.
+  /// Takes a change whose natural key another row has, where the policy gives it to the device: the other row goes, and
+  /// is kept in the record. Returns false, and has done nothing, where the policy or the rules do not allow that: then
+  /// somebody decides.
   func prevail(_ pending: Pending, in place: Int) throws -> Bool {
     let step = pending.step
     let rows = store.rows[place]
     let rules = store.tables[place].rules
-    guard !pending.decided, !device.isReadOnly, rules.delete == .hard, let rival = try rival(of: pending, in: place) else {
+    guard !pending.decided, !device.isReadOnly, rules.delete == .hard, let rival = try rival(of: pending, in: place)
+    else {
       return false
     }
     let rivalKey = rows.schema.key(of: rival)
     // What else the device says of the other row is to be heard first.
     if waiting[RowReference(place: place, key: rivalKey)] != nil { return false }
-    if try ConflictTable.isHeld(rivalKey, of: store.tables[place].name, device: device.id, in: store.database) { return false }
+    if try ConflictTable.isHeld(rivalKey, of: store.tables[place].name, device: device.id, in: store.database) {
+      return false
+    }
     let rivalPast = try store.past(of: rivalKey, in: place)
     let verdict = try verdict(on: step, against: rival, in: place)
     guard verdict.winner == .device, try scope.maySee(rivalKey, in: place), try scope.mayWrite(rivalKey, in: place),
@@ -60,7 +64,8 @@ extension StepMerger {
         try rows.write(nil, over: rival, key: rivalKey)
         try write(change, to: result.row, over: hub, key: step.key, in: place)
       }
-    } catch is NotAllowed { return false } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint
+    } catch is NotAllowed { return false } catch let error as SQLiteError
+      where error.kind == .unique || error.kind == .constraint
     {
       return false
     }

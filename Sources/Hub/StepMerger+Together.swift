@@ -13,8 +13,9 @@ extension StepMerger {
     let steps: [(step: Step, change: Change)]
   }
 
-  /// Rows that trade a UNIQUE value, or a parent that goes with its key's new name beside it, cannot go singly. All leave, then all
-  /// enter, and what they refer to is looked at when all are there. Nothing is taken where anything is left to decide.
+  /// Rows that trade a UNIQUE value, or a parent that goes with its key's new name beside it, cannot go singly. All
+  /// leave, then all enter, and what they refer to is looked at when all are there. Nothing is taken where anything is
+  /// left to decide.
   /// - Returns: whether they were taken.
   func takeTogether(_ rows: [RowReference]) throws -> Bool {
     var moves: [Move] = []

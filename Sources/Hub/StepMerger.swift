@@ -9,7 +9,8 @@ import SatchelWorkspace
 /// Merges the steps of one bundle into the hub's rows, inside the caller's transaction.
 ///
 /// Steps are taken one after the other. A row that cannot be written yet waits until all others are in, and is tried
-/// again as long as that helps. Rows that wait for one another are then tried together. Steps that remain become conflicts.
+/// again as long as that helps. Rows that wait for one another are then tried together. Steps that remain become
+/// conflicts.
 final class StepMerger {
   let store: HubStore
   let scope: ScopeStore
@@ -22,7 +23,8 @@ final class StepMerger {
   private let now: Int64
   /// Of the device's changes, but for their stamps.
   private let origin: Origin
-  /// No change is later than the hub's own time, or than what the hub has sent: a clock that runs ahead must not win by it.
+  /// No change is later than the hub's own time, or than what the hub has sent: a clock that runs ahead must not win by
+  /// it.
   let latest: Stamp
   /// Steps that wait, by their row, each row's in their order; and the rows in the order in which they came to wait.
   var waiting: [RowReference: [Pending]] = [:]
@@ -180,7 +182,8 @@ final class StepMerger {
     return nil
   }
 
-  /// Keeps a change of a row that the user neither sees nor may change. One that the device had, left its sight as if it had been deleted.
+  /// Keeps a change of a row that the user neither sees nor may change. One that the device had, left its sight as if
+  /// it had been deleted.
   private func noteHidden(_ step: Step, met hub: Row?, in place: Int) throws -> Obstacle? {
     if case .insert = step.change { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
     // Not even by its stamp is anything told of the row.
@@ -221,7 +224,8 @@ final class StepMerger {
     guard case .update(let changes) = step.change else { return }
     let winners = Dictionary(uniqueKeysWithValues: changes.map { ($0.column, Winner.hub) })
     try note(
-      Disagreement(kind: .updateUpdate, state: .open, winners: winners), step, met: store.rows[place].row(step.key), in: place,
+      Disagreement(kind: .updateUpdate, state: .open, winners: winners), step, met: store.rows[place].row(step.key),
+      in: place,
       note: "A copy of the device has delivered a part of this, and it cannot be known which.")
   }
 
@@ -265,7 +269,9 @@ final class StepMerger {
   }
 
   func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {
-    try store.brokenReference(of: row, from: hub, in: place, besides: &parents).map { Obstacle(kind: .foreignKey, words: $0) }
+    try store.brokenReference(of: row, from: hub, in: place, besides: &parents).map {
+      Obstacle(kind: .foreignKey, words: $0)
+    }
   }
 
   // MARK: conflicts
@@ -291,7 +297,8 @@ final class StepMerger {
   ) throws {
     // Its id comes from the stamp as the device gave it, as it does on the device.
     var record = ConflictRecord(
-      disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key, in: store.rows[place].schema,
+      disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key,
+      in: store.rows[place].schema,
       met: met, device: device.id, user: device.user, note: note)
     record.stamp = min(step.stamp, latest)
     if record.state == .held { holdsAny = true }
@@ -311,7 +318,8 @@ final class StepMerger {
     if !isAllDevice { try store.owe(step.key, in: place, to: device.id) }
   }
 
-  /// The device found this disagreement too, when it heard of the hub: where it took another end there, the hub's word counts.
+  /// The device found this disagreement too, when it heard of the hub: where it took another end there, the hub's word
+  /// counts.
   private func correct(_ known: ConflictRecord, by record: ConflictRecord, isHidden: Bool) throws {
     if known.state == .resolved { return }
     if known.kind == record.kind, known.state == record.state, known.winners == record.winners,
@@ -328,7 +336,8 @@ final class StepMerger {
 extension Step {
   /// Whether the device must be sent the row although nothing disagrees.
   ///
-  /// One that it deleted is only marked here. One that it made like the hub's, it has from now on, whether its user may see that or not.
+  /// One that it deleted is only marked here. One that it made like the hub's, it has from now on, whether its user may
+  /// see that or not.
   fileprivate func isShownByHub(_ row: Row?, over hub: Row?) -> Bool {
     switch change {
     case .delete: row != nil

@@ -1,5 +1,5 @@
-/// Base64 with the standard alphabet and padding (RFC 4648, section 4). Each sequence of bytes has one text, and only that
-/// text is decoded: no line breaks, no missing padding, no stray bits below the last byte.
+/// Base64 with the standard alphabet and padding (RFC 4648, section 4). Each sequence of bytes has one text, and only
+/// that text is decoded: no line breaks, no missing padding, no stray bits below the last byte.
 public enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let invalid: UInt8 = 0xff
@@ -51,7 +51,9 @@ public enum Base64 {
     bytes.reserveCapacity(text.count / 4 * 3)
     var i = 0
     while i + 4 <= letters {
-      let (a, b, c, d) = (values[Int(text[i])], values[Int(text[i + 1])], values[Int(text[i + 2])], values[Int(text[i + 3])])
+      let (a, b, c, d) = (
+        values[Int(text[i])], values[Int(text[i + 1])], values[Int(text[i + 2])], values[Int(text[i + 3])]
+      )
       guard a | b | c | d != invalid else { return nil }
       bytes.append(a << 2 | b >> 4)
       bytes.append(b << 4 | c >> 2)

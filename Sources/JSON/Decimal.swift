@@ -1,9 +1,9 @@
 extension Double {
   /// `digits` / 10^`places`, rounded once, to nearest, ties to even; nil beyond 19 places.
   ///
-  /// The standard library's conversion from text costs more than all the rest of a row, and coordinates, weights and prices are
-  /// decimals of at most 19 digits, for which one division of integers is exact enough: its quotient has 62 bits or more, of
-  /// which a double keeps 53, and whether something remained goes into the lowest of them.
+  /// The standard library's conversion from text costs more than all the rest of a row, and coordinates, weights and
+  /// prices are decimals of at most 19 digits, for which one division of integers is exact enough: its quotient has 62
+  /// bits or more, of which a double keeps 53, and whether something remained goes into the lowest of them.
   init?(_ digits: UInt64, places: Int) {
     guard places < Self.powersOfTen.count else { return nil }
     guard digits > 0 else {

@@ -1,6 +1,7 @@
 /// What a text may ask of its reader. A text beyond a limit is refused with a `JSONError`.
 public struct JSONLimits: Hashable, Sendable {
-  /// How many arrays and objects may be open at once; at most 1,024, because `JSONValue` is parsed and freed by recursion.
+  /// How many arrays and objects may be open at once; at most 1,024, because `JSONValue` is parsed and freed by
+  /// recursion.
   public let maxDepth: Int
   /// The bytes of one string or key, as written between its quotes.
   public let maxStringBytes: Int

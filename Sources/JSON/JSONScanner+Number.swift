@@ -9,8 +9,8 @@ public enum JSONNumber: Hashable, Sendable {
 extension JSONScanner {
   /// The next number, rounded to the nearest `Double` where it is no integer.
   ///
-  /// An integer that does not fit `Int64` and a real that would round to an infinity are refused, never bent. `-0` is the
-  /// integer 0; `-0.0` is the real that it looks like.
+  /// An integer that does not fit `Int64` and a real that would round to an infinity are refused, never bent. `-0` is
+  /// the integer 0; `-0.0` is the real that it looks like.
   public mutating func readNumber() throws(JSONError) -> JSONNumber {
     skipSpace()
     let bytes = bytes
@@ -60,7 +60,9 @@ extension JSONScanner {
       guard !overflows, magnitude <= limit else { throw JSONError(offset: start, reason: "number out of range") }
       return .integer(isNegative ? Int64(truncatingIfNeeded: 0 &- magnitude) : Int64(magnitude))
     }
-    if !hasExponent, !overflows, let real = Double(magnitude, places: places) { return .real(isNegative ? -real : real) }
+    if !hasExponent, !overflows, let real = Double(magnitude, places: places) {
+      return .real(isNegative ? -real : real)
+    }
     guard let real = Double(String(decoding: bytes[start..<i], as: UTF8.self)), real.isFinite else {
       throw JSONError(offset: start, reason: "number out of range")
     }

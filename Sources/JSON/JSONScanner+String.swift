@@ -17,7 +17,9 @@ extension JSONScanner {
       guard i < bytes.count else { break }
       let byte = bytes[i]
       if byte == UInt8(ascii: "\"") {
-        guard i - start <= limits.maxStringBytes else { throw error("a string longer than \(limits.maxStringBytes) bytes") }
+        guard i - start <= limits.maxStringBytes else {
+          throw error("a string longer than \(limits.maxStringBytes) bytes")
+        }
         index = i + 1
         return (start..<i, hasEscapes)
       } else if byte == UInt8(ascii: "\\") {
@@ -37,10 +39,14 @@ extension JSONScanner {
   private func endOfEscape(at i: Int) throws(JSONError) -> Int {
     guard i + 1 < bytes.count else { throw JSONError(offset: i, reason: "the text ends inside a string") }
     if bytes[i + 1] != UInt8(ascii: "u") {
-      guard simpleEscape(bytes[i + 1]) != nil else { throw JSONError(offset: i, reason: "an escape that JSON does not have") }
+      guard simpleEscape(bytes[i + 1]) != nil else {
+        throw JSONError(offset: i, reason: "an escape that JSON does not have")
+      }
       return i + 2
     }
-    guard let unit = codeUnit(at: i) else { throw JSONError(offset: i, reason: "expected four hexadecimal digits after \\u") }
+    guard let unit = codeUnit(at: i) else {
+      throw JSONError(offset: i, reason: "expected four hexadecimal digits after \\u")
+    }
     guard unit & 0xf800 == 0xd800 else { return i + 6 }
     guard unit < 0xdc00, let low = codeUnit(at: i + 6), low & 0xfc00 == 0xdc00 else {
       throw JSONError(offset: i, reason: "half of a surrogate pair")

@@ -5,8 +5,9 @@ public enum JSONKind: Hashable, Sendable {
 
 /// Reads one JSON text from bytes, token by token, exactly as RFC 8259 writes it.
 ///
-/// No byte order mark, no trailing comma, no comment, no ill-formed UTF-8, no lone surrogate. Its caller decides what to do
-/// about a key that comes twice. The caller asks for what it expects, and a text that holds something else is refused:
+/// No byte order mark, no trailing comma, no comment, no ill-formed UTF-8, no lone surrogate. Its caller decides what
+/// to do about a key that comes twice. The caller asks for what it expects, and a text that holds something else is
+/// refused:
 ///
 ///     var scanner = JSONScanner(bytes)
 ///     try scanner.beginArray()
@@ -20,7 +21,8 @@ public struct JSONScanner: Sendable {
   var index = 0
   private var depth = 0
   private var members = 0
-  /// Whether the last token opened an array or object: only then may its end or its first member follow without a comma.
+  /// Whether the last token opened an array or object: only then may its end or its first member follow without a
+  /// comma.
   private var justOpened = false
 
   public init(_ bytes: [UInt8], limits: JSONLimits = .init()) {
@@ -51,7 +53,8 @@ public struct JSONScanner: Sendable {
     try open(UInt8(ascii: "{"), else: "expected an object")
   }
 
-  /// The key of the object's next member, whose value must be read next; nil after the last one, and the object is left.
+  /// The key of the object's next member, whose value must be read next; nil after the last one, and the object is
+  /// left.
   public mutating func nextKey() throws(JSONError) -> [UInt8]? {
     guard try advanceToMember() else { return nil }
     let key = try readString()

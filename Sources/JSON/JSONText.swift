@@ -1,13 +1,16 @@
 /// The loop over bytes that takes most of the time, apart from the rest so that the compiler makes tight code of it.
 enum JSONText {
-  /// The first byte from `start` on that does not stand for itself in a string: a quote, a backslash, a control character, or
-  /// anything that is not ASCII.
+  /// The first byte from `start` on that does not stand for itself in a string: a quote, a backslash, a control
+  /// character, or anything that is not ASCII.
   static func endOfPlain(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var i = start
     // Eight bytes a turn: most strings are made of runs that need no second look.
-    // The load checks its bounds. It counts as unsafe for types with padding or with patterns of bits that they lack: not ours.
+    // The load checks its bounds. It counts as unsafe for types with padding or with patterns of bits that they lack:
+    // not ours.
     let raw = unsafe bytes.bytes
-    while i <= raw.byteCount &- 8, isPlain(unsafe raw.unsafeLoadUnaligned(fromByteOffset: i, as: UInt64.self)) { i &+= 8 }
+    while i <= raw.byteCount &- 8, isPlain(unsafe raw.unsafeLoadUnaligned(fromByteOffset: i, as: UInt64.self)) {
+      i &+= 8
+    }
     while i < bytes.count {
       let byte = bytes[i]
       if byte &- 0x20 >= 0x60 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
@@ -16,8 +19,8 @@ enum JSONText {
     return i
   }
 
-  /// Whether all eight bytes stand for themselves. The top bit of a byte of each term tells that it does not; a borrow can set
-  /// it wrongly, but only above a byte that has it rightly.
+  /// Whether all eight bytes stand for themselves. The top bit of a byte of each term tells that it does not; a borrow
+  /// can set it wrongly, but only above a byte that has it rightly.
   @inline(__always)
   private static func isPlain(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101

@@ -1,8 +1,8 @@
 extension JSONValue {
   /// The one value that a text holds.
   ///
-  /// As strict as `JSONScanner`; besides, an object with two members of the same name is refused, since readers differ about
-  /// which of the two they believe.
+  /// As strict as `JSONScanner`; besides, an object with two members of the same name is refused, since readers differ
+  /// about which of the two they believe.
   public static func parse(_ bytes: [UInt8], limits: JSONLimits = .init()) throws(JSONError) -> JSONValue {
     var scanner = JSONScanner(bytes, limits: limits)
     let value = try JSONValue(reading: &scanner)

@@ -29,7 +29,8 @@ extension JSONValue {
   public var arrayValue: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
   public var objectValue: [Member]? { if case .object(let members) = self { members } else { nil } }
 
-  /// What an object has under a name, compared as bytes; nil for a name that is not there and for a value that is no object.
+  /// What an object has under a name, compared as bytes; nil for a name that is not there and for a value that is no
+  /// object.
   public subscript(_ name: String) -> JSONValue? {
     objectValue?.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }

@@ -1,10 +1,10 @@
 /// Appends JSON to bytes in one canonical form: the same calls make the same bytes, on every machine.
 ///
-/// No white space; commas come by themselves; of what may be escaped only that is which must be; a real is the shortest text
-/// that reads back as the same number, and always shows a point or an exponent, so that no integer looks like one.
+/// No white space; commas come by themselves; of what may be escaped only that is which must be; a real is the shortest
+/// text that reads back as the same number, and always shows a point or an exponent, so that no integer looks like one.
 ///
-/// The calls must come in an order that makes sense (`key` before each value of an object, an end for each beginning): the
-/// writer does not check it.
+/// The calls must come in an order that makes sense (`key` before each value of an object, an end for each beginning):
+/// the writer does not check it.
 public struct JSONWriter: Sendable {
   public private(set) var bytes: [UInt8] = []
   private var needsComma = false
@@ -133,7 +133,8 @@ extension JSONWriter {
   }
 
   /// - Parameters:
-  ///   - first, last: what stands before and behind the quotes. All of it goes into the bytes at once, because room has to be made each time.
+  ///   - first, last: what stands before and behind the quotes. All of it goes into the bytes at once, because room has
+  ///     to be made each time.
   private mutating func quote(_ text: String, after first: UInt8?, before last: UInt8?) {
     let letters = text.utf8.span
     // Names and words, nearly all of them: nothing in them needs an escape.

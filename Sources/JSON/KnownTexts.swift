@@ -1,4 +1,5 @@
-/// Texts that come again and again, such as the names of columns: each is known by its place, and nothing is made of its bytes.
+/// Texts that come again and again, such as the names of columns: each is known by its place, and nothing is made of
+/// its bytes.
 public struct KnownTexts: Sendable {
   private var texts: [[UInt8]] = []
   /// Where the next one is looked for first: objects of one kind have their members in one order.
@@ -55,7 +56,9 @@ extension JSONScanner {
   /// The same as `readString`, and the text's place where it is known.
   public mutating func readString(among known: inout KnownTexts) throws(JSONError) -> KnownTexts.Found {
     let (content, hasEscapes) = try passString()
-    if !hasEscapes { return known.place(of: bytes.span.extracting(content)).map { .known($0) } ?? .other(Array(bytes[content])) }
+    if !hasEscapes {
+      return known.place(of: bytes.span.extracting(content)).map { .known($0) } ?? .other(Array(bytes[content]))
+    }
     let text = unescape(content)
     return known.place(of: text.span).map { .known($0) } ?? .other(text)
   }

@@ -53,9 +53,9 @@ extension JSONWriter {
 extension JSONScanner {
   /// Reads a value of SQLite.
   ///
-  /// A tag where the plain form would do, a plain form where a tag is due, base64 or decimal digits that the writer would not
-  /// have chosen, Booleans and arrays are refused. White space, escapes in strings and the digits of a real are free here;
-  /// who needs the bytes themselves to be canonical compares them with what the writer makes.
+  /// A tag where the plain form would do, a plain form where a tag is due, base64 or decimal digits that the writer
+  /// would not have chosen, Booleans and arrays are refused. White space, escapes in strings and the digits of a real
+  /// are free here; who needs the bytes themselves to be canonical compares them with what the writer makes.
   public mutating func readValue() throws(JSONError) -> Value {
     switch try peek() {
     case .null:
@@ -78,7 +78,9 @@ extension JSONScanner {
     switch try readNumber() {
     case .real(let number): return .real(number)
     case .integer(let number):
-      guard Spelling.isPlain(number) else { throw JSONError(offset: start, reason: "an integer of this size must be tagged") }
+      guard Spelling.isPlain(number) else {
+        throw JSONError(offset: start, reason: "an integer of this size must be tagged")
+      }
       return .integer(number)
     }
   }
@@ -99,7 +101,9 @@ extension JSONScanner {
     switch tag {
     case Spelling.integer:
       let digits = String(decoding: text, as: UTF8.self)
-      guard let number = Int64(digits), !Spelling.isPlain(number), Array(String(number).utf8) == text else { return nil }
+      guard let number = Int64(digits), !Spelling.isPlain(number), Array(String(number).utf8) == text else {
+        return nil
+      }
       return .integer(number)
     case Spelling.real:
       return text == Spelling.infinity ? .real(.infinity) : text == Spelling.negativeInfinity ? .real(-.infinity) : nil
@@ -118,7 +122,8 @@ extension JSONValue {
   /// The value as `JSONWriter.value` spells it.
   public init(_ value: SatchelValues.Value) {
     if let (tag, text) = Spelling.tagged(value) {
-      let member = Member(name: String(decoding: tag, as: UTF8.self), value: .string(String(decoding: text, as: UTF8.self)))
+      let member = Member(
+        name: String(decoding: tag, as: UTF8.self), value: .string(String(decoding: text, as: UTF8.self)))
       self = .object([member])
       return
     }

@@ -8,7 +8,8 @@ import SatchelValues
 ///   - base: what the device started from; NULL for a row that it made.
 ///   - hub: the value that it meets.
 ///   - device: what it made of it.
-/// - Returns: nil where these values cannot be brought together so, such as texts that are to be added: then somebody decides.
+/// - Returns: nil where these values cannot be brought together so, such as texts that are to be added: then somebody
+///   decides.
 public func combine(_ how: Combination, base: Value, hub: Value, device: Value) -> Value? {
   switch how {
   case .sum: sum(base, hub, device)
@@ -58,15 +59,17 @@ private func greater(_ a: Value, _ b: Value) -> Value? {
   switch (a, b) {
   case (.null, _): b
   case (_, .null): a
-  case (.integer, .integer), (.real, .real), (.integer, .real), (.real, .integer), (.text, .text): a.isBeforeInSQL(b) ? b : a
+  case (.integer, .integer), (.real, .real), (.integer, .real), (.real, .integer), (.text, .text):
+    a.isBeforeInSQL(b) ? b : a
   default: nil
   }
 }
 
-/// Sets, as JSON arrays: what either side took out is out, and what either put in is in. The hub's order stays, the device's new
-/// elements stand behind it.
+/// Sets, as JSON arrays: what either side took out is out, and what either put in is in. The hub's order stays, the
+/// device's new elements stand behind it.
 private func union(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
-  guard let before = ElementSet(base)?.elements, let theirs = ElementSet(hub)?.elements, let ours = ElementSet(device)?.elements
+  guard let before = ElementSet(base)?.elements, let theirs = ElementSet(hub)?.elements,
+    let ours = ElementSet(device)?.elements
   else { return nil }
   let left = before.filter { !ours.contains($0) }
   var merged = theirs.filter { !left.contains($0) }

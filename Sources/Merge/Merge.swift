@@ -15,13 +15,15 @@ public struct MergeResult: Hashable, Sendable {
 
 /// Brings a device's change of one row together with the row as the hub has it.
 ///
-/// Pure and total: the same values in, the same values out. A value that loses is in the disagreement's columns; equal changes
-/// and changes of different columns never disagree.
+/// Pure and total: the same values in, the same values out. A value that loses is in the disagreement's columns; equal
+/// changes and changes of different columns never disagree.
 /// - Parameters:
 ///   - hub: the row as it is now; nil for a row that is not there.
 ///   - others: what everyone but the device changed since the device saw the row.
 ///   - stamp: when the device made its change.
-public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: OthersChanges, by rules: MergeRules) -> MergeResult {
+public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: OthersChanges, by rules: MergeRules)
+  -> MergeResult
+{
   if let result = mergeDelete(change, at: stamp, onto: hub, others: others, by: rules) { return result }
   switch (change, hub) {
   case (.insert(let row), nil):
@@ -59,10 +61,11 @@ private struct Meeting {
   let others: Stamp?
 }
 
-/// The value of a counter or a set that no other device changed, if the hub's value is not the one that the device started from.
+/// The value of a counter or a set that no other device changed, if the hub's value is not the one that the device
+/// started from.
 ///
-/// The device then counted from a change that never reached the hub, so only its difference is added. Returns nil if the device's
-/// value can be taken as it is.
+/// The device then counted from a change that never reached the hub, so only its difference is added. Returns nil if
+/// the device's value can be taken as it is.
 private func difference(_ meeting: Meeting, onto hub: Value, by rules: MergeRules) -> Value? {
   guard rules.countsDifferences(of: meeting.column), let how = rules.combination(of: meeting.column), hub != meeting.was
   else { return nil }
@@ -71,7 +74,8 @@ private func difference(_ meeting: Meeting, onto hub: Value, by rules: MergeRule
 
 /// Writes a device's values into the hub's row, but for clashing columns that a policy gives to the hub.
 private func meet(
-  _ kind: ConflictKind, _ meetings: [Meeting], at stamp: Stamp, onto hub: Row, _ all: OthersChanges, by rules: MergeRules
+  _ kind: ConflictKind, _ meetings: [Meeting], at stamp: Stamp, onto hub: Row, _ all: OthersChanges,
+  by rules: MergeRules
 ) -> MergeResult {
   var row = hub
   var winners: [Int: Winner] = [:]
@@ -87,7 +91,9 @@ private func meet(
     {
       row[column] = value
       // Of a greatest and a least value the other one is lost.
-      if how == .max || how == .min, hub[column] != meeting.value { winners[column] = value == hub[column] ? .hub : .device }
+      if how == .max || how == .min, hub[column] != meeting.value {
+        winners[column] = value == hub[column] ? .hub : .device
+      }
       continue
     }
     if hub[column] == meeting.value { continue }
@@ -97,12 +103,14 @@ private func meet(
     winners[column] = verdict.winner
   }
   if winners.isEmpty { return MergeResult(row: row) }
-  return MergeResult(row: row, disagreement: Disagreement(kind: kind, state: isOpen ? .open : .settled, winners: winners))
+  return MergeResult(
+    row: row, disagreement: Disagreement(kind: kind, state: isOpen ? .open : .settled, winners: winners))
 }
 
 // MARK: rows that are deleted
 
-/// Whether a row is there and says of itself that it was deleted: anything but NULL and 0 in the column that the table has for that.
+/// Whether a row is there and says of itself that it was deleted: anything but NULL and 0 in the column that the table
+/// has for that.
 private func isDeleted(_ row: Row, by rules: MergeRules) -> Bool {
   guard let column = rules.deleted else { return false }
   switch row[column] {
@@ -111,14 +119,15 @@ private func isDeleted(_ row: Row, by rules: MergeRules) -> Bool {
   }
 }
 
-/// What becomes of a change where one side deletes what the other one changes, whether a row that is deleted goes or is marked; nil: nothing
-/// of the kind.
+/// What becomes of a change where one side deletes what the other one changes, whether a row that is deleted goes or is
+/// marked; nil: nothing of the kind.
 private func mergeDelete(
   _ change: Change, at stamp: Stamp, onto hub: Row?, others: OthersChanges, by rules: MergeRules
 ) -> MergeResult? {
   guard let hub, !others.isEmpty else { return nil }
   let newest = max(others.newest, others.columns.values.max() ?? .zero)
-  let wasDeletedThere = isDeleted(hub, by: rules) && (others.presence || rules.deleted.map { others.columns[$0] != nil } ?? false)
+  let wasDeletedThere =
+    isDeleted(hub, by: rules) && (others.presence || rules.deleted.map { others.columns[$0] != nil } ?? false)
   switch change {
   case .delete(let was):
     if isDeleted(hub, by: rules) { return nil }
@@ -151,19 +160,22 @@ private func applying(_ changes: [ColumnChange], to row: Row) -> Row {
 }
 
 /// No change of a device brings a deleted row back: where the policy would have it, somebody has to decide.
-private func gone(leaving row: Row? = nil, at stamp: Stamp, _ others: OthersChanges, by rules: MergeRules) -> MergeResult {
+private func gone(leaving row: Row? = nil, at stamp: Stamp, _ others: OthersChanges, by rules: MergeRules)
+  -> MergeResult
+{
   let verdict = decide(rules.policy(for: others), device: stamp, hub: others.newest)
   return MergeResult(row: row, disagreement: Disagreement(kind: .updateDelete, state: stateOfLoss(by: verdict)))
 }
 
-/// What becomes of a conflict in which the device's change cannot stand, whoever wins by policy: where that would have been the device,
-/// somebody has to decide.
+/// What becomes of a conflict in which the device's change cannot stand, whoever wins by policy: where that would have
+/// been the device, somebody has to decide.
 public func stateOfLoss(by verdict: (winner: Winner, state: ConflictState)) -> ConflictState {
   verdict.winner == .hub ? verdict.state : .open
 }
 
 extension Policy {
-  /// What becomes of a change that lost without being compared with anything: where the hub's row stands anyway, nobody need decide.
+  /// What becomes of a change that lost without being compared with anything: where the hub's row stands anyway, nobody
+  /// need decide.
   public var stateOfUncompared: ConflictState { self == .hub ? .settled : .open }
 }
 

@@ -28,15 +28,16 @@ public struct OthersChanges: Sendable {
   public var newest: Stamp
   /// Who decides where values differ.
   public var judge: Judge
-  /// With `judge` `stamps`: the columns for which the policies decide all the same, because the device is known not to have seen them.
+  /// With `judge` `stamps`: the columns for which the policies decide all the same, because the device is known not to
+  /// have seen them.
   public var disputed: Set<Int> = []
 
   /// Who decides between a device's value and another one.
   public enum Judge: Sendable {
     /// The table's policies: it is known that the device did not see the other value.
     case policies
-    /// The stamps: the hub was set back, and the device may have seen the other value, or a value that the hub has lost. A change that knew
-    /// another change has the greater stamp, so it wins in whatever order they come.
+    /// The stamps: the hub was set back, and the device may have seen the other value, or a value that the hub has
+    /// lost. A change that knew another change has the greater stamp, so it wins in whatever order they come.
     case stamps
   }
 
@@ -100,7 +101,8 @@ extension MergeRules {
     others.judge == .stamps && !others.disputed.contains(column) ? .newest : winner(of: column)
   }
 
-  /// The policy of a column that both sides changed and whose values cannot be combined. A person chooses between values that cannot be added up.
+  /// The policy of a column that both sides changed and whose values cannot be combined. A person chooses between
+  /// values that cannot be added up.
   func winner(of column: Int) -> Policy {
     if grain == .row { return table }
     if case .winner(let policy) = columns[column] { return policy }

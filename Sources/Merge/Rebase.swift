@@ -27,7 +27,8 @@ public func rebase(
   _ images: [PreImage], to current: Row?, onto incoming: Row?, at incomingStamp: Stamp, by rules: MergeRules
 ) -> Rebased {
   let others = difference(from: images[0].row, to: incoming, at: incomingStamp)
-  let pending = Dictionary(uniqueKeysWithValues: changes(from: images, to: current).map { ($0.image.generation, $0.change) })
+  let pending = Dictionary(
+    uniqueKeysWithValues: changes(from: images, to: current).map { ($0.image.generation, $0.change) })
   var row = incoming
   var moved: [PreImage] = []
   var conflicts: [Rebased.Lost] = []
@@ -35,7 +36,8 @@ public func rebase(
     moved.append(image.with(row: row))
     guard let change = pending[image.generation] else { continue }
     if row == nil, case .delete(let was) = change {
-      // Gone, or out of sight: the deletion is sent to the hub all the same. It may bring back a row whose deletion was seen.
+      // Gone, or out of sight: the deletion is sent to the hub all the same. It may bring back a row whose deletion was
+      // seen.
       moved = moved.map { $0.with(row: was, isGone: true) }
       continue
     }
@@ -50,7 +52,8 @@ public func rebase(
 }
 
 extension OthersChanges {
-  /// What others did to a row, as the values tell from which a change started: a value that differs by now was changed by another writer.
+  /// What others did to a row, as the values tell from which a change started: a value that differs by now was changed
+  /// by another writer.
   /// - Parameter stamp: of the row's newest change.
   public static func difference(meeting change: Change, onto row: Row?, at stamp: Stamp) -> OthersChanges {
     var others = OthersChanges(newest: stamp)

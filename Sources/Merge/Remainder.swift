@@ -7,8 +7,8 @@ import SatchelValues
 ///   - change: the change that is to be reduced.
 ///   - delivered: the other copy's change.
 ///   - isReplayed: whether `change` was already replayed on a row that contains `delivered`.
-/// - Returns: the change from the row that `delivered` made; an update without columns if nothing remains; nil if the two
-///   changes cannot begin at one row.
+/// - Returns: the change from the row that `delivered` made; an update without columns if nothing remains; nil if the
+///   two changes cannot begin at one row.
 public func remainder(of change: Change, after delivered: Change, isReplayed: Bool, by rules: MergeRules) -> Change? {
   switch (change, delivered) {
   case (.insert(let row), .insert(let made)): return Change(from: made, to: row) ?? .update([])

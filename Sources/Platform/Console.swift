@@ -6,7 +6,8 @@ public protocol Console: AnyObject, Sendable {
   func error(_ text: String)
   /// One line that somebody typed, without its newline; nil at the end of the input.
   func readLine() -> String?
-  /// One line that somebody typed and nobody saw, without its newline, after `prompt`; nil where there is nobody, or who gave up.
+  /// One line that somebody typed and nobody saw, without its newline, after `prompt`; nil where there is nobody, or
+  /// who gave up.
   func readSecret(_ prompt: String) -> [UInt8]?
   /// Bytes of standard input, at most so many; none at its end.
   func readBytes(_ most: Int) throws(PlatformError) -> [UInt8]

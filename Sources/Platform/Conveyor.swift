@@ -1,6 +1,7 @@
 import Glibc
 
-/// Applies a function to one piece of work after another on another core, and hands out what comes of them in the pieces' order.
+/// Applies a function to one piece of work after another on another core, and hands out what comes of them in the
+/// pieces' order.
 ///
 ///     var conveyor = Conveyor(state: Parser()) { parser, lines in parser.parse(lines) }
 ///     for lines in batches {
@@ -9,9 +10,9 @@ import Glibc
 ///     }
 ///     while let parsed = conveyor.take() { use(parsed) }
 ///
-/// The function has its piece and a state of its own, and nothing else: files, clock and randomness stay with the caller's thread, in
-/// one order that a simulation can hold. How much lies on the conveyor is the caller's to bound. A single piece starts no thread, and
-/// where the system has none to give, all of them are worked on where the caller is.
+/// The function has its piece and a state of its own, and nothing else: files, clock and randomness stay with the
+/// caller's thread, in one order that a simulation can hold. How much lies on the conveyor is the caller's to bound. A
+/// single piece starts no thread, and where the system has none to give, all of them are worked on where the caller is.
 public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Copyable {
   private let belt: Belt<State, Piece, Product>
   private var worker: Worker = .none

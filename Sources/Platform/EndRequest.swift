@@ -8,7 +8,8 @@ public protocol EndRequest: Sendable {
 
 /// Ctrl-C, a closed terminal, and what `kill` and systemd send.
 ///
-/// From the first question on these signals wait until they are asked for: whatever is being done then is done to its end.
+/// From the first question on these signals wait until they are asked for: whatever is being done then is done to its
+/// end.
 public struct EndBySignal: EndRequest {
   public init() {}
 

@@ -8,7 +8,8 @@ public struct FileLock: ~Copyable {
   private let files: any FileSystem
   private let fd: Int32
 
-  /// Takes the lock or throws at once: `.locked` when somebody holds it, else what kept the file from being opened or made.
+  /// Takes the lock or throws at once: `.locked` when somebody holds it, else what kept the file from being opened or
+  /// made.
   public init(path: String, files: any FileSystem) throws(PlatformError) {
     let fd = try files.openLocked(path)
     self.path = path

@@ -5,11 +5,11 @@ public enum FileKind: Hashable, Sendable {
   case other
 }
 
-/// The door to files: the primitive steps, so that a simulation can fail or stop at each of them. What is made of several steps
-/// (`replace`, `copy`, `removeTree`) stands in extensions and works over any implementation.
+/// The door to files: the primitive steps, so that a simulation can fail or stop at each of them. What is made of
+/// several steps (`replace`, `copy`, `removeTree`) stands in extensions and works over any implementation.
 ///
-/// Paths are absolute or relative to the process's folder. Each call throws the `PlatformError` of what the system refused;
-/// a path with a zero byte is refused.
+/// Paths are absolute or relative to the process's folder. Each call throws the `PlatformError` of what the system
+/// refused; a path with a zero byte is refused.
 public protocol FileSystem: Sendable {
   // MARK: Looking
 
@@ -21,8 +21,8 @@ public protocol FileSystem: Sendable {
   func modified(_ path: String) throws(PlatformError) -> Int64
   /// The permission bits; follows links.
   func permissions(_ path: String) throws(PlatformError) -> UInt32
-  /// The names in a folder, sorted by their bytes, without `.` and `..`. A name that is not UTF-8 comes mended, and nothing is
-  /// found under it.
+  /// The names in a folder, sorted by their bytes, without `.` and `..`. A name that is not UTF-8 comes mended, and
+  /// nothing is found under it.
   func list(_ directory: String) throws(PlatformError) -> [String]
   /// How many bytes can still be written to the file system that a path lies on.
   func freeBytes(_ path: String) throws(PlatformError) -> Int64
@@ -31,13 +31,17 @@ public protocol FileSystem: Sendable {
 
   // MARK: Open files
 
-  /// Opens a file for reading. Throws `.isADirectory` or `.notAFile` for what is no regular file, so that no pipe ever blocks.
+  /// Opens a file for reading. Throws `.isADirectory` or `.notAFile` for what is no regular file, so that no pipe ever
+  /// blocks.
   func open(_ path: String) throws(PlatformError) -> Int32
-  /// Makes a new, empty file under a unique name, which is `temporaryName(for: label)` and 16 hexadecimal digits, open for reading and
-  /// writing, with exactly this mode where the file system keeps modes (FAT does not). It is locked until it is closed.
-  func createTemporary(in directory: String, for label: String, mode: UInt32) throws(PlatformError) -> (path: String, fd: Int32)
-  /// Opens the file, made with mode 0600 where missing, and locks it against every other such opening, in this process too.
-  /// Throws `.locked` when it is taken; closing unlocks. Callers hold it as a `FileLock`.
+  /// Makes a new, empty file under a unique name, which is `temporaryName(for: label)` and 16 hexadecimal digits, open
+  /// for reading and writing, with exactly this mode where the file system keeps modes (FAT does not). It is locked
+  /// until it is closed.
+  func createTemporary(in directory: String, for label: String, mode: UInt32) throws(PlatformError) -> (
+    path: String, fd: Int32
+  )
+  /// Opens the file, made with mode 0600 where missing, and locks it against every other such opening, in this process
+  /// too. Throws `.locked` when it is taken; closing unlocks. Callers hold it as a `FileLock`.
   func openLocked(_ path: String) throws(PlatformError) -> Int32
   /// Fills the buffer from its start; says how many bytes, 0 at the file's end. The buffer may not be empty.
   func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int
@@ -52,22 +56,25 @@ public protocol FileSystem: Sendable {
 
   // MARK: Names
 
-  /// Makes one folder with this mode less the umask. Throws `.exists` where something has that name. It is on the medium when the folder
-  /// above it was synced.
+  /// Makes one folder with this mode less the umask. Throws `.exists` where something has that name. It is on the
+  /// medium when the folder above it was synced.
   func makeOneDirectory(_ path: String, mode: UInt32) throws(PlatformError)
   /// Returns when the folder's names are on the medium, as far as its file system can say.
   func syncDirectory(_ path: String) throws(PlatformError)
-  /// Gives a file another name in one step, taking the place of a file there. It is on the medium when the target's folder was synced.
+  /// Gives a file another name in one step, taking the place of a file there. It is on the medium when the target's
+  /// folder was synced.
   func move(_ from: String, to: String) throws(PlatformError)
   /// Removes a file, a link or an empty folder. Throws `.missing` when nothing is there.
   func remove(_ path: String) throws(PlatformError)
 }
 
 extension FileSystem {
-  /// How the name of every file begins that is being written aside. After a crash such files may be left; nothing reads them.
+  /// How the name of every file begins that is being written aside. After a crash such files may be left; nothing reads
+  /// them.
   public static var temporaryPrefix: String { ".satchel-" }
 
-  /// How the name of a file begins that is being written for another one, in whose place it is to be. A very long name leaves no room for it.
+  /// How the name of a file begins that is being written for another one, in whose place it is to be. A very long name
+  /// leaves no room for it.
   public static func temporaryName(for label: String) -> String {
     label.isEmpty || label.utf8.count > 200 ? temporaryPrefix : "\(temporaryPrefix)\(label)-"
   }

@@ -65,7 +65,8 @@ public struct HostFileSystem: FileSystem {
       // Nobody named this file: what is missing, full or forbidden is its folder.
       throw error.about(directory)
     }
-    // The umask has no say in a mode that the caller chose; a file system that keeps no modes refuses, and that is all right.
+    // The umask has no say in a mode that the caller chose; a file system that keeps no modes refuses, and that is all
+    // right.
     _ = fchmod(fd, mode)
     // Who looks for what killed processes left must not take it for that.
     _ = flock(fd, LOCK_EX | LOCK_NB)
@@ -107,7 +108,8 @@ public struct HostFileSystem: FileSystem {
   }
 
   public func close(_ fd: Int32) {
-    // A process that is just being started has a copy of every descriptor until its exec, and with it a lock that was not given back.
+    // A process that is just being started has a copy of every descriptor until its exec, and with it a lock that was
+    // not given back.
     _ = flock(fd, LOCK_UN)
     // On Linux the descriptor is gone even when this is interrupted: a second try could close somebody else's.
     _ = Glibc.close(fd)

@@ -22,8 +22,8 @@ public enum Paths {
     return text(bytes[bytes.index(after: cut)...])
   }
 
-  /// `path` seen from `currentDirectory`, without `.` and doubled slashes. `..` stays: behind a link it does not mean the folder
-  /// above in the text.
+  /// `path` seen from `currentDirectory`, without `.` and doubled slashes. `..` stays: behind a link it does not mean
+  /// the folder above in the text.
   public static func absolute(_ path: String, currentDirectory: String) -> String {
     let parts = join(currentDirectory, path).utf8.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }
     return "/" + parts.map { text($0) }.joined(separator: "/")

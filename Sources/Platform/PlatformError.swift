@@ -47,7 +47,8 @@ extension PlatformError {
     }
   }
 
-  /// The same error about another path: what goes wrong with a file written aside is told of the file it was meant to be.
+  /// The same error about another path: what goes wrong with a file written aside is told of the file it was meant to
+  /// be.
   public func about(_ path: String) -> PlatformError {
     switch self {
     case .missing: .missing(path: path)

@@ -6,8 +6,8 @@ extension FileSystem {
     try syncDirectory(Paths.parent(of: to))
   }
 
-  /// Makes a folder, and those above it that are missing, with this mode less the umask, and syncs the folder above each. One that
-  /// is there is fine; throws `.notADirectory` where something else is.
+  /// Makes a folder, and those above it that are missing, with this mode less the umask, and syncs the folder above
+  /// each. One that is there is fine; throws `.notADirectory` where something else is.
   public func makeDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
     do throws(PlatformError) {
       try makeLastDirectory(path, mode: mode)
@@ -22,8 +22,9 @@ extension FileSystem {
       try makeOneDirectory(path, mode: mode)
     } catch .exists {
       // It may be a link to a folder, and a folder whose names nobody may read is one too.
-      do throws(PlatformError) { _ = try list(path) } catch .missing { throw .notADirectory(path: path) } catch .permissionDenied
-      {}
+      do throws(PlatformError) { _ = try list(path) } catch .missing {
+        throw .notADirectory(path: path)
+      } catch .permissionDenied {}
       // Who made it may have been killed before its name was safe. Where nobody may look, it is no folder of ours.
       do throws(PlatformError) { try syncDirectory(Paths.parent(of: path)) } catch .permissionDenied {}
       return

@@ -31,7 +31,8 @@ func refuseZeroByte(_ operation: String, _ path: String) throws(PlatformError) {
   if path.utf8.contains(0) { throw .other(operation: operation, path: path, errno: EINVAL) }
 }
 
-/// Makes a system call on an open file, again while signals interrupt it; the file's name is looked up only when it fails.
+/// Makes a system call on an open file, again while signals interrupt it; the file's name is looked up only when it
+/// fails.
 @discardableResult
 func systemCall<R: SignedInteger>(_ operation: String, on fd: Int32, _ call: () -> R) throws(PlatformError) -> R {
   try uninterrupted(operation, nameOfOpenFile(fd), call)

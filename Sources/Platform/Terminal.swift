@@ -68,7 +68,8 @@ public final class Terminal: Console {
     return Int(size.ws_col)
   }
 
-  /// Colours go to a terminal that can show them, unless `NO_COLOR` is set to anything but nothing (https://no-color.org).
+  /// Colours go to a terminal that can show them, unless `NO_COLOR` is set to anything but nothing
+  /// (https://no-color.org).
   public static func colourAllowed(onTerminal: Bool, noColor: String?, term: String?) -> Bool {
     onTerminal && (noColor ?? "").isEmpty && term != "dumb"
   }

@@ -1,7 +1,7 @@
 /// A wall time as text in UTC, for people and for file names.
 ///
-/// Days become dates with `civil_from_days` as Howard Hinnant describes it in "chrono-Compatible Low-Level Date Algorithms"
-/// (https://howardhinnant.github.io/date_algorithms.html): years that begin in March put the leap day last.
+/// Days become dates with `civil_from_days` as Howard Hinnant describes it in "chrono-Compatible Low-Level Date
+/// Algorithms" (https://howardhinnant.github.io/date_algorithms.html): years that begin in March put the leap day last.
 public enum UTCTime {
   /// The form that people read: `2026-01-31T08:05:09Z`. Fractions of a second are dropped.
   public static func text(milliseconds: Int64) -> String {
@@ -16,7 +16,9 @@ public enum UTCTime {
   }
 
   /// Milliseconds since 1970 at the end of a day, `2026-01-31`, in UTC; nil for what is no day.
-  public static func endOfDay(_ text: String) -> Int64? { milliseconds(of: text + "T00:00:00Z").map { $0 + 86_400_000 } }
+  public static func endOfDay(_ text: String) -> Int64? {
+    milliseconds(of: text + "T00:00:00Z").map { $0 + 86_400_000 }
+  }
 
   /// Milliseconds since 1970 of a time in the form that people read; nil for what is none.
   public static func milliseconds(of text: String) -> Int64? {

@@ -24,7 +24,8 @@ public struct WebRequest {
   public let files: (any WebFiles)?
 
   public init(
-    method: String, path: String, query: [(name: String, value: String)] = [], headers: [(name: String, value: String)] = [],
+    method: String, path: String, query: [(name: String, value: String)] = [],
+    headers: [(name: String, value: String)] = [],
     form: [Field] = [], files: (any WebFiles)? = nil
   ) {
     self.method = method
@@ -60,7 +61,8 @@ public struct WebResponse: Sendable {
   }
 }
 
-/// Takes the files of one form, piece by piece as they arrive. The server lets it go when the answer was given, or when the browser hung up.
+/// Takes the files of one form, piece by piece as they arrive. The server lets it go when the answer was given, or when
+/// the browser hung up.
 public protocol WebFiles: AnyObject {
   /// The pieces that come next are those of a file which the browser gives this name.
   func begin(_ name: String) throws
@@ -83,8 +85,8 @@ public enum WebIntake {
 
 /// The door to browsers on this machine.
 public protocol WebServer: Sendable {
-  /// Answers requests that come to this machine's own address, one after another, until somebody wants it to end. The answer that is being
-  /// given then is given to its end.
+  /// Answers requests that come to this machine's own address, one after another, until somebody wants it to end. The
+  /// answer that is being given then is given to its end.
   ///
   /// - Parameters:
   ///   - port: 0: any that is free.

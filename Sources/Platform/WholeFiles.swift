@@ -14,8 +14,8 @@ extension FileSystem {
     return contents
   }
 
-  /// Puts a file with these contents and this mode at `path`, in place of one that is there: after a crash at any instant the
-  /// old file or the new one is found, whole. See `replace(_:mode:writing:)`.
+  /// Puts a file with these contents and this mode at `path`, in place of one that is there: after a crash at any
+  /// instant the old file or the new one is found, whole. See `replace(_:mode:writing:)`.
   public func replace(_ path: String, mode: UInt32, contents: [UInt8]) throws(PlatformError) {
     try replace(path, mode: mode) { fd throws(PlatformError) in try write(fd, contents) }
   }
@@ -30,15 +30,15 @@ extension FileSystem {
     }
   }
 
-  /// Copies a file to where a person wants it, which may be a folder of anybody's: what a process left there that was killed over the
-  /// same copy is taken away, and nothing else.
+  /// Copies a file to where a person wants it, which may be a folder of anybody's: what a process left there that was
+  /// killed over the same copy is taken away, and nothing else.
   public func deliver(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
     removeLeftovers(of: path)
     try copy(from, to: path, mode: mode)
   }
 
-  /// Takes away what processes left beside `path` that were killed while they wrote it. What cannot be taken away stays, and so does what a
-  /// living one writes just now.
+  /// Takes away what processes left beside `path` that were killed while they wrote it. What cannot be taken away
+  /// stays, and so does what a living one writes just now.
   public func removeLeftovers(of path: String) {
     let (folder, prefix) = (Paths.parent(of: path), Self.temporaryName(for: Paths.name(of: path)))
     guard prefix != Self.temporaryPrefix, let names = try? list(folder) else { return }
@@ -54,8 +54,8 @@ extension FileSystem {
 
   /// Lets `fill` write a new file aside, in the same folder, and puts it at `path` when it is safe on the medium.
   ///
-  /// On any failure, `fill`'s too, the file aside is removed and `path` is what it was, but for one case: when the rename is
-  /// done and syncing the folder fails, the new file is in place and a power cut may bring back the old one.
+  /// On any failure, `fill`'s too, the file aside is removed and `path` is what it was, but for one case: when the
+  /// rename is done and syncing the folder fails, the new file is in place and a power cut may bring back the old one.
   public func replace(
     _ path: String, mode: UInt32, writing fill: (_ fd: Int32) throws(PlatformError) -> Void
   ) throws(PlatformError) {

@@ -6,14 +6,16 @@ public struct QRCode: Sendable {
   public let size: Int
   private let dark: [Bool]
 
-  /// The smallest code that holds `text`, with a seventh of it repairable; nil where the text is too long for any (more than 2 kB).
+  /// The smallest code that holds `text`, with a seventh of it repairable; nil where the text is too long for any (more
+  /// than 2 kB).
   public init?(_ text: String) {
     // As large as the largest code needs: `qrcodegen_BUFFER_LEN_MAX`, which Swift does not see.
     var buffer = [UInt8](repeating: 0, count: 3918)
     var code = buffer
     guard
       qrcodegen_encodeText(
-        text, &buffer, &code, qrcodegen_Ecc_MEDIUM, qrcodegen_VERSION_MIN, qrcodegen_VERSION_MAX, qrcodegen_Mask_AUTO, true)
+        text, &buffer, &code, qrcodegen_Ecc_MEDIUM, qrcodegen_VERSION_MIN, qrcodegen_VERSION_MAX, qrcodegen_Mask_AUTO,
+        true)
     else { return nil }
     let size = Int(qrcodegen_getSize(code))
     self.size = size
@@ -25,13 +27,15 @@ public struct QRCode: Sendable {
     (0..<size).contains(x) && (0..<size).contains(y) && dark[y * size + x]
   }
 
-  /// The code with its margin in lines of text, two modules a character. What is light is drawn, as most terminals are dark; with `colour`
-  /// it is black on white wherever it is shown.
+  /// The code with its margin in lines of text, two modules a character. What is light is drawn, as most terminals are
+  /// dark; with `colour` it is black on white wherever it is shown.
   public func text(colour: Bool) -> String {
     let margin = -4..<size + 4
     let lines = stride(from: margin.lowerBound, to: margin.upperBound, by: 2).map { y in
-      let blocks = margin.map { x in Self.block(upper: !isDark(x, y), lower: y + 1 < margin.upperBound && !isDark(x, y + 1)) }
-        .joined()
+      let blocks = margin.map { x in
+        Self.block(upper: !isDark(x, y), lower: y + 1 < margin.upperBound && !isDark(x, y + 1))
+      }
+      .joined()
       return colour ? "\u{1b}[97;40m\(blocks)\u{1b}[0m\n" : blocks + "\n"
     }
     return lines.joined()

@@ -2,15 +2,16 @@ import CSQLite
 import SatchelValues
 
 extension Database {
-  /// Runs `body` in a write transaction that brings rows of somebody else's into these tables: triggers sleep, because what they
-  /// did where the rows came from comes as rows of its own, but for those that keep what is derived from the tables
-  /// and does not come: an R-tree, an index for full-text search. Other connections are not touched.
+  /// Runs `body` in a write transaction that brings rows of somebody else's into these tables: triggers sleep, because
+  /// what they did where the rows came from comes as rows of its own, but for those that keep what is derived from the
+  /// tables and does not come: an R-tree, an index for full-text search. Other connections are not touched.
   ///
-  /// - Throws: a `TriggerError` where one of the triggers that stay awake cannot run, a busy error as `writeTransaction` does, and what
-  ///   `body` throws. Nothing has changed then.
+  /// - Throws: a `TriggerError` where one of the triggers that stay awake cannot run, a busy error as
+  ///   `writeTransaction` does, and what `body` throws. Nothing has changed then.
   public func applyTransaction<T>(_ ending: Ending = .keep, to tracked: [Name], _ body: () throws -> T) throws -> T {
     while true {
-      // Before the transaction: with a schema that changes inside it, a savepoint that is taken back ends every open query.
+      // Before the transaction: with a schema that changes inside it, a savepoint that is taken back ends every open
+      // query.
       let version = try schemaVersion()
       let triggers = try keepingTriggers(of: tracked) + contentsTriggers(of: tracked)
       let result: T? = try awake(triggers) {
@@ -21,8 +22,8 @@ extension Database {
     }
   }
 
-  /// The same where `change` first changes tables, in the same transaction and with every trigger awake. It says which tables `body` is to
-  /// write. `body` takes back no savepoint.
+  /// The same where `change` first changes tables, in the same transaction and with every trigger awake. It says which
+  /// tables `body` is to write. `body` takes back no savepoint.
   public func applyTransaction<T>(
     _ ending: Ending = .keep, after change: () throws -> [Name], _ body: () throws -> T
   ) throws -> T {
@@ -36,7 +37,8 @@ extension Database {
   /// Another number where a program changed tables, indexes or triggers.
   public func schemaVersion() throws -> Int64 { try first("PRAGMA main.schema_version") { $0.integer(0) } ?? 0 }
 
-  /// Runs `body` with a copy of each trigger in this connection's own temporary schema, where `withoutTriggers` lets it fire.
+  /// Runs `body` with a copy of each trigger in this connection's own temporary schema, where `withoutTriggers` lets it
+  /// fire.
   private func awake<T>(_ triggers: [KeepingTrigger], _ body: () throws -> T) throws -> T {
     var copied: [Name] = []
     func dropCopies() throws {
@@ -84,7 +86,8 @@ extension SQLiteError {
 }
 
 extension Collection where Element: Equatable {
-  /// Whether these elements stand somewhere in a row. The standard library has it in a module that a static program would carry for this alone.
+  /// Whether these elements stand somewhere in a row. The standard library has it in a module that a static program
+  /// would carry for this alone.
   fileprivate func holds(_ part: some Collection<Element>) -> Bool {
     if part.isEmpty { return true }
     return indices.contains { self[$0...].starts(with: part) }

@@ -16,8 +16,8 @@ public final class ReadAuthorizer {
     self.tables = Set(tables.map { Array($0.utf8).asciiLowercased })
   }
 
-  /// The places of the columns of a table on which the answers of statements depend that were prepared under this authorizer: all where
-  /// they read something else of it too, such as a generated column, which may follow from any.
+  /// The places of the columns of a table on which the answers of statements depend that were prepared under this
+  /// authorizer: all where they read something else of it too, such as a generated column, which may follow from any.
   public func dependencies(on table: TableSchema) -> Set<Int> {
     var read = columns[Array(table.name.text.utf8).asciiLowercased] ?? []
     let places = table.columns.indices.filter { read.remove(Array(table.columns[$0].text.utf8).asciiLowercased) != nil }
@@ -33,8 +33,10 @@ public final class ReadAuthorizer {
   /// Functions whose result depends on more than the row, or that reach out of the database.
   private static let forbidden: Set<[UInt8]> = Set(
     [
-      "load_extension", "random", "randomblob", "changes", "total_changes", "last_insert_rowid", "current_date", "current_time",
-      "current_timestamp", "readfile", "writefile", "edit", "fts3_tokenizer", "sqlite_compileoption_get", "sqlite_source_id",
+      "load_extension", "random", "randomblob", "changes", "total_changes", "last_insert_rowid", "current_date",
+      "current_time",
+      "current_timestamp", "readfile", "writefile", "edit", "fts3_tokenizer", "sqlite_compileoption_get",
+      "sqlite_source_id",
       "sqlite_version",
     ].map { Array($0.utf8) })
 
@@ -69,7 +71,8 @@ extension [UInt8] {
 extension Database {
   /// Runs `body` with every statement prepared in it under `authorizer`.
   public func authorized<T: ~Copyable>(by authorizer: ReadAuthorizer, _ body: () throws -> T) throws -> T {
-    // In double quotes stands a name: a column's that is misspelt must not become a text that is greater than any number.
+    // In double quotes stands a name: a column's that is misspelt must not become a text that is greater than any
+    // number.
     satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     defer { satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 1) }
     return try watched(by: Watch(authorizer.allows), body)

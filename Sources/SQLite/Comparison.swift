@@ -1,7 +1,8 @@
 import CSQLite
 import SatchelValues
 
-/// How SQLite compares the values of one column. Values of two columns with the same comparison are equal in either, or in none.
+/// How SQLite compares the values of one column. Values of two columns with the same comparison are equal in either, or
+/// in none.
 public struct Comparison: Hashable, Sendable {
   /// What a column's declared type makes of values: section 3.1 of SQLite's page on data types.
   public enum Affinity: Sendable { case text, numeric, integer, real, none }
@@ -59,7 +60,8 @@ extension Comparison.Affinity {
 }
 
 extension Database {
-  /// How values of a column are compared; nil where there is no such column, or where its type is ANY: that depends on STRICT.
+  /// How values of a column are compared; nil where there is no such column, or where its type is ANY: that depends on
+  /// STRICT.
   public func comparison(of column: Name, in table: Name) -> Comparison? {
     var type: UnsafePointer<CChar>?
     var collation: UnsafePointer<CChar>?

@@ -13,7 +13,8 @@ public struct Database: ~Copyable {
     case create
   }
 
-  /// How long a connection waits for another writer before it says that it is busy: longer than apps usually do, who should get theirs first.
+  /// How long a connection waits for another writer before it says that it is busy: longer than apps usually do, who
+  /// should get theirs first.
   public static let busyTimeoutMilliseconds: Int32 = 10_000
 
   /// Opens the database at `path`. SQLite looks at the file's content only at the first statement.
@@ -28,8 +29,8 @@ public struct Database: ~Copyable {
     sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds)
   }
 
-  /// SQLite counts every byte that it allocates, under a lock. Nobody here asks for the count. Too late where another part of the process
-  /// used SQLite before: then it goes on counting.
+  /// SQLite counts every byte that it allocates, under a lock. Nobody here asks for the count. Too late where another
+  /// part of the process used SQLite before: then it goes on counting.
   private static let countsNoMemory: Int32 = satchel_config_memstatus(0)
 
   init(name: String, flags: Int32) throws(SQLiteError) {
@@ -50,10 +51,11 @@ public struct Database: ~Copyable {
 
   /// Makes the connection ready for the work of one whole command: many rows in one transaction.
   ///
-  /// Rows are written as they are, so foreign keys do nothing by themselves; what is committed survives a power cut, which with FULL could
-  /// bring back the journal of a transaction, and so undo it after somebody was told of it. An import goes
-  /// through several indexes at once, in the order of random keys: with the usual 2 MiB of cache each row would read and write its pages
-  /// anew. Rows that go leave none of their bytes in the file, however the library was built. What is needed to take a single row back stays in memory, up to 64 KiB; what is needed to take back a
+  /// Rows are written as they are, so foreign keys do nothing by themselves; what is committed survives a power cut,
+  /// which with FULL could bring back the journal of a transaction, and so undo it after somebody was told of it. An
+  /// import goes through several indexes at once, in the order of random keys: with the usual 2 MiB of cache each row
+  /// would read and write its pages anew. Rows that go leave none of their bytes in the file, however the library was
+  /// built. What is needed to take a single row back stays in memory, up to 64 KiB; what is needed to take back a
   /// statement that writes very many goes into a file.
   public func prepareForCommand() throws(SQLiteError) {
     try execute(
@@ -73,7 +75,8 @@ public struct Database: ~Copyable {
 
   // MARK: statements that are kept
 
-  /// Runs one statement with named parameters to its end. Its preparation is kept for the next time, as in all that follow.
+  /// Runs one statement with named parameters to its end. Its preparation is kept for the next time, as in all that
+  /// follow.
   public func run(_ sql: String, _ parameters: KeyValuePairs<String, Value> = [:]) throws {
     try using(sql, parameters) { while try $0.step() {} }
   }
@@ -116,13 +119,15 @@ public struct Database: ~Copyable {
     return try body(kept.statement)
   }
 
-  /// Writes a copy to `path`, where there must be no file yet: every table, view and trigger, every row under its rowid, and nothing
-  /// of what was deleted. Indexes are copied in their order, also those that only the app could sort.
+  /// Writes a copy to `path`, where there must be no file yet: every table, view and trigger, every row under its
+  /// rowid, and nothing of what was deleted. Indexes are copied in their order, also those that only the app could
+  /// sort.
   public func copy(to path: String) throws {
     try withStandIns { try run("VACUUM main INTO :path", ["path": .string(path)]) }
   }
 
-  /// Gives free pages back to the file system. Others wait meanwhile, readers and writers. Returns why it did not happen; nil: it did.
+  /// Gives free pages back to the file system. Others wait meanwhile, readers and writers. Returns why it did not
+  /// happen; nil: it did.
   public func shrink() throws -> String? {
     do {
       try execute("VACUUM")

@@ -6,7 +6,8 @@ extension Database {
     let declared = try all("SELECT name, dflt_value FROM pragma_table_xinfo(:name)", ["name": .string(table.text)]) {
       (name: Name($0.text(0)), value: $0.optionalText(1))
     }
-    return columns.map { column in declared.first { $0.name == column }.flatMap { $0.value.flatMap(defaultExpression) } }
+    return columns.map { column in declared.first { $0.name == column }.flatMap { $0.value.flatMap(defaultExpression) }
+    }
   }
 
   /// Whether the table was declared STRICT, where a column of type ANY takes every value as it is.

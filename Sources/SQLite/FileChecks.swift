@@ -4,8 +4,8 @@ import SatchelValues
 extension Database {
   /// What SQLite's own check of the whole file finds, in its words; empty where all is sound.
   ///
-  /// Tables that name a function or a collation which only the app has are looked at by their pages alone: the order of their indexes, nobody
-  /// else can tell. Values of another type than their column's are no damage.
+  /// Tables that name a function or a collation which only the app has are looked at by their pages alone: the order of
+  /// their indexes, nobody else can tell. Values of another type than their column's are no damage.
   public func integrityFaults() throws -> [String] {
     do { return try faults(integrityCheck()) } catch let error as SQLiteError where error.lackingName != nil {
       return try integrityFaultsWithoutApp()
@@ -13,8 +13,9 @@ extension Database {
   }
 
   private func integrityFaultsWithoutApp() throws -> [String] {
-    let tables = try all("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name")
-    {
+    let tables = try all(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name"
+    ) {
       Name($0.text(0))
     }
     var found = try brokenPages()
@@ -30,13 +31,15 @@ extension Database {
     try all("PRAGMA integrity_check(\(table.map { quoted($0) } ?? "\(Self.mostLines)"))") { $0.text(0) }
   }
 
-  private func faults(_ lines: [String]) -> [String] { Array(lines.filter { $0 != "ok" && !isOfOneValue($0) }.prefix(5)) }
+  private func faults(_ lines: [String]) -> [String] {
+    Array(lines.filter { $0 != "ok" && !isOfOneValue($0) }.prefix(5))
+  }
 
   /// Lines about values may be many, and what is damage stands among them.
   private static let mostLines = 1_000_000
 
-  /// What SQLite finds of pages that contradict each other, in its words; nil where it can read all. Whether rows obey their table's
-  /// constraints is not asked: they are taken as they are.
+  /// What SQLite finds of pages that contradict each other, in its words; nil where it can read all. Whether rows obey
+  /// their table's constraints is not asked: they are taken as they are.
   public func brokenPage() throws -> String? { try brokenPages().first }
 
   private func brokenPages() throws -> [String] {
@@ -52,8 +55,8 @@ extension Database {
     return faults(lines).isEmpty && !lines.contains { $0.hasPrefix("NULL value in ") }
   }
 
-  /// How many rows of each of these tables refer to a row that is not there, of another one of them. A reference that cannot be
-  /// followed at all is not counted: with foreign keys on no app can write such a table.
+  /// How many rows of each of these tables refer to a row that is not there, of another one of them. A reference that
+  /// cannot be followed at all is not counted: with foreign keys on no app can write such a table.
   public func foreignKeyFaults(among tables: [Name]) throws -> [(table: Name, count: Int)] {
     try tables.compactMap { table in
       var count = 0
@@ -68,8 +71,8 @@ extension Database {
   }
 }
 
-/// Whether a line of SQLite's check is about a value that its column's declaration would not have let in, or would have changed: such rows
-/// are read and written as any others.
+/// Whether a line of SQLite's check is about a value that its column's declaration would not have let in, or would have
+/// changed: such rows are read and written as any others.
 private func isOfOneValue(_ line: String) -> Bool {
   if line.hasPrefix("CHECK constraint failed in ") { return true }
   let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)

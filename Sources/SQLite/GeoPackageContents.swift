@@ -1,8 +1,9 @@
 import SatchelValues
 
 extension Database {
-  /// Triggers that do for applied rows what a GIS tool does in `gpkg_contents` for rows that it writes: they widen the bounds of the layer
-  /// and note the time. None where the database is no GeoPackage, or where `gpkg_contents` is a tracked table itself.
+  /// Triggers that do for applied rows what a GIS tool does in `gpkg_contents` for rows that it writes: they widen the
+  /// bounds of the layer and note the time. None where the database is no GeoPackage, or where `gpkg_contents` is a
+  /// tracked table itself.
   ///
   /// Like GDAL they never narrow the bounds, which would cost a walk through the layer.
   func contentsTriggers(of tracked: [Name]) throws -> [KeepingTrigger] {
@@ -23,7 +24,8 @@ extension Database {
   private func contentsTriggers(of table: Name, geometry: Name) -> [KeepingTrigger] {
     let new = "NEW.\(quoted(geometry))"
     let sides = [
-      ("min_x", "min", "ST_MinX"), ("min_y", "min", "ST_MinY"), ("max_x", "max", "ST_MaxX"), ("max_y", "max", "ST_MaxY"),
+      ("min_x", "min", "ST_MinX"), ("min_y", "min", "ST_MinY"), ("max_x", "max", "ST_MaxX"),
+      ("max_y", "max", "ST_MaxY"),
     ]
     // The smaller or greater of two, either of which may be NULL.
     let widen = sides.map { side, choice, function in

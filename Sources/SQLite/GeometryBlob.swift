@@ -1,6 +1,8 @@
-/// What can be said of a geometry as a GeoPackage stores it: a header with the bounds, if the writer put them there, and WKB.
+/// What can be said of a geometry as a GeoPackage stores it: a header with the bounds, if the writer put them there,
+/// and WKB.
 ///
-/// The bytes may come from anybody: every read is checked against their end, and nothing is followed deeper than `maximumDepth`.
+/// The bytes may come from anybody: every read is checked against their end, and nothing is followed deeper than
+/// `maximumDepth`.
 struct GeometryBlob {
   let isEmpty: Bool
   /// nil: the geometry is empty.
@@ -11,7 +13,9 @@ struct GeometryBlob {
 
   /// nil: the bytes are no geometry of a GeoPackage.
   init?(_ bytes: UnsafeRawBufferPointer) {
-    guard bytes.count >= 8, bytes[0] == UInt8(ascii: "G"), bytes[1] == UInt8(ascii: "P"), bytes[2] == 0 else { return nil }
+    guard bytes.count >= 8, bytes[0] == UInt8(ascii: "G"), bytes[1] == UInt8(ascii: "P"), bytes[2] == 0 else {
+      return nil
+    }
     let flags = bytes[3]
     var reader = GeometryReader(bytes, at: 8, littleEndian: flags & 1 != 0)
     var envelope: [Double] = []
@@ -154,7 +158,9 @@ struct GeometryReader {
       add(point.x, point.y)
       points.append(point)
     }
-    for first in stride(from: 0, to: points.count - 2, by: 2) { addArc(points[first], points[first + 1], points[first + 2]) }
+    for first in stride(from: 0, to: points.count - 2, by: 2) {
+      addArc(points[first], points[first + 1], points[first + 2])
+    }
     return true
   }
 

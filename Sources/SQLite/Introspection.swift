@@ -6,8 +6,8 @@ public struct TableInfo: Sendable {
   /// Declared types, in the order of the schema's columns.
   public let types: [String]
   public let uniqueIndexes: [UniqueIndex]
-  /// Names of UNIQUE indexes over expressions that compare something, or over what follows from a generated column: whose victims cannot be
-  /// found.
+  /// Names of UNIQUE indexes over expressions that compare something, or over what follows from a generated column:
+  /// whose victims cannot be found.
   public let obscureIndexes: [String]
   /// The position of the INTEGER PRIMARY KEY, for which SQLite makes a value when none is given.
   public let rowidAlias: Int?
@@ -31,7 +31,8 @@ public struct TableShape: Sendable {
 }
 
 extension Database {
-  /// What the columns of a table are called; nil where there is no such table. It costs a part of what `tableInfo` does.
+  /// What the columns of a table are called; nil where there is no such table. It costs a part of what `tableInfo`
+  /// does.
   public func tableShape(_ name: Name) throws -> TableShape? {
     var columns: [Name] = []
     var keyPlaces: [(place: Int64, column: Int)] = []
@@ -39,7 +40,8 @@ extension Database {
       if $0.integer(1) > 0 { keyPlaces.append(($0.integer(1), columns.count)) }
       columns.append(Name($0.text(0)))
     }
-    return columns.isEmpty ? nil : TableShape(columns: columns, key: keyPlaces.sorted { $0.place < $1.place }.map(\.column))
+    return columns.isEmpty
+      ? nil : TableShape(columns: columns, key: keyPlaces.sorted { $0.place < $1.place }.map(\.column))
   }
 
   /// The names of the ordinary tables, without SQLite's and Satchel's own.
@@ -71,7 +73,8 @@ extension Database {
     var replacements: [Int: String] = [:]
     var names: Set<[UInt8]> = []
     try each(
-      "SELECT name, type, pk, hidden, \"notnull\", dflt_value FROM pragma_table_xinfo(:name)", ["name": .string(name.text)]
+      "SELECT name, type, pk, hidden, \"notnull\", dflt_value FROM pragma_table_xinfo(:name)",
+      ["name": .string(name.text)]
     ) {
       names.insert(Array($0.text(0).utf8).asciiLowercased)
       // 2 and 3 are generated columns: they follow from the others; 1 belongs to virtual tables.
@@ -90,7 +93,8 @@ extension Database {
       key.count == 1 && !kind.withoutRowid && types[key[0]].utf8.elementsEqual("INTEGER".utf8, by: { $0 & 0xdf == $1 })
       && !indexes.hasPrimaryKey
     return TableInfo(
-      schema: TableSchema(name: name, columns: columns, key: key, foreignKeys: try foreignKeys(of: name, columns: columns)),
+      schema: TableSchema(
+        name: name, columns: columns, key: key, foreignKeys: try foreignKeys(of: name, columns: columns)),
       types: types, uniqueIndexes: indexes.known, obscureIndexes: indexes.obscure,
       rowidAlias: isAlias ? key[0] : nil, isAutoincrement: try isAlias && mayBeAutoincrement(name),
       rowid: kind.withoutRowid ? nil : ["rowid", "_rowid_", "oid"].first { !names.contains(Array($0.utf8)) },
@@ -98,7 +102,8 @@ extension Database {
       isView: kind.type == "view")
   }
 
-  /// True for every table with AUTOINCREMENT, and for one that only mentions it: the count of such a table is not there.
+  /// True for every table with AUTOINCREMENT, and for one that only mentions it: the count of such a table is not
+  /// there.
   private func mayBeAutoincrement(_ table: Name) throws -> Bool {
     try first(
       """
@@ -118,13 +123,18 @@ extension Database {
       let to: Name?
     }
     let parts = try all(
-      "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(:name) ORDER BY id, seq", ["name": .string(table.text)]
-    ) { Part(id: $0.integer(0), parent: Name($0.text(1)), from: Name($0.text(2)), to: $0.optionalText(3).map { Name($0) }) }
+      "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(:name) ORDER BY id, seq",
+      ["name": .string(table.text)]
+    ) {
+      Part(id: $0.integer(0), parent: Name($0.text(1)), from: Name($0.text(2)), to: $0.optionalText(3).map { Name($0) })
+    }
     var result: [ForeignKey] = []
     for id in Set(parts.map(\.id)).sorted() {
       let group = parts.filter { $0.id == id }
       let parent = try canonicalTableName(group[0].parent) ?? group[0].parent
-      let declared = try all("SELECT name FROM pragma_table_xinfo(:name)", ["name": .string(parent.text)]) { Name($0.text(0)) }
+      let declared = try all("SELECT name FROM pragma_table_xinfo(:name)", ["name": .string(parent.text)]) {
+        Name($0.text(0))
+      }
       let named = group.compactMap { part in part.to.map { to in declared.first { $0.isSameInSQL(as: to) } ?? to } }
       let parentColumns = try named.count == group.count ? named : primaryKey(of: parent)
       let from = group.compactMap { part in columns.firstIndex { $0.isSameInSQL(as: part.from) } }
@@ -151,7 +161,8 @@ extension Database {
 
 /// A column's default as an expression that may stand anywhere; nil where it is NULL.
 ///
-/// A default may be a word without quotes, or in double ones: there it is a text, elsewhere it would be a column's name.
+/// A default may be a word without quotes, or in double ones: there it is a text, elsewhere it would be a column's
+/// name.
 func defaultExpression(_ declared: String) -> String? {
   var bytes = Array(declared.utf8)
   if bytes.first == UInt8(ascii: "\""), bytes.count > 1 {
@@ -167,12 +178,15 @@ func defaultExpression(_ declared: String) -> String? {
   bytes = bytes.asciiLowercased
   if bytes == Array("null".utf8) { return nil }
   let isName = bytes.allSatisfy(isWord) && !(bytes.first.map { (48...57).contains($0) } ?? true)
-  let isConstant = ["true", "false", "current_date", "current_time", "current_timestamp"].contains { Array($0.utf8) == bytes }
+  let isConstant = ["true", "false", "current_date", "current_time", "current_timestamp"].contains {
+    Array($0.utf8) == bytes
+  }
   return isName && !isConstant ? quotedText(declared) : "(\(declared))"
 }
 
 extension Database {
-  /// Whether the table's declaration says what is to happen where a row breaks a constraint: ON CONFLICT REPLACE, for example.
+  /// Whether the table's declaration says what is to happen where a row breaks a constraint: ON CONFLICT REPLACE, for
+  /// example.
   public func declaresOnConflict(_ table: Name) throws -> Bool {
     let sql = try first(
       "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(table.text)]
@@ -197,6 +211,7 @@ extension Database {
 
   /// Whether there is a table of exactly this name.
   public func hasTable(_ name: String) throws -> Bool {
-    try first("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(name)]) { _ in true } ?? false
+    try first("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(name)]) { _ in true
+    } ?? false
   }
 }

@@ -21,11 +21,11 @@ public struct TriggerError: ExplainedError {
 extension Database {
   /// The app's triggers that must go on working while rows are applied to these tables.
   ///
-  /// A trigger keeps a derived table where its body writes something, nothing of which is a tracked table or one of Satchel's. Each is
-  /// judged by its own body alone, those that it sets off by theirs. One that may RAISE is a guard and does not count:
-  /// applied rows are written as they are.
-  /// - Throws: a `TriggerError` where SQLite cannot make sense of one. That one calls a function which only the app has is told when it is
-  ///   to fire.
+  /// A trigger keeps a derived table where its body writes something, nothing of which is a tracked table or one of
+  /// Satchel's. Each is judged by its own body alone, those that it sets off by theirs. One that may RAISE is a guard
+  /// and does not count: applied rows are written as they are.
+  /// - Throws: a `TriggerError` where SQLite cannot make sense of one. That one calls a function which only the app has
+  ///   is told when it is to fire.
   func keepingTriggers(of tracked: [Name]) throws -> [KeepingTrigger] {
     let triggers = try appTriggers()
     let beginnings = tracked.filter { table in triggers.contains { $0.table.isSameInSQL(as: table) } }
@@ -36,7 +36,9 @@ extension Database {
     var keeping = triggers.filter { trigger in
       let written = bodies.written[trigger.name] ?? []
       return !written.isEmpty && !mayRaise(trigger.sql)
-        && !written.contains { name in isSatchels(name) || isSQLites(name) || tracked.contains { $0.isSameInSQL(as: name) } }
+        && !written.contains { name in
+          isSatchels(name) || isSQLites(name) || tracked.contains { $0.isSameInSQL(as: name) }
+        }
     }
     try leaveOutThoseBehindViews(&keeping, triggers, bodies)
     return keeping
@@ -47,7 +49,8 @@ extension Database {
     If the trigger cannot run here at all: drop it, import, make it again, and build that anew.
     """
 
-  /// What is written through a view is written by the view's triggers; where one of those sleeps, the write is no write.
+  /// What is written through a view is written by the view's triggers; where one of those sleeps, the write is no
+  /// write.
   private func leaveOutThoseBehindViews(
     _ keeping: inout [KeepingTrigger], _ triggers: [KeepingTrigger], _ bodies: TriggerBodies
   ) throws {
@@ -106,7 +109,8 @@ extension Database {
     }.filter { !isSatchels($0.name) }
   }
 
-  /// Compiles the statement. Returns why that failed, which may be for want of a function that only the app has; nil: it did not.
+  /// Compiles the statement. Returns why that failed, which may be for want of a function that only the app has; nil:
+  /// it did not.
   private func failure(of sql: String, _ bodies: TriggerBodies) throws -> SQLiteError? {
     do {
       try noting(bodies) { _ = try prepare(sql).columnCount }

@@ -2,8 +2,8 @@
 let dateFunctions: Set<[UInt8]> = Set(
   ["date", "time", "datetime", "julianday", "unixepoch", "strftime"].map { Array($0.utf8) })
 
-/// What in an SQL expression makes functions of date and time ask for the present time, or for where this machine stands; nil where
-/// nothing does. It is a word, or a function that lacks its argument.
+/// What in an SQL expression makes functions of date and time ask for the present time, or for where this machine
+/// stands; nil where nothing does. It is a word, or a function that lacks its argument.
 public func presentTime(in expression: String) -> String? {
   let words = ["now", "localtime", "utc"]
   var bytes = Array(expression.utf8)[...]

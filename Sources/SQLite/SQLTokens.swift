@@ -38,7 +38,8 @@ struct SQLTokens: Sequence, IteratorProtocol {
     return Token(text: Array(bytes[start..<place]).asciiLowercased, end: place)
   }
 
-  /// Goes behind the next `end`; quotes that are doubled inside a name look like the end of one and the beginning of another.
+  /// Goes behind the next `end`; quotes that are doubled inside a name look like the end of one and the beginning of
+  /// another.
   private mutating func skip(to end: [UInt8], from start: Int) {
     place = start
     while place + end.count <= bytes.count, !bytes[place...].starts(with: end) { place += 1 }

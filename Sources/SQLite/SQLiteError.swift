@@ -15,7 +15,8 @@ public struct SQLiteError: Error, CustomStringConvertible {
 
   /// What went wrong last on a connection.
   init(of connection: OpaquePointer?, _ sql: String?) {
-    self.init(code: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)), sql: sql)
+    self.init(
+      code: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)), sql: sql)
   }
 
   /// That pages contradict each other, which SQLite's check has found before any statement came upon it.
@@ -44,7 +45,8 @@ public struct SQLiteError: Error, CustomStringConvertible {
     case SQLITE_NOTADB: return .notADatabase
     case SQLITE_CORRUPT: return .corrupt
     case SQLITE_IOERR: return .inputOutput
-    // A value of the wrong type in a STRICT table and a text that is no integer in a rowid are refused rows like any other.
+    // A value of the wrong type in a STRICT table and a text that is no integer in a rowid are refused rows like any
+    // other.
     case SQLITE_CONSTRAINT, SQLITE_MISMATCH: return .constraint
     default: return .other
     }
@@ -52,11 +54,13 @@ public struct SQLiteError: Error, CustomStringConvertible {
 }
 
 extension SQLiteError {
-  /// Whether the machine failed, for lack of room, rights or open files, or because somebody else was at work: it says nothing of the file.
+  /// Whether the machine failed, for lack of room, rights or open files, or because somebody else was at work: it says
+  /// nothing of the file.
   public var isOfTheMachine: Bool { [.busy, .full, .readOnly, .cannotOpen, .inputOutput].contains(kind) }
 }
 
-// The importer leaves out macros that are expressions; these are the documented values of SQLITE_CONSTRAINT_UNIQUE and so on.
+// The importer leaves out macros that are expressions; these are the documented values of SQLITE_CONSTRAINT_UNIQUE and
+// so on.
 private enum ExtendedCode {
   static let unique: Int32 = 19 | 8 << 8
   static let primaryKey: Int32 = 19 | 6 << 8

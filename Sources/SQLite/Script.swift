@@ -16,7 +16,8 @@ private final class ScriptWatch {
   /// A GeoPackage and an index for full-text search ask for some of them by themselves.
   private static let pragmas: Set<[UInt8]> = Set(
     [
-      "user_version", "data_version", "page_size", "quick_check", "table_info", "table_xinfo", "table_list", "index_list",
+      "user_version", "data_version", "page_size", "quick_check", "table_info", "table_xinfo", "table_list",
+      "index_list",
       "index_info", "foreign_key_list",
     ].map { Array($0.utf8) })
   private static let functions: Set<[UInt8]> = Set(["load_extension", "fts3_tokenizer"].map { Array($0.utf8) })
@@ -47,14 +48,17 @@ extension Database {
   /// How many statements a script may have.
   private static let mostStatements = 1_000
 
-  /// Runs the statements of a script that a person wrote, inside the caller's transaction. They may change the app's tables, rows and
-  /// triggers, and nothing of Satchel's; they can open no other database, load nothing, and end no transaction.
+  /// Runs the statements of a script that a person wrote, inside the caller's transaction. They may change the app's
+  /// tables, rows and triggers, and nothing of Satchel's; they can open no other database, load nothing, and end no
+  /// transaction.
   ///
   /// - Parameter look: is called after each statement.
   /// - Throws: a `ScriptError` with the line of the statement that failed, and what `look` throws.
   public func runScript(_ sql: String, look: () throws -> Void) throws {
     let bytes = Array(sql.utf8)
-    if let zero = bytes.firstIndex(of: 0) { throw ScriptError(line: Self.line(zero, of: bytes), message: "there is a NUL in it") }
+    if let zero = bytes.firstIndex(of: 0) {
+      throw ScriptError(line: Self.line(zero, of: bytes), message: "there is a NUL in it")
+    }
     var place = 0
     var count = 0
     while place < bytes.count {

@@ -14,7 +14,9 @@ extension SQLiteError {
       message.hasPrefix(beginning) ? String(message.dropFirst(beginning.count)) : nil
     }
     if let name = rest("no such function: ") { return .function(name) }
-    if let name = rest("unknown function: ") { return .function(name.hasSuffix("()") ? String(name.dropLast(2)) : name) }
+    if let name = rest("unknown function: ") {
+      return .function(name.hasSuffix("()") ? String(name.dropLast(2)) : name)
+    }
     return rest("no such collation sequence: ").map { .collation($0) }
   }
 
@@ -25,8 +27,8 @@ extension SQLiteError {
 extension Database {
   /// Runs `body`, and again with a stand-in for each function and collation that it lacks, until it lacks none.
   ///
-  /// It may do nothing that depends on what these return: a function gives NULL, and a collation puts what goes into an index behind
-  /// all that is in it. VACUUM does not ask functions, and takes the entries of an index in their order.
+  /// It may do nothing that depends on what these return: a function gives NULL, and a collation puts what goes into an
+  /// index behind all that is in it. VACUUM does not ask functions, and takes the entries of an index in their order.
   func withStandIns<T>(_ body: () throws -> T) throws -> T {
     var standIns: Set<LackingName> = []
     defer { for name in standIns { removeStandIn(for: name) } }
@@ -45,7 +47,8 @@ extension Database {
         handle, name, -1, SQLITE_UTF8 | SQLITE_INNOCUOUS | SQLITE_DETERMINISTIC, nil,
         { context, _, _ in sqlite3_result_null(context) }, nil, nil, nil)
     case .collation(let name):
-      // SQLite hands over what is in the index first, and then what goes in; where the index descends, it turns the answer around.
+      // SQLite hands over what is in the index first, and then what goes in; where the index descends, it turns the
+      // answer around.
       switch try isDescending(name) {
       case false: sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, { _, _, _, _, _ in -1 }, nil)
       case true: sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, { _, _, _, _, _ in 1 }, nil)
@@ -58,7 +61,8 @@ extension Database {
     let found = try all(
       """
       SELECT DISTINCT part.desc
-      FROM pragma_table_list AS tables JOIN pragma_index_list(tables.name) AS list JOIN pragma_index_xinfo(list.name) AS part
+      FROM pragma_table_list AS tables JOIN pragma_index_list(tables.name) AS list JOIN pragma_index_xinfo(list.name) \
+      AS part
       WHERE tables.schema = 'main' AND part.coll = :name COLLATE NOCASE
       """, ["name": .string(collation)]
     ) { $0.integer(0) != 0 }

@@ -72,12 +72,13 @@ public struct Statement: ~Copyable {
   public func run(_ values: [Value]) throws(SQLiteError) {
     defer { reset() }
     for (place, value) in values.enumerated() { try bindInPlace(value, at: Int32(place + 1)) }
-    // The statement reads text and blobs where they lie. It is run once by that; each later time binds all of its parameters anew.
+    // The statement reads text and blobs where they lie. It is run once by that; each later time binds all of its
+    // parameters anew.
     _ = try withExtendedLifetime(values) { () throws(SQLiteError) in try step() }
   }
 
-  /// The same as `bind`, but that SQLite makes no copy: the value must live, and stay as it is, until the statement is reset. Copies were
-  /// a twentieth of an import.
+  /// The same as `bind`, but that SQLite makes no copy: the value must live, and stay as it is, until the statement is
+  /// reset. Copies were a twentieth of an import.
   private func bindInPlace(_ value: Value, at index: Int32) throws(SQLiteError) {
     switch value {
     case .text(let bytes) where !bytes.isEmpty:
@@ -172,8 +173,8 @@ public struct Statement: ~Copyable {
 
 /// What a statement has in a column, where it lies: good until the statement's next step.
 ///
-/// SQLite's own object is asked, and not the statement by the column's number for each thing that is to be known: that costs half as
-/// much again. It may be asked because no connection here is shared between threads.
+/// SQLite's own object is asked, and not the statement by the column's number for each thing that is to be known: that
+/// costs half as much again. It may be asked because no connection here is shared between threads.
 private struct ColumnValue {
   private let value: OpaquePointer?
   let type: Int32
@@ -196,4 +197,5 @@ private struct ColumnValue {
 }
 
 /// A text of no bytes still needs an address: SQLite reads a null pointer as NULL.
-nonisolated(unsafe) private let emptyText: UnsafeRawPointer = UnsafeRawPointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
+nonisolated(unsafe) private let emptyText: UnsafeRawPointer = UnsafeRawPointer(
+  UnsafeMutablePointer<UInt8>.allocate(capacity: 1))

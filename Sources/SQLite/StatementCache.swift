@@ -22,8 +22,8 @@ public final class KeptStatement {
   public init(_ statement: consuming Statement) { self.statement = statement }
 }
 
-/// The text of a statement as a dictionary's key: the same where the bytes are. It is hashed and compared as a block, because a text is
-/// long and is looked up for every row.
+/// The text of a statement as a dictionary's key: the same where the bytes are. It is hashed and compared as a block,
+/// because a text is long and is looked up for every row.
 private struct SQLText: Hashable {
   private var text: String
 

@@ -32,7 +32,9 @@ extension Database {
   /// The triggers of the app's that stand in the way of rows which are applied to these tables.
   public func triggerFaults(of tracked: [Name]) throws -> [TriggerFault] {
     let keeping: [KeepingTrigger]
-    do { keeping = try keepingTriggers(of: tracked) } catch let error as TriggerError { return [error.fault].compactMap(\.self) }
+    do { keeping = try keepingTriggers(of: tracked) } catch let error as TriggerError {
+      return [error.fault].compactMap(\.self)
+    }
     if keeping.isEmpty { return [] }
     let probe = try TriggerProbe(of: self)
     return try keeping.compactMap { trigger in

@@ -99,7 +99,8 @@ extension Database {
   private func generatingExpression(of column: Name, in table: Name) throws -> String? {
     let name: KeyValuePairs<String, Value> = ["name": .string(table.text)]
     let all = try all("SELECT name FROM pragma_table_xinfo(:name) ORDER BY cid", name) { Name($0.text(0)) }
-    let sql = try first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", name) { $0.text(0) } ?? ""
+    let sql =
+      try first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", name) { $0.text(0) } ?? ""
     guard let place = all.firstIndex(of: column) else { return nil }
     var depth = 0
     var definition = 0

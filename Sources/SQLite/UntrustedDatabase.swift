@@ -3,7 +3,8 @@ import CSQLite
 extension Database {
   /// Opens a file that someone else made, read-only and with every defence that SQLite has, and checks its structure.
   ///
-  /// Throws where the file is not a sound database. Its schema is still the caller's to compare: a sound file may hold anything.
+  /// Throws where the file is not a sound database. Its schema is still the caller's to compare: a sound file may hold
+  /// anything.
   public static func untrusted(path: String) throws -> Database {
     let database = try Database(path: path, mode: .readOnly)
     satchel_db_config(database.handle, SQLITE_DBCONFIG_DEFENSIVE, 1)

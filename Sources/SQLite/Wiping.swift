@@ -1,13 +1,13 @@
 import CSQLite
 import SatchelValues
 
-/// Bytes of rows that are gone. A connection that is ready for a command writes zeros over what it deletes, but pages that SQLite brought into
-/// a new order before that hold copies of it, and so may those that an app wrote.
+/// Bytes of rows that are gone. A connection that is ready for a command writes zeros over what it deletes, but pages
+/// that SQLite brought into a new order before that hold copies of it, and so may those that an app wrote.
 extension Database {
   /// Writes the whole file anew, so that it holds rows and nothing else, and empties the write-ahead log.
   ///
-  /// Says false where that did not happen: another program reads just now, the disk is full, the file is large, or a table of the app's would
-  /// not stay as it is. Nothing has changed then.
+  /// Says false where that did not happen: another program reads just now, the disk is full, the file is large, or a
+  /// table of the app's would not stay as it is. Nothing has changed then.
   public func wipe() throws -> Bool {
     guard try isSmall(), try keepsRowNumbers() else {
       try emptyLog()
@@ -20,7 +20,8 @@ extension Database {
     return try emptyLog() && isAnew
   }
 
-  /// Brings what lies in the write-ahead log into the database's file, and empties the log. Says false where another program is reading just now.
+  /// Brings what lies in the write-ahead log into the database's file, and empties the log. Says false where another
+  /// program is reading just now.
   @discardableResult public func emptyLog() throws -> Bool {
     try patient { try first("PRAGMA wal_checkpoint(TRUNCATE)", [:]) { $0.integer(0) == 0 } ?? true }
   }
@@ -38,7 +39,8 @@ extension Database {
     return try pages * (first("PRAGMA page_size") { $0.integer(0) } ?? 0) <= 64 << 20
   }
 
-  /// Whether no table's rows get other numbers when the file is written anew: those of tables that have neither a key nor an index do.
+  /// Whether no table's rows get other numbers when the file is written anew: those of tables that have neither a key
+  /// nor an index do.
   private func keepsRowNumbers() throws -> Bool {
     try first(
       """

@@ -1,5 +1,5 @@
-/// Where a file lies below a workspace's `files/`, as a row names it: names of folders and at last of the file, joined by `/`, each of which
-/// any medium can hold.
+/// Where a file lies below a workspace's `files/`, as a row names it: names of folders and at last of the file, joined
+/// by `/`, each of which any medium can hold.
 public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConvertible {
   private let name: Name
 
@@ -7,7 +7,8 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
   /// Of one name on the way: a file that is kept beside another one has a longer name, and media take 255.
   static let mostNameBytes = 200
 
-  /// nil where the text is no such path: an absolute one, one with `..`, with a name that begins with a point, or with what media refuse.
+  /// nil where the text is no such path: an absolute one, one with `..`, with a name that begins with a point, or with
+  /// what media refuse.
   public init?(_ text: String) {
     guard text.utf8.count <= Self.mostBytes else { return nil }
     let names = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -30,10 +31,12 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
   public static func < (a: AttachmentPath, b: AttachmentPath) -> Bool { a.name < b.name }
 
   /// The names on the way, the file's own at last.
-  public var names: [String] { text.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: Array($0), as: UTF8.self) } }
+  public var names: [String] {
+    text.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: Array($0), as: UTF8.self) }
+  }
 
-  /// Where another content goes that is to have this path: in the same folder, under the name with `~` and the beginning of the digest before
-  /// its ending.
+  /// Where another content goes that is to have this path: in the same folder, under the name with `~` and the
+  /// beginning of the digest before its ending.
   public func beside(_ digest: some StringProtocol) -> AttachmentPath? {
     let bytes = Array(text.utf8)
     let folder = bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0

@@ -47,7 +47,9 @@ public struct ConflictID: Hashable, Sendable, CustomStringConvertible {
   public let text: String
 
   public init?(_ text: String) {
-    guard text.utf8.count == 32, text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }) else { return nil }
+    guard text.utf8.count == 32, text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }) else {
+      return nil
+    }
     self.text = text
   }
 
@@ -145,7 +147,9 @@ public struct Resolution: Hashable, Sendable {
   public let generation: Generation
   public let note: String?
 
-  public init(conflict: ConflictID, decision: Decision, user: String, stamp: Stamp, generation: Generation, note: String?) {
+  public init(
+    conflict: ConflictID, decision: Decision, user: String, stamp: Stamp, generation: Generation, note: String?
+  ) {
     self.conflict = conflict
     self.decision = decision
     self.user = user

@@ -1,5 +1,6 @@
 /// A whole number that counts one thing and is never mixed with a number that counts another.
-public protocol Counter: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible where RawValue == Int64 {
+public protocol Counter: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible
+where RawValue == Int64 {
   init(rawValue: Int64)
 }
 

@@ -1,6 +1,8 @@
-/// The first write that a change of a row is made of, by which two copies of one database know that they have the change in common.
+/// The first write that a change of a row is made of, by which two copies of one database know that they have the
+/// change in common.
 public struct FirstWrite: Hashable, Sendable {
-  /// When it was, by the clock as it stood then: no two writes of a row in one database have the same, but where that clock was set back.
+  /// When it was, by the clock as it stood then: no two writes of a row in one database have the same, but where that
+  /// clock was set back.
   public let stamp: Stamp
   /// Whether nothing was written into the row after it.
   public let isOnly: Bool

@@ -2,7 +2,9 @@
 public enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  public static func text(of bytes: some Collection<UInt8>) -> String { String(decoding: utf8(of: bytes), as: UTF8.self) }
+  public static func text(of bytes: some Collection<UInt8>) -> String {
+    String(decoding: utf8(of: bytes), as: UTF8.self)
+  }
 
   /// The same as bytes.
   public static func utf8(of bytes: some Collection<UInt8>) -> [UInt8] {

@@ -22,7 +22,8 @@ extension Identifier {
     var b = bytes
     b[6] = b[6] & 0x0f | 0x40
     b[8] = b[8] & 0x3f | 0x80
-    self.init(unchecked: [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { Hexadecimal.text(of: b[$0]) }.joined(separator: "-"))
+    self.init(
+      unchecked: [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { Hexadecimal.text(of: b[$0]) }.joined(separator: "-"))
   }
 
   public var description: String { text }

@@ -1,7 +1,7 @@
 /// A name of a table, column, user or device, compared as bytes.
 ///
-/// Swift calls two strings equal when they are canonically equivalent; SQLite does not. As a dictionary's key a `String` would
-/// make one table of two.
+/// Swift calls two strings equal when they are canonically equivalent; SQLite does not. As a dictionary's key a
+/// `String` would make one table of two.
 public struct Name: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   public let text: String
 

@@ -6,7 +6,8 @@ public struct PreImage: Hashable, Sendable {
   public let first: FirstWrite?
   /// nil: the row was not there.
   public let row: Row?
-  /// Whether the hub's row is gone already, or out of sight: the image is there because a deletion is still to reach the hub.
+  /// Whether the hub's row is gone already, or out of sight: the image is there because a deletion is still to reach
+  /// the hub.
   public let isGone: Bool
 
   public init(generation: Generation, stamp: Stamp, first: FirstWrite? = nil, row: Row?, isGone: Bool = false) {

@@ -29,7 +29,8 @@ public struct Step: Hashable, Sendable {
   public let first: FirstWrite?
   public let change: Change
 
-  public init(table: Name, key: RowKey, generation: Generation, stamp: Stamp, first: FirstWrite? = nil, change: Change) {
+  public init(table: Name, key: RowKey, generation: Generation, stamp: Stamp, first: FirstWrite? = nil, change: Change)
+  {
     self.table = table
     self.key = key
     self.generation = generation
@@ -47,7 +48,8 @@ extension Step {
 }
 
 extension Change {
-  /// The change that leads from one image of a row to the next; nil where they are equal. A nil image is a row that is not there.
+  /// The change that leads from one image of a row to the next; nil where they are equal. A nil image is a row that is
+  /// not there.
   public init?(from before: Row?, to after: Row?) {
     switch (before, after) {
     case (nil, nil): return nil

@@ -1,7 +1,7 @@
 /// What one column of one row holds, with the storage class that SQLite keeps for it.
 ///
-/// Two values are equal when a copy of one could not be told from the other: 1 is not 1.0, -0.0 is not 0.0, and text is its
-/// bytes, whatever Unicode thinks of them.
+/// Two values are equal when a copy of one could not be told from the other: 1 is not 1.0, -0.0 is not 0.0, and text is
+/// its bytes, whatever Unicode thinks of them.
 public enum Value: Sendable {
   case null
   case integer(Int64)

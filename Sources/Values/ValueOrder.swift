@@ -1,5 +1,6 @@
 extension Value {
-  /// Whether SQLite sorts this value before another, by the collation BINARY: NULL, then numbers, then texts by their bytes, then blobs.
+  /// Whether SQLite sorts this value before another, by the collation BINARY: NULL, then numbers, then texts by their
+  /// bytes, then blobs.
   ///
   /// https://sqlite.org/datatype3.html, section 4.1.
   public func isBeforeInSQL(_ other: Value) -> Bool {
@@ -24,7 +25,8 @@ extension Value {
 }
 
 extension Int64 {
-  /// A double cannot hold every whole number, nor a whole number every double: they are compared as the numbers that they are.
+  /// A double cannot hold every whole number, nor a whole number every double: they are compared as the numbers that
+  /// they are.
   fileprivate func isBefore(_ other: Double) -> Bool {
     if other >= 0x1p63 { return true }
     if other < -0x1p63 { return false }

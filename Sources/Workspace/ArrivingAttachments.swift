@@ -6,8 +6,8 @@ import SatchelValues
 
 /// The attached files of a verified bundle on their way to their places.
 ///
-/// They are written aside and synced before the bundle's transaction begins; at its end `put` gives them their names. A command that is killed
-/// in between leaves a file without its row, which the same bundle then finds in place.
+/// They are written aside and synced before the bundle's transaction begins; at its end `put` gives them their names. A
+/// command that is killed in between leaves a file without its row, which the same bundle then finds in place.
 public struct ArrivingAttachments: ~Copyable {
   /// What became of one.
   public struct Arrival: Sendable {
@@ -46,7 +46,9 @@ public struct ArrivingAttachments: ~Copyable {
   ///   - reception: what to do with a file where this content has its place already; nil: nothing has.
   public init(
     _ bundle: borrowing VerifiedBundle, in folder: WorkspaceFolder, platform: Platform, ending: Ending,
-    reception: (_ line: AttachmentLine, _ present: Digest?) throws -> Reception = { $0.was == $1 && $1 != nil ? .replace : .take }
+    reception: (_ line: AttachmentLine, _ present: Digest?) throws -> Reception = {
+      $0.was == $1 && $1 != nil ? .replace : .take
+    }
   ) throws {
     let attached = AttachedFiles(folder, platform)
     let said = try bundle.attachments()
@@ -118,19 +120,22 @@ extension AttachedFiles {
 
   private func obstacle(at path: AttachmentPath) -> WorkspaceError {
     WorkspaceError(
-      "bad-file", "The file \(path) of the bundle cannot be put into \(root): a link, a folder or an empty file is in its way.",
+      "bad-file",
+      "The file \(path) of the bundle cannot be put into \(root): a link, a folder or an empty file is in its way.",
       hint: "Move that away, and import the bundle again.")
   }
 
   private func rewritten(_ path: AttachmentPath) -> WorkspaceError {
     WorkspaceError(
-      "bad-file", "The file \(path) in \(root) was written while a newer version of it came.", hint: "Import the bundle again.")
+      "bad-file", "The file \(path) in \(root) was written while a newer version of it came.",
+      hint: "Import the bundle again.")
   }
 
   fileprivate func checkRoot() throws {
     guard try [nil, .directory].contains(files.kind(root)) else {
       throw WorkspaceError(
-        "bad-file", "\(root) is no folder, and no link is followed there.", hint: "Make it a folder of the workspace's own.")
+        "bad-file", "\(root) is no folder, and no link is followed there.",
+        hint: "Make it a folder of the workspace's own.")
     }
   }
 

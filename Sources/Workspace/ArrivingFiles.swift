@@ -2,8 +2,9 @@ import SatchelBundle
 import SatchelPlatform
 import SatchelValues
 
-/// Files that come piece by piece, such as by a pipe or from a browser: they are kept in the inbox, in a folder of their own, which goes when this
-/// does. Commands that clear away what others left behind let it be as long as it is held.
+/// Files that come piece by piece, such as by a pipe or from a browser: they are kept in the inbox, in a folder of
+/// their own, which goes when this does. Commands that clear away what others left behind let it be as long as it is
+/// held.
 public struct ArrivingFiles: ~Copyable {
   static let prefix = HostFileSystem.temporaryPrefix + "arriving-"
 

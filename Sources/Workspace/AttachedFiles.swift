@@ -4,7 +4,8 @@ import SatchelDataset
 import SatchelPlatform
 import SatchelValues
 
-/// `files/`: what rows name in the columns that the dataset marks. The app puts its files there, and imports those of others.
+/// `files/`: what rows name in the columns that the dataset marks. The app puts its files there, and imports those of
+/// others.
 ///
 /// No link is followed, on no part of a path.
 public struct AttachedFiles: Sendable {
@@ -123,7 +124,8 @@ public struct AttachedFiles: Sendable {
     return mark.bytes
   }
 
-  /// Takes a file away that nobody here is to see any more, with the folders that are empty then. One that is not what came stays.
+  /// Takes a file away that nobody here is to see any more, with the folders that are empty then. One that is not what
+  /// came stays.
   public func remove(_ path: AttachmentPath, ifStill digest: String) throws {
     guard try bytes(at: path, ifStill: digest) != nil else { return }
     try files.remove(place(path))

@@ -26,8 +26,9 @@ public struct KeyBlock: Hashable, Sendable {
 
 /// `satchel_blocks`, the same at the hub and on a device: the ranges of keys that replicas were given.
 ///
-/// A replica keeps to its range with nothing but SQLite's own count of an AUTOINCREMENT table, which goes on from where it is set and never
-/// goes back. A range lies above every key that its replica knows; where rows come that lie above it, a new range comes with them.
+/// A replica keeps to its range with nothing but SQLite's own count of an AUTOINCREMENT table, which goes on from where
+/// it is set and never goes back. A range lies above every key that its replica knows; where rows come that lie above
+/// it, a new range comes with them.
 public enum BlockTable {
   public static let schema = """
     CREATE TABLE satchel_blocks (
@@ -51,7 +52,8 @@ public enum BlockTable {
       ])
   }
 
-  /// The same for a range that was given in a time of which nothing else is known here. One that begins where another does stays as it is.
+  /// The same for a range that was given in a time of which nothing else is known here. One that begins where another
+  /// does stays as it is.
   public static func takeOver(_ block: KeyBlock, of replica: ReplicaID, in database: borrowing Database) throws {
     let isKnown = try database.first(
       "SELECT 1 FROM satchel_blocks WHERE table_name = :table AND first_key = :first",
@@ -61,7 +63,8 @@ public enum BlockTable {
   }
 
   /// The range that a replica was given last; nil where it has none.
-  public static func newest(of table: Name, for replica: ReplicaID, in database: borrowing Database) throws -> KeyBlock? {
+  public static func newest(of table: Name, for replica: ReplicaID, in database: borrowing Database) throws -> KeyBlock?
+  {
     try database.first(
       """
       SELECT table_name, first_key, last_key, number
@@ -84,13 +87,16 @@ public enum BlockTable {
 
   /// The greatest key that was ever given to anybody.
   public static func greatest(of table: Name, in database: borrowing Database) throws -> Int64 {
-    try database.first("SELECT max(last_key) FROM satchel_blocks WHERE table_name = :table", ["table": .string(table.text)]) {
+    try database.first(
+      "SELECT max(last_key) FROM satchel_blocks WHERE table_name = :table", ["table": .string(table.text)]
+    ) {
       $0.integer(0)
     } ?? 0
   }
 
   private static func block(_ row: borrowing Statement) -> KeyBlock {
-    KeyBlock(table: Name(row.text(0)), first: row.integer(1), last: row.integer(2), number: EmissionNumber(row.integer(3)))
+    KeyBlock(
+      table: Name(row.text(0)), first: row.integer(1), last: row.integer(2), number: EmissionNumber(row.integer(3)))
   }
 }
 
@@ -104,12 +110,16 @@ extension TrackedTable {
     return last == Int64.max ? last : last + 1
   }
 
-  /// That SQLite hands out keys from below this replica's range, in words; nil: it does not. The count goes with a table that is dropped.
+  /// That SQLite hands out keys from below this replica's range, in words; nil: it does not. The count goes with a
+  /// table that is dropped.
   public func lostCount(for replica: ReplicaID, in database: borrowing Database) throws -> String? {
-    guard rules.keys == .blocks, let block = try BlockTable.newest(of: name, for: replica, in: database) else { return nil }
+    guard rules.keys == .blocks, let block = try BlockTable.newest(of: name, for: replica, in: database) else {
+      return nil
+    }
     let next = try nextKey(in: database)
     if next >= block.first { return nil }
-    return "new rows of \(name) get keys from \(next) on, and the keys for this database are \(block.first) to \(block.last)"
+    return
+      "new rows of \(name) get keys from \(next) on, and the keys for this database are \(block.first) to \(block.last)"
   }
 
   /// Makes SQLite go on in this replica's range where it has lost the count: behind every key of it that is known here.
@@ -130,6 +140,8 @@ extension TrackedTable {
   public func count(from block: KeyBlock, in database: borrowing Database) throws {
     let parameters: KeyValuePairs<String, Value> = ["name": .string(name.text), "last": .integer(block.first - 1)]
     try database.run("UPDATE sqlite_sequence SET seq = :last WHERE name = :name", parameters)
-    if database.changes == 0 { try database.run("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :last)", parameters) }
+    if database.changes == 0 {
+      try database.run("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :last)", parameters)
+    }
   }
 }

@@ -1,7 +1,8 @@
 import SatchelBundle
 import SatchelPlatform
 
-/// `bundles/archive`: the bundles that a workspace's rows came from. With them what was known last can be put together again.
+/// `bundles/archive`: the bundles that a workspace's rows came from. With them what was known last can be put together
+/// again.
 public struct BundleArchive: Sendable {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -26,7 +27,9 @@ public struct BundleArchive: Sendable {
   /// The numbers of the files here that are called `prefix`, a number and `.satchel`, in their order.
   public func numbers(_ prefix: String) throws -> [Int64] { try Self.numbers(prefix, in: folder.archive, files) }
 
-  public func path(_ prefix: String, _ number: Int64) -> String { Paths.join(folder.archive, "\(prefix)\(number).satchel") }
+  public func path(_ prefix: String, _ number: Int64) -> String {
+    Paths.join(folder.archive, "\(prefix)\(number).satchel")
+  }
 
   /// Where the bundle lies that was made here; nil where nowhere.
   public func place(ofOutgoing name: String) throws -> String? {
@@ -56,7 +59,8 @@ public struct BundleArchive: Sendable {
     for old in try numbers(prefix) where old < number { try files.remove(path(prefix, old)) }
   }
 
-  /// Puts the files that are called `prefix` and another number than `kept` where nothing looks for them by itself, and a person can.
+  /// Puts the files that are called `prefix` and another number than `kept` where nothing looks for them by itself, and
+  /// a person can.
   public func setAside(_ prefix: String, but kept: Int64?) throws {
     for old in try numbers(prefix) where old != kept { try setAside(prefix, old) }
   }
@@ -77,7 +81,9 @@ public struct BundleArchive: Sendable {
   /// The number in a file's name that is `prefix`, a number and `.satchel`; nil where the name is another.
   public static func number(in name: String, _ prefix: String) -> Int64? {
     let end = ".satchel"
-    guard name.hasPrefix(prefix), name.hasSuffix(end), name.utf8.count > prefix.utf8.count + end.utf8.count else { return nil }
+    guard name.hasPrefix(prefix), name.hasSuffix(end), name.utf8.count > prefix.utf8.count + end.utf8.count else {
+      return nil
+    }
     let digits = name.utf8.dropFirst(prefix.utf8.count).dropLast(end.utf8.count)
     guard digits.first != UInt8(ascii: "0"), digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
     return Int64(Substring(digits))

@@ -15,7 +15,8 @@ public struct BundleParts {
 
   private var root: String { Paths.join(folder.inbox, "parts") }
 
-  /// The pieces of one bundle, cut to one size: how often it was cut, and in which order the pieces come, does not matter.
+  /// The pieces of one bundle, cut to one size: how often it was cut, and in which order the pieces come, does not
+  /// matter.
   public struct Waiting: Sendable {
     /// The name of the whole's file.
     public let whole: String
@@ -44,8 +45,8 @@ public struct BundleParts {
     return Waiting(whole: bundle.manifest.wholeFileName, parts: volume.parts, missing: others, path: "")
   }
 
-  /// Joins the pieces, which are all there, and lets `body` take the whole. They go when it has, or where it could never be taken;
-  /// they stay where it only has to wait for something, and where `body` failed by no fault of theirs.
+  /// Joins the pieces, which are all there, and lets `body` take the whole. They go when it has, or where it could
+  /// never be taken; they stay where it only has to wait for something, and where `body` failed by no fault of theirs.
   public func join<T>(_ waiting: Waiting, _ volume: Manifest.Volume, _ body: (_ path: String) throws -> T) throws -> T {
     let staging = try StagingFolder(in: folder.inbox, platform: platform)
     let path = staging.file(waiting.whole)
@@ -84,13 +85,15 @@ public struct BundleParts {
     guard try platform.files.kind(root) == .directory else { return [] }
     return try platform.files.list(root).compactMap { name in
       let words = name.split(separator: "~")
-      guard words.count == 4, let parts = Int64(words[1]), (1...Manifest.Volume.most).contains(parts) else { return nil }
+      guard words.count == 4, let parts = Int64(words[1]), (1...Manifest.Volume.most).contains(parts) else {
+        return nil
+      }
       return try waiting(at: Paths.join(root, name), named: "\(words[0]).satchel", parts: parts)
     }
   }
 
-  /// Forgets the pieces of bundles that are called `prefix` and a number up to `number`: that one was taken, and those before it are of no
-  /// use any more.
+  /// Forgets the pieces of bundles that are called `prefix` and a number up to `number`: that one was taken, and those
+  /// before it are of no use any more.
   public func forget(_ prefix: String, upTo number: Int64) throws {
     for waiting in try waiting() {
       guard let found = BundleArchive.number(in: waiting.whole, prefix), found <= number else { continue }

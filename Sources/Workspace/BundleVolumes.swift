@@ -55,8 +55,11 @@ public struct BundleVolumes {
     }
   }
 
-  /// Removes the volumes of bundles that are called `prefix` and a number below `number` from the outbox: they can be cut again.
-  public static func remove(_ prefix: String, below number: Int64, folder: WorkspaceFolder, files: any FileSystem) throws {
+  /// Removes the volumes of bundles that are called `prefix` and a number below `number` from the outbox: they can be
+  /// cut again.
+  public static func remove(_ prefix: String, below number: Int64, folder: WorkspaceFolder, files: any FileSystem)
+    throws
+  {
     for name in try files.list(folder.outbox) {
       guard let found = VolumeName(name)?.number(prefix), found < number else { continue }
       try files.remove(Paths.join(folder.outbox, name))
@@ -74,7 +77,8 @@ struct VolumeName {
     let words = name.split(separator: "-", omittingEmptySubsequences: false)
     guard let last = words.last, words.count > 3, last.hasSuffix(".satchel") else { return nil }
     let numbers = last.dropLast(".satchel".utf8.count).split(separator: "o", omittingEmptySubsequences: false)
-    guard numbers.count == 2, numbers[1].first == "f", Int64(numbers[0]) != nil, Int64(numbers[1].dropFirst()) != nil else {
+    guard numbers.count == 2, numbers[1].first == "f", Int64(numbers[0]) != nil, Int64(numbers[1].dropFirst()) != nil
+    else {
       return nil
     }
     whole = words.dropLast().joined(separator: "-") + ".satchel"

@@ -9,7 +9,8 @@ extension PublicKey {
     guard PublicKey.normalisedFingerprint(compared) == fingerprint else {
       throw Refusal(
         "other-fingerprint",
-        "The \(what) is signed by another key than the one that you compared: its fingerprint is \(fingerprint).", hint: hint)
+        "The \(what) is signed by another key than the one that you compared: its fingerprint is \(fingerprint).",
+        hint: hint)
     }
   }
 }

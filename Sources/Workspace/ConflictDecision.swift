@@ -56,7 +56,9 @@ public enum ConflictDecision: Sendable {
       hint: "If the row is still not right, change it as any other row.")
   }
 
-  private static func setting(_ fields: [Field], in row: Row?, _ record: ConflictRecord, _ schema: TableSchema) throws -> Row {
+  private static func setting(_ fields: [Field], in row: Row?, _ record: ConflictRecord, _ schema: TableSchema) throws
+    -> Row
+  {
     var values = row?.values.map { Optional($0) } ?? schema.columns.map { _ in nil }
     for field in fields {
       guard let column = schema.position(of: field.name) else {
@@ -64,8 +66,11 @@ public enum ConflictDecision: Sendable {
           "no-column", "The table \(schema.name) has no column \(field.name).",
           hint: "It has: \(schema.columns.map(\.text).joined(separator: ", ")).")
       }
-      if schema.key.contains(column), let place = schema.key.firstIndex(of: column), record.key.values[place] != field.value {
-        throw WorkspaceError("key-column", "The column \(field.name) is part of the row's key, which a decision cannot change.")
+      if schema.key.contains(column), let place = schema.key.firstIndex(of: column),
+        record.key.values[place] != field.value
+      {
+        throw WorkspaceError(
+          "key-column", "The column \(field.name) is part of the row's key, which a decision cannot change.")
       }
       values[column] = field.value
     }

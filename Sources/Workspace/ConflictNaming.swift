@@ -7,8 +7,8 @@ import SatchelValues
 extension ConflictID {
   /// The id of the disagreement about one change: a digest of whose it is, of which row, and of what was written when.
   ///
-  /// Row and generation alone would not do: a device whose change has lost may write the row again before its next export, and
-  /// lose again, and both values are to be kept.
+  /// Row and generation alone would not do: a device whose change has lost may write the row again before its next
+  /// export, and lose again, and both values are to be kept.
   /// - Parameter stamp: by the device's own clock, so that hub and device give one disagreement one id.
   static func of(
     device: ReplicaID, table: Name, key: RowKey, generation: Generation, stamp: Stamp, operation: Operation,
@@ -48,10 +48,12 @@ extension ConflictRecord {
     }
     self.init(
       id: .of(
-        device: device, table: line.table, key: line.key, generation: generation, stamp: line.stamp, operation: operation,
+        device: device, table: line.table, key: line.key, generation: generation, stamp: line.stamp,
+        operation: operation,
         deviceValues: own),
       device: device, user: user, table: line.table, key: line.key, generation: generation, stamp: line.stamp,
-      operation: operation, kind: .revoked, state: .open, baseValues: base, hubValues: nil, deviceValues: own, winners: [],
+      operation: operation, kind: .revoked, state: .open, baseValues: base, hubValues: nil, deviceValues: own,
+      winners: [],
       rowWinner: .hub, note: "The table \(line.table) left the dataset with version \(version).")
   }
 
@@ -60,7 +62,8 @@ extension ConflictRecord {
   ///   - stamp: of the change, as the device gave it.
   ///   - met: the row that the change met; nil where there was none.
   public init(
-    _ disagreement: Disagreement, of change: Change, at stamp: Stamp, generation: Generation, key: RowKey, in schema: TableSchema,
+    _ disagreement: Disagreement, of change: Change, at stamp: Stamp, generation: Generation, key: RowKey,
+    in schema: TableSchema,
     met: Row?, device: ReplicaID, user: String, note: String? = nil
   ) {
     let columns = disagreement.winners.isEmpty ? Array(schema.columns.indices) : disagreement.winners.keys.sorted()
@@ -82,7 +85,8 @@ extension ConflictRecord {
       id: .of(
         device: device, table: schema.name, key: key, generation: generation, stamp: stamp, operation: operation,
         deviceValues: deviceValues),
-      device: device, user: user, table: schema.name, key: key, generation: generation, stamp: stamp, operation: operation,
+      device: device, user: user, table: schema.name, key: key, generation: generation, stamp: stamp,
+      operation: operation,
       kind: disagreement.kind, state: disagreement.state,
       baseValues: baseValues, hubValues: met.map(fields), deviceValues: deviceValues,
       winners: disagreement.winners.sorted { $0.key < $1.key }.map { ColumnWinner(schema.columns[$0.key], $0.value) },

@@ -11,10 +11,11 @@ extension ConflictTable {
     case known(ConflictRecord)
   }
 
-  /// Adds a conflict. If the same change is known to have met something else, and takes the place of both, each of them is kept: the second
-  /// one under an id of its own, which follows from what it met.
+  /// Adds a conflict. If the same change is known to have met something else, and takes the place of both, each of them
+  /// is kept: the second one under an id of its own, which follows from what it met.
   public static func addMeeting(
-    _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil, isHidden: Bool = false,
+    _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
+    isHidden: Bool = false,
     in database: borrowing Database
   ) throws -> Addition {
     func add(_ record: ConflictRecord) throws -> Bool {

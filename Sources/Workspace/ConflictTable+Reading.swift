@@ -8,7 +8,8 @@ extension ConflictTable {
   public static func list(_ states: [ConflictState], in database: borrowing Database) throws -> [StoredConflict] {
     try ConflictState.allCases.filter { states.contains($0) }.flatMap { state in
       try database.all(
-        "SELECT \(columns) FROM satchel_conflicts WHERE state = :state ORDER BY noted, id", ["state": .string(state.rawValue)]
+        "SELECT \(columns) FROM satchel_conflicts WHERE state = :state ORDER BY noted, id",
+        ["state": .string(state.rawValue)]
       ) { try stored($0) }
     }
   }
@@ -39,9 +40,9 @@ extension ConflictTable {
     return (conflicts, total ?? 0)
   }
 
-  /// The conflicts of one device that the other side does not surely know: not told yet, or told by a bundle after `number`,
-  /// which may have been lost. Of a row that the device's user was not to see when its change met it, they tell nothing: what is there by now
-  /// may be for the user to see, what was there then is not.
+  /// The conflicts of one device that the other side does not surely know: not told yet, or told by a bundle after
+  /// `number`, which may have been lost. Of a row that the device's user was not to see when its change met it, they
+  /// tell nothing: what is there by now may be for the user to see, what was there then is not.
   /// - Parameter user: whose changes; nil: those of all who ever worked with the device.
   public static func untold(
     of device: ReplicaID, by user: String? = nil, after number: Int64, in database: borrowing Database
@@ -95,7 +96,8 @@ extension ConflictTable {
   public static func markTold(_ ids: [ConflictID], by number: Int64, in database: borrowing Database) throws {
     for id in ids {
       try database.run(
-        "UPDATE satchel_conflicts SET told = :number WHERE id = :id", ["number": .integer(number), "id": .string(id.text)])
+        "UPDATE satchel_conflicts SET told = :number WHERE id = :id",
+        ["number": .integer(number), "id": .string(id.text)])
     }
   }
 
@@ -127,7 +129,8 @@ extension ConflictTable {
         "no-conflict", "There is no conflict \"\(prefix)\".", hint: "`conflicts list` shows them, with their ids.")
     }
     guard found.count == 1 else {
-      throw WorkspaceError("ambiguous", "More than one conflict's id begins with \"\(prefix)\".", hint: "Write more of the id.")
+      throw WorkspaceError(
+        "ambiguous", "More than one conflict's id begins with \"\(prefix)\".", hint: "Write more of the id.")
     }
     return first
   }
@@ -140,7 +143,9 @@ extension ConflictTable {
   }
 
   /// Whether a change of this row by this device waits.
-  public static func isHeld(_ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database) throws -> Bool {
+  public static func isHeld(_ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database) throws
+    -> Bool
+  {
     try countHeld(key, of: table, device: device, in: database) > 0
   }
 
@@ -161,7 +166,8 @@ extension ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// The hub's cursor at the emission on which a conflict's change was made; nil: the change is of an epoch before the present one.
+  /// The hub's cursor at the emission on which a conflict's change was made; nil: the change is of an epoch before the
+  /// present one.
   public static func since(_ id: ConflictID, in database: borrowing Database) throws -> Cursor? {
     try database.first("SELECT since FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) {
       $0.optionalInteger(0).map { Cursor($0) }
@@ -169,7 +175,9 @@ extension ConflictTable {
   }
 
   public static func count(_ state: ConflictState, in database: borrowing Database) throws -> Int64 {
-    try database.first("SELECT count(*) FROM satchel_conflicts WHERE state = :state", ["state": .string(state.rawValue)]) {
+    try database.first(
+      "SELECT count(*) FROM satchel_conflicts WHERE state = :state", ["state": .string(state.rawValue)]
+    ) {
       $0.integer(0)
     } ?? 0
   }
@@ -186,7 +194,8 @@ extension ConflictTable {
       return value
     }
     let winners = try (fields(13) ?? []).compactMap { field -> ColumnWinner? in
-      guard case .text(let word) = field.value, let winner = Winner(rawValue: String(decoding: word, as: UTF8.self)) else {
+      guard case .text(let word) = field.value, let winner = Winner(rawValue: String(decoding: word, as: UTF8.self))
+      else {
         return nil
       }
       return ColumnWinner(field.name, winner)
@@ -195,8 +204,10 @@ extension ConflictTable {
       StoredConflict.Decision(made: $0, by: row.text(19), at: row.integer(20))
     }
     let record = ConflictRecord(
-      id: try word(0) { ConflictID($0) }, device: try word(1) { ReplicaID($0) }, user: row.text(2), table: Name(row.text(3)),
-      key: try RowKey(canonical: Array(row.text(4).utf8)), generation: Generation(row.integer(5)), stamp: Stamp(row.integer(6)),
+      id: try word(0) { ConflictID($0) }, device: try word(1) { ReplicaID($0) }, user: row.text(2),
+      table: Name(row.text(3)),
+      key: try RowKey(canonical: Array(row.text(4).utf8)), generation: Generation(row.integer(5)),
+      stamp: Stamp(row.integer(6)),
       operation: try word(7) { Operation(rawValue: $0) }, kind: try word(8) { ConflictKind(rawValue: $0) },
       state: try word(9) { ConflictState(rawValue: $0) }, baseValues: try fields(10), hubValues: try fields(11),
       deviceValues: try fields(12),

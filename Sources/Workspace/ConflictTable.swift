@@ -52,7 +52,8 @@ public enum ConflictTable {
     """
 
   static let columns = """
-    id, device, user, table_name, key, generation, stamp, operation, kind, state, base_values, hub_values, device_values, winners, winner, note, bundle,
+    id, device, user, table_name, key, generation, stamp, operation, kind, state, base_values, hub_values,
+    device_values, winners, winner, note, bundle,
     noted, decision, decided_by, decided_at
     """
 
@@ -60,7 +61,8 @@ public enum ConflictTable {
   /// - Returns: whether it is new.
   @discardableResult
   public static func add(
-    _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil, isHidden: Bool = false,
+    _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
+    isHidden: Bool = false,
     in database: borrowing Database
   ) throws -> Bool {
     try database.run(
@@ -78,7 +80,8 @@ public enum ConflictTable {
         "table": .string(record.table.text), "key": .text(canonicalKey(record.key)),
         "generation": .integer(record.generation.rawValue), "stamp": .integer(record.stamp.rawValue),
         "operation": .string(record.operation.rawValue), "kind": .string(record.kind.rawValue),
-        "state": .string(record.state.rawValue), "base_values": json(record.baseValues), "hub_values": json(record.hubValues),
+        "state": .string(record.state.rawValue), "base_values": json(record.baseValues),
+        "hub_values": json(record.hubValues),
         "device_values": json(record.deviceValues),
         "winners": winners(record), "winner": .string(record.rowWinner.rawValue),
         "note": record.note.map { .string($0) } ?? .null,
@@ -92,8 +95,8 @@ public enum ConflictTable {
     return database.changes > 0
   }
 
-  /// Takes over what the hub made of a conflict. Where it says who decided, that overrules what was decided here; where it does not,
-  /// what was decided here is still on its way there, and stands.
+  /// Takes over what the hub made of a conflict. Where it says who decided, that overrules what was decided here; where
+  /// it does not, what was decided here is still on its way there, and stands.
   public static func update(
     _ record: ConflictRecord, at time: Int64, isHidden: Bool = false, in database: borrowing Database
   ) throws {
@@ -101,7 +104,8 @@ public enum ConflictTable {
       """
       UPDATE satchel_conflicts
       SET
-        state = :state, kind = :kind, hub_values = :hub_values, winners = :winners, winner = :winner, note = iif(:state = 'resolved', :note, coalesce(:note, note)),
+        state = :state, kind = :kind, hub_values = :hub_values, winners = :winners, winner = :winner,
+        note = iif(:state = 'resolved', :note, coalesce(:note, note)),
         decided_at = iif(decision = :decision AND decided_by = :decided_by, decided_at, :decided_at),
         decision = :decision, decided_by = :decided_by, hidden = :hidden
       WHERE id = :id AND (state <> 'resolved' OR :state = 'resolved')
@@ -173,7 +177,8 @@ public enum ConflictTable {
       ["table": .string(table.text)])
   }
 
-  /// Changes that waited for a row which another device was to deliver again: somebody has to see to them. Returns how many there were.
+  /// Changes that waited for a row which another device was to deliver again: somebody has to see to them. Returns how
+  /// many there were.
   public static func openAwaiting(in database: borrowing Database) throws -> Int {
     try database.run(
       """

@@ -12,8 +12,8 @@ public struct DecidedRow: Sendable {
 }
 
 extension ConflictRecord {
-  /// The key of the other row that has what only one row may have, where the disagreement is about that; nil where it is about one row
-  /// alone, or where the other one may not be seen here.
+  /// The key of the other row that has what only one row may have, where the disagreement is about that; nil where it
+  /// is about one row alone, or where the other one may not be seen here.
   public func rivalKey(in schema: TableSchema) -> RowKey? {
     guard kind == .unique, let hubValues else { return nil }
     let values = schema.key.compactMap { column in hubValues.first { $0.name == schema.columns[column] }?.value }
@@ -57,7 +57,10 @@ extension ConflictDecision {
     case .device: other = nil
     case .set: other = rival
     }
-    return [DecidedRow(key: record.key, current: current, target: own), DecidedRow(key: rivalKey, current: rival, target: other)]
+    return [
+      DecidedRow(key: record.key, current: current, target: own),
+      DecidedRow(key: rivalKey, current: rival, target: other),
+    ]
   }
 }
 
@@ -73,13 +76,15 @@ extension ConflictRecord {
 }
 
 extension RowTable {
-  /// Writes rows as they were decided, first those that go. Throws a `WorkspaceError` where that cannot be, and nothing may be kept then.
+  /// Writes rows as they were decided, first those that go. Throws a `WorkspaceError` where that cannot be, and nothing
+  /// may be kept then.
   public func write(_ decided: [DecidedRow], _ references: References, in database: borrowing Database) throws {
     for row in decided {
       guard row.target == nil, let current = row.current,
         let children = try references.tableWithChildren(of: current, schema, in: database)
       else { continue }
-      throw WorkspaceError("has-children", "There are rows of \(children) that refer to it.", hint: "Delete or move those first.")
+      throw WorkspaceError(
+        "has-children", "There are rows of \(children) that refer to it.", hint: "Delete or move those first.")
     }
     do {
       for row in decided where row.target == nil { try write(nil, over: row.current, key: row.key) }

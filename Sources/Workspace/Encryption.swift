@@ -8,8 +8,8 @@ public enum Encryption: Sendable {
   case always
   case asTheDatasetSays
 
-  /// For whom a bundle is encrypted: the other side, its sender, who may need it once more, and those that the dataset names. None: it is
-  /// not encrypted.
+  /// For whom a bundle is encrypted: the other side, its sender, who may need it once more, and those that the dataset
+  /// names. None: it is not encrypted.
   /// - Parameter other: the other side's recipient; nil where it is not known.
   public func recipients(
     _ other: AgeRecipient?, name: String, _ dataset: DatasetDefinition, _ keys: WorkspaceKeys

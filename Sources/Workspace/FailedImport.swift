@@ -4,7 +4,8 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// A bundle that is as it must be, and that the database would not take. It is told by `status` until an import has come through.
+/// A bundle that is as it must be, and that the database would not take. It is told by `status` until an import has
+/// come through.
 public struct FailedImport: Sendable {
   /// The bundle's name.
   public let file: String
@@ -32,7 +33,8 @@ public struct FailedImport: Sendable {
     }
   }
 
-  /// Of a refusal the quarantine tells, and what lies in the machine or in another program may be over by the next command.
+  /// Of a refusal the quarantine tells, and what lies in the machine or in another program may be over by the next
+  /// command.
   private static func wordsToKeep(of error: any Error) -> (any ExplainedError)? {
     if let error = error as? SQLiteError, error.isOfTheMachine { return nil }
     if error is Refusal || error is BundleError || error is PlatformError || error is WorkspaceError { return nil }

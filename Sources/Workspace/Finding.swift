@@ -78,7 +78,9 @@ extension DoctorReport {
     for path in try folder.leftovers(platform.files) {
       add(Finding("leftover", "\(path) was left lying by a command that was killed."))
     }
-    for path in try folder.missingFolders(platform.files) { add(Finding("no-folder", "The folder \(path) is missing.")) }
+    for path in try folder.missingFolders(platform.files) {
+      add(Finding("no-folder", "The folder \(path) is missing."))
+    }
     if try platform.files.kind(folder.keys) == .directory, try platform.files.permissions(folder.keys) & 0o022 != 0 {
       add(Finding("open-folder", "Others can put keys into \(folder.keys).", hint: "Run: chmod 700 \(folder.keys)"))
     }
@@ -122,7 +124,8 @@ extension DoctorReport {
 }
 
 extension DoctorReport {
-  /// Looks at a database that is to be repaired. Throws a `WorkspaceError` where something stands in the way that only a person can mend.
+  /// Looks at a database that is to be repaired. Throws a `WorkspaceError` where something stands in the way that only
+  /// a person can mend.
   public mutating func admit(
     _ database: borrowing Database, at path: String, _ damage: [CaptureDamage], tool: String
   ) throws {

@@ -2,8 +2,8 @@ import SatchelBundle
 import SatchelCapture
 import SatchelValues
 
-/// Keys that became others, and what follows from that for whatever names them. All of them change at once: 5 may become 6 while 6
-/// becomes 7.
+/// Keys that became others, and what follows from that for whatever names them. All of them change at once: 5 may
+/// become 6 while 6 becomes 7.
 public struct KeyMap: Sendable {
   /// One row's key, and the one that it became.
   public struct Entry: Hashable, Sendable {
@@ -39,14 +39,16 @@ public struct KeyMap: Sendable {
   public func value(_ value: Value, in column: Int, of place: Int) -> Value {
     guard let owner = references.columns[place][column], let map = renamed[owner] else { return value }
     if let new = map[value] { return new }
-    // A column without a type may refer to a number by another storage class. Where SQLite takes that for the same, keys are whole numbers.
+    // A column without a type may refer to a number by another storage class. Where SQLite takes that for the same,
+    // keys are whole numbers.
     if tables[owner].info.rowidAlias == nil { return value }
     func newNumber(_ number: Int64?) -> Int64? {
       if let number, case .integer(let new)? = map[.integer(number)] { new } else { nil }
     }
     switch value {
     case .real(let number): return newNumber(Int64(exactly: number)).map { .real(Double($0)) } ?? value
-    case .text(let bytes): return newNumber(Int64(String(decoding: bytes, as: UTF8.self))).map { .string(String($0)) } ?? value
+    case .text(let bytes):
+      return newNumber(Int64(String(decoding: bytes, as: UTF8.self))).map { .string(String($0)) } ?? value
     case .null, .integer, .blob: return value
     }
   }
@@ -69,7 +71,8 @@ public struct KeyMap: Sendable {
         .update(
           changes.map {
             ColumnChange(
-              column: $0.column, was: value($0.was, in: $0.column, of: place), value: value($0.value, in: $0.column, of: place))
+              column: $0.column, was: value($0.was, in: $0.column, of: place),
+              value: value($0.value, in: $0.column, of: place))
           })
       }
     return Step(
@@ -77,7 +80,8 @@ public struct KeyMap: Sendable {
       first: step.first, change: change)
   }
 
-  /// A conflict, with the values that its device wrote under the keys that they name now. The hub's values are as they were.
+  /// A conflict, with the values that its device wrote under the keys that they name now. The hub's values are as they
+  /// were.
   public func record(_ record: ConflictRecord, of place: Int) -> ConflictRecord {
     var moved = record
     moved.key = key(record.key, of: place)
@@ -97,14 +101,16 @@ public struct KeyMap: Sendable {
       case .gone, .rekey, .block: line.content
       }
     return ChangeLine(
-      table: line.table, key: line.content.isAboutKeys ? line.key : key(line.key, of: place), generation: line.generation,
+      table: line.table, key: line.content.isAboutKeys ? line.key : key(line.key, of: place),
+      generation: line.generation,
       stamp: line.stamp, first: line.first, content: content)
   }
 
   private func fields(_ fields: [Field], of place: Int) -> [Field] {
     fields.map { field in
       Field(
-        field.name, tables[place].schema.position(of: field.name).map { value(field.value, in: $0, of: place) } ?? field.value)
+        field.name,
+        tables[place].schema.position(of: field.name).map { value(field.value, in: $0, of: place) } ?? field.value)
     }
   }
 }

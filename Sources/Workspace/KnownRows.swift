@@ -5,8 +5,8 @@ import SatchelValues
 
 /// Rows as they were known last, put together in a database of their own from what bundles and logs tell.
 ///
-/// Its tables have the columns, types and defaults of the tables as they are now, and no other constraint: rows pass through states that
-/// an app would not allow.
+/// Its tables have the columns, types and defaults of the tables as they are now, and no other constraint: rows pass
+/// through states that an app would not allow.
 public final class KnownRows {
   private let database: Database
   public let tables: [KnownTable]

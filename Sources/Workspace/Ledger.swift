@@ -15,7 +15,8 @@ public enum Verdict: String, Sendable {
   case part
   /// Of a hub's own that a device brought back: it is kept, until all of the lost time is there.
   case collected
-  /// Of a hub that was restored from a backup and lacks exports of this device's: nothing changed but that those are to be carried once more.
+  /// Of a hub that was restored from a backup and lacks exports of this device's: nothing changed but that those are to
+  /// be carried once more.
   case redeliver
   /// Made here, to be carried.
   case written
@@ -90,9 +91,11 @@ public enum Ledger {
       [
         "at": .integer(time), "direction": .string(direction.rawValue), "kind": .string(manifest.kind.rawValue),
         "bundle": .string(manifest.bundle.text),
-        "peer": .string(direction == .incoming ? manifest.from.name : manifest.to.name), "number": .integer(manifest.number),
+        "peer": .string(direction == .incoming ? manifest.from.name : manifest.to.name),
+        "number": .integer(manifest.number),
         "digest": .string(digest.hexadecimal), "verdict": .string(verdict.rawValue),
-        "changes": .integer(manifest.changes), "conflicts": .integer(conflicts), "detail": detail.map { .string($0) } ?? .null,
+        "changes": .integer(manifest.changes), "conflicts": .integer(conflicts),
+        "detail": detail.map { .string($0) } ?? .null,
       ])
   }
 
@@ -110,7 +113,8 @@ public enum Ledger {
   /// Whether a bundle was imported before, or found to be overtaken.
   public static func hasTaken(_ bundle: BundleID, in database: borrowing Database) throws -> Bool {
     try database.first(
-      "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND verdict IN ('imported', 'stale')", ["bundle": .string(bundle.text)]
+      "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND verdict IN ('imported', 'stale')",
+      ["bundle": .string(bundle.text)]
     ) { _ in true } ?? false
   }
 
@@ -140,7 +144,8 @@ public enum Ledger {
       """, ["limit": .integer(limit)]
     ) {
       LedgerEntry(
-        at: $0.integer(0), direction: .init(rawValue: $0.text(1)) ?? .incoming, kind: $0.text(2), bundle: $0.optionalText(3),
+        at: $0.integer(0), direction: .init(rawValue: $0.text(1)) ?? .incoming, kind: $0.text(2),
+        bundle: $0.optionalText(3),
         peer: $0.optionalText(4), number: $0.optionalInteger(5), digest: $0.optionalText(6),
         verdict: Verdict(rawValue: $0.text(7)) ?? .refused, changes: $0.integer(8), conflicts: $0.integer(9),
         detail: $0.optionalText(10))

@@ -19,11 +19,12 @@ public struct LackingRows {
 
   /// Finds them among the changes that went by unseen, and among the rows with pending changes.
   ///
-  /// A pending change that no export carries was in the row alone. So such a row is known as it was before that, and a pending delete of it
-  /// cannot be told from its loss.
+  /// A pending change that no export carries was in the row alone. So such a row is known as it was before that, and a
+  /// pending delete of it cannot be told from its loss.
   /// - Parameter sent: the rows as the last export told them.
   public init(
-    of table: TrackedTable, among changes: [UnseenChange], sent: [RowKey: SentRow] = [:], in database: borrowing Database
+    of table: TrackedTable, among changes: [UnseenChange], sent: [RowKey: SentRow] = [:],
+    in database: borrowing Database
   ) throws {
     var found: [(key: RowKey, row: Row)] = []
     for change in changes where change.table == table.name {
@@ -38,9 +39,11 @@ public struct LackingRows {
     rows = found
   }
 
-  /// Puts the rows back. Returns how many: where another row has the UNIQUE value of one, that row is what became of it.
+  /// Puts the rows back. Returns how many: where another row has the UNIQUE value of one, that row is what became of
+  /// it.
   ///
-  /// The caller's transaction writes rows as they are. Throws a `WorkspaceError` where the table takes no such row any more.
+  /// The caller's transaction writes rows as they are. Throws a `WorkspaceError` where the table takes no such row any
+  /// more.
   public func putBack(in database: borrowing Database) throws -> Int {
     let target = try RowTable(table, in: database)
     var count = 0
@@ -52,7 +55,8 @@ public struct LackingRows {
         continue
       } catch let error as SQLiteError where error.kind == .constraint {
         throw WorkspaceError(
-          "schema-drift", "A row of \(table.name) that is to be put back does not fit the table as it is now: \(error.message).",
+          "schema-drift",
+          "A row of \(table.name) that is to be put back does not fit the table as it is now: \(error.message).",
           hint: "Make the table as it was, or say that the rows it lacks were deleted: doctor --repair --deleted")
       }
     }

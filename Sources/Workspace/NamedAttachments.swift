@@ -3,7 +3,8 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// Which files the rows of a database name, in the columns that the dataset marks. Each question reads these columns once.
+/// Which files the rows of a database name, in the columns that the dataset marks. Each question reads these columns
+/// once.
 public struct NamedAttachments {
   private let tables: [TrackedTable]
 
@@ -20,7 +21,8 @@ public struct NamedAttachments {
     return rest
   }
 
-  /// Calls `body` for each value that a row has in a marked column, each once a column, but for NULL and the empty text.
+  /// Calls `body` for each value that a row has in a marked column, each once a column, but for NULL and the empty
+  /// text.
   public func each(in database: borrowing Database, _ body: (_ table: Name, Value) throws -> Void) throws {
     for table in tables {
       for column in table.attachmentColumns.map({ quoted(table.schema.columns[$0]) }) {
@@ -32,13 +34,17 @@ public struct NamedAttachments {
   }
 
   /// The rows that name a file.
-  public func rows(naming path: AttachmentPath, in database: borrowing Database) throws -> [(table: Name, key: RowKey)] {
+  public func rows(naming path: AttachmentPath, in database: borrowing Database) throws -> [(table: Name, key: RowKey)]
+  {
     var found: [(table: Name, key: RowKey)] = []
     for table in tables {
-      let columns = table.attachmentColumns.map { "CAST(\(quoted(table.schema.columns[$0])) AS BLOB) = CAST(:path AS BLOB)" }
+      let columns = table.attachmentColumns.map {
+        "CAST(\(quoted(table.schema.columns[$0])) AS BLOB) = CAST(:path AS BLOB)"
+      }
       let key = table.schema.key.map { quoted(table.schema.columns[$0]) }.joined(separator: ", ")
       try database.each(
-        "SELECT \(key) FROM \(quoted(table.name)) WHERE \(columns.joined(separator: " OR "))", ["path": .string(path.text)]
+        "SELECT \(key) FROM \(quoted(table.name)) WHERE \(columns.joined(separator: " OR "))",
+        ["path": .string(path.text)]
       ) { found.append((table.name, RowKey($0.values(from: 0, count: table.schema.key.count)))) }
     }
     return found

@@ -1,7 +1,7 @@
 import SatchelPlatform
 
-/// A folder that is made aside and gets its name when it is whole. What is left of one whose maker was killed goes when the next one is made
-/// beside it.
+/// A folder that is made aside and gets its name when it is whole. What is left of one whose maker was killed goes when
+/// the next one is made beside it.
 public struct NewFolder: ~Copyable {
   private static let prefix = HostFileSystem.temporaryPrefix + "making-"
 
@@ -33,7 +33,8 @@ public struct NewFolder: ~Copyable {
   // Nothing can be done about a folder that does not go; the next one that is made beside it tries again.
   deinit { try? files.removeTree(place) }
 
-  /// Gives the folder its name. An empty one of that name makes room. Where it fails, nothing is there that was not before.
+  /// Gives the folder its name. An empty one of that name makes room. Where it fails, nothing is there that was not
+  /// before.
   public func publish() throws(PlatformError) {
     if try files.kind(target) != nil { try files.remove(target) }
     do throws(PlatformError) { try files.rename(path, to: target) } catch {

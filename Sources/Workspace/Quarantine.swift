@@ -13,12 +13,13 @@ public enum Quarantine {
   public static let mostBytes: Int64 = 4 << 30
   private static let reasonEnding = ".reason.txt"
 
-  /// Puts a copy of a refused file aside, with a text beside it that says why, and notes it in the ledger. Of two files with the same
-  /// bytes one is kept.
+  /// Puts a copy of a refused file aside, with a text beside it that says why, and notes it in the ledger. Of two files
+  /// with the same bytes one is kept.
   ///
   /// A file that lay in the inbox, or waited there, leaves it; any other stays where the person has it.
   public static func keep(
-    _ file: String, because error: any ExplainedError, folder: WorkspaceFolder, platform: Platform, database: borrowing Database
+    _ file: String, because error: any ExplainedError, folder: WorkspaceFolder, platform: Platform,
+    database: borrowing Database
   ) throws {
     let time = platform.clock.milliseconds()
     try Ledger.addRefusal(file: Paths.name(of: file), reason: error.reason, at: time, in: database)
@@ -103,10 +104,13 @@ public enum Quarantine {
     let kept = try list(folder, files: files)
     for name in names ?? [] where !kept.contains(where: { $0.file == name }) {
       throw WorkspaceError(
-        "no-file", "There is no refused file \(name) in bundles/quarantine.", hint: "quarantine list shows their names.")
+        "no-file", "There is no refused file \(name) in bundles/quarantine.", hint: "quarantine list shows their names."
+      )
     }
     let dropped = kept.filter { names?.contains($0.file) ?? true }
-    if ending == .keep { for refused in dropped { try release(Paths.join(folder.quarantine, refused.file), files: files) } }
+    if ending == .keep {
+      for refused in dropped { try release(Paths.join(folder.quarantine, refused.file), files: files) }
+    }
     return dropped
   }
 }

@@ -2,8 +2,8 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Looks for rows along one foreign key, with one statement. That is prepared at its first use: the table that is referred to may be one
-/// that is not there.
+/// Looks for rows along one foreign key, with one statement. That is prepared at its first use: the table that is
+/// referred to may be one that is not there.
 public final class ReferenceLookup {
   public let key: ForeignKey
   /// The table that refers.
@@ -23,14 +23,15 @@ public final class ReferenceLookup {
     return ReferenceLookup(key, child: child.name, sql: "SELECT 1 FROM \(quoted(key.parent)) WHERE \(condition)")
   }
 
-  /// Finds what refers to a row, by the values of the parent's columns; where a table refers to itself, behind them those of the row's
-  /// own key, because a row may be its own parent.
+  /// Finds what refers to a row, by the values of the parent's columns; where a table refers to itself, behind them
+  /// those of the row's own key, because a row may be its own parent.
   public static func children(along key: ForeignKey, of child: TableSchema) -> ReferenceLookup {
     let condition = key.columns.map { "\(quoted(child.columns[$0])) = ?" }.joined(separator: " AND ")
     let own = child.key.map { "\(quoted(child.columns[$0])) IS ?" }.joined(separator: " AND ")
     return ReferenceLookup(
       key, child: child.name,
-      sql: "SELECT 1 FROM \(quoted(child.name)) WHERE \(condition)" + (key.parent == child.name ? " AND NOT (\(own))" : ""))
+      sql: "SELECT 1 FROM \(quoted(child.name)) WHERE \(condition)"
+        + (key.parent == child.name ? " AND NOT (\(own))" : ""))
   }
 
   public func exists(_ values: [Value], in database: borrowing Database) throws -> Bool {
@@ -54,7 +55,8 @@ public struct References {
     }
   }
 
-  /// A table that still has rows that refer to `row`, which is of the table whose references these are; nil where none has.
+  /// A table that still has rows that refer to `row`, which is of the table whose references these are; nil where none
+  /// has.
   public func tableWithChildren(of row: Row, _ schema: TableSchema, in database: borrowing Database) throws -> Name? {
     for child in children {
       let values = child.key.parentColumns.compactMap { schema.position(of: $0).map { row[$0] } }

@@ -3,10 +3,11 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// What is remembered of rows under their columns' names follows where a column has got another name: a change that is not found under
-/// the new name would count as none.
+/// What is remembered of rows under their columns' names follows where a column has got another name: a change that is
+/// not found under the new name would count as none.
 public enum RenamedColumns {
-  /// Renames columns in the named values of one table's rows in `holder`, one of Satchel's own tables with the column `table_name`.
+  /// Renames columns in the named values of one table's rows in `holder`, one of Satchel's own tables with the column
+  /// `table_name`.
   public static func follow(
     _ mapping: ColumnMapping, of table: Name, in holder: String, _ columns: [String], database: borrowing Database
   ) throws {

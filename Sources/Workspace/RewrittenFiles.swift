@@ -22,7 +22,9 @@ public struct FileMark: Equatable, Sendable {
   public static func == (a: FileMark, b: FileMark) -> Bool { a.bytes == b.bytes && a.modified == b.modified }
 
   /// For the columns `bytes` and `modified`.
-  public var values: (bytes: Value, modified: Value) { isSettled ? (.integer(bytes), .integer(modified)) : (.null, .null) }
+  public var values: (bytes: Value, modified: Value) {
+    isSettled ? (.integer(bytes), .integer(modified)) : (.null, .null)
+  }
 }
 
 /// A file as it was when it was read last, here or where it came from.

@@ -5,8 +5,9 @@ import SatchelValues
 
 /// Makes the digests of one table's rows, by which two databases compare them. `docs/FORMAT.md` describes the bytes.
 ///
-/// The digest of a row is the BLAKE2b-256 of one line of canonical JSON: the table's name, the row's key, and its columns in the order of
-/// their names' bytes. So the order in which a table declares its columns does not count, and neither does a row's stamp.
+/// The digest of a row is the BLAKE2b-256 of one line of canonical JSON: the table's name, the row's key, and its
+/// columns in the order of their names' bytes. So the order in which a table declares its columns does not count, and
+/// neither does a row's stamp.
 public struct RowDigester: Sendable {
   /// The beginning of each line, up to the key.
   private let head: [UInt8]

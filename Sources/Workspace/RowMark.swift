@@ -29,7 +29,8 @@ extension ConflictRecord {
     throw WorkspaceError(
       "row-changed",
       "The row was changed since this disagreement was found. Then: \(words(found)). Now: \(words(current.map(of(found))))",
-      hint: "Look at it once more (conflicts show \(id.text.prefix(8))); to decide all the same: --row \(rowMark(current))")
+      hint:
+        "Look at it once more (conflicts show \(id.text.prefix(8))); to decide all the same: --row \(rowMark(current))")
   }
 
   /// What stood where the sides disagree when that was found; nil: there was no row.

@@ -5,9 +5,9 @@ import SatchelValues
 
 /// Reads and writes single rows of one tracked table, with statements that are prepared once.
 ///
-/// What a statement does where a UNIQUE value is taken is said here, and not by an `ON CONFLICT` in the app's schema: that would delete
-/// or drop rows without a word. It is said only where there is one, because it holds for the triggers too: what they
-/// INSERT OR REPLACE into a derived table would be refused.
+/// What a statement does where a UNIQUE value is taken is said here, and not by an `ON CONFLICT` in the app's schema:
+/// that would delete or drop rows without a word. It is said only where there is one, because it holds for the triggers
+/// too: what they INSERT OR REPLACE into a derived table would be refused.
 ///
 /// A row is found by the key's collation and taken only if its key is the same bytes.
 public final class RowTable {
@@ -89,8 +89,8 @@ public final class RowTable {
     return true
   }
 
-  /// Inserts a row, unless another one holds its key or one of its UNIQUE values: then nothing is changed. Returns that one's key; nil where
-  /// the row is in.
+  /// Inserts a row, unless another one holds its key or one of its UNIQUE values: then nothing is changed. Returns that
+  /// one's key; nil where the row is in.
   public func insertUnlessTaken(_ row: Row) throws -> RowKey? {
     defer { meeting.reset() }
     try meeting.bind(row.values)
@@ -126,7 +126,8 @@ public final class RowTable {
     if !others.isEmpty { try update(of: others).statement.run(key.values + others.map { row[$0] }) }
   }
 
-  /// Only what changed is written: then SQLite need not look after an index of other columns, which would be half of the work.
+  /// Only what changed is written: then SQLite need not look after an index of other columns, which would be half of
+  /// the work.
   private func update(of columns: [Int]) throws -> KeptStatement {
     if let known = updates[columns] { return known }
     // Behind the key's own parameters.
@@ -143,8 +144,8 @@ public final class RowTable {
 }
 
 extension RowTable {
-  /// The keys of the rows that would have to go for `row` to be there, by any UNIQUE index; SQL itself says which. Nothing is changed. A row
-  /// that could not be there for another reason has none.
+  /// The keys of the rows that would have to go for `row` to be there, by any UNIQUE index; SQL itself says which.
+  /// Nothing is changed. A row that could not be there for another reason has none.
   public func rivals(of row: Row, in database: borrowing Database) throws -> [RowKey] {
     var rivals: [RowKey] = []
     do {

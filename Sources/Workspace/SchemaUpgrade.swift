@@ -3,7 +3,8 @@ import SatchelValues
 
 /// Brings Satchel's own tables in a database from an earlier release to this one.
 ///
-/// The table `satchel_schema` holds the number of the schema. A database of release 0.1 has no such table: it has schema 1.
+/// The table `satchel_schema` holds the number of the schema. A database of release 0.1 has no such table: it has
+/// schema 1.
 public struct SchemaUpgrade: Sendable {
   public typealias Step = @Sendable (borrowing Database) throws -> Void
 
@@ -35,7 +36,8 @@ public struct SchemaUpgrade: Sendable {
       let version = try version(of: database)
       guard version <= newest else {
         throw WorkspaceError(
-          "newer-schema", "A newer version of Satchel has worked with this database.", hint: "Install that version here too.")
+          "newer-schema", "A newer version of Satchel has worked with this database.",
+          hint: "Install that version here too.")
       }
       for step in steps[Int(version - 1)...] { try step(database) }
       if version == 1 { return try begin(in: database) }

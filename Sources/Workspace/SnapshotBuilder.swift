@@ -6,8 +6,8 @@ import SatchelValues
 
 /// Builds a database of chosen rows in a fresh file: what is not to be seen was never in it, free pages included.
 ///
-/// The file has the dataset's tables and their indexes as the source declares them, its `application_id` and `user_version`, and
-/// a table `satchel_stamps` with the newest stamp of each row that was ever changed.
+/// The file has the dataset's tables and their indexes as the source declares them, its `application_id` and
+/// `user_version`, and a table `satchel_stamps` with the newest stamp of each row that was ever changed.
 public final class SnapshotBuilder {
   private let database: Database
   private let source: [(table: Name, sql: [String])]
@@ -17,7 +17,8 @@ public final class SnapshotBuilder {
 
   public init(at path: String, like original: borrowing Database, tables: [TrackedTable]) throws {
     database = try Database(path: path, mode: .create)
-    // Free bytes within pages are zero whatever the library was built for: they would show other rows, and differ from run to run.
+    // Free bytes within pages are zero whatever the library was built for: they would show other rows, and differ from
+    // run to run.
     try database.execute("PRAGMA secure_delete = ON; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     // Rows are taken as they are: one that breaks a CHECK got past it somehow, and is a row all the same.
     try database.execute("PRAGMA ignore_check_constraints = ON")
@@ -29,12 +30,14 @@ public final class SnapshotBuilder {
     var indexes: [(table: Name, sql: [String])] = []
     for table in tables {
       let name: KeyValuePairs<String, Value> = ["name": .string(table.name.text)]
-      let declaration = try original.first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", name) {
+      let declaration = try original.first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", name)
+      {
         $0.text(0)
       }
       if let declaration { try database.execute(declaration) }
       let sql = try original.all(
-        "SELECT sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = :name AND sql IS NOT NULL ORDER BY name", name
+        "SELECT sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = :name AND sql IS NOT NULL ORDER BY name",
+        name
       ) { $0.text(0) }
       indexes.append((table.name, sql))
     }
@@ -79,7 +82,9 @@ extension SnapshotBuilder {
 
 extension SnapshotBuilder {
   /// Puts a snapshot of all rows of these tables into a bundle that is being made.
-  public static func addWhole(_ database: borrowing Database, _ tables: [TrackedTable], to draft: inout BundleDraft) throws {
+  public static func addWhole(_ database: borrowing Database, _ tables: [TrackedTable], to draft: inout BundleDraft)
+    throws
+  {
     let path = draft.file("building.sqlite")
     let builder = try SnapshotBuilder(at: path, like: database, tables: tables)
     for table in tables {

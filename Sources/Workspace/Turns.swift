@@ -1,7 +1,7 @@
 import SatchelPlatform
 
-/// Gives apps that write their turn. Work that took long has kept them waiting, and SQLite lets nobody queue: who waits looks again after up
-/// to a tenth of a second. So the next work does not begin before that.
+/// Gives apps that write their turn. Work that took long has kept them waiting, and SQLite lets nobody queue: who waits
+/// looks again after up to a tenth of a second. So the next work does not begin before that.
 public final class Turns {
   private let clock: any WallClock
   /// When the next work may begin, in milliseconds; nil: at once.

@@ -16,9 +16,11 @@ public struct UnnamedFiles: Sendable {
 
   public init() {}
 
-  /// Those of `known` that nothing names, and that are still what they were. What somebody wrote anew there is somebody's own.
+  /// Those of `known` that nothing names, and that are still what they were. What somebody wrote anew there is
+  /// somebody's own.
   public init(
-    _ known: some Sequence<(path: AttachmentPath, digest: String)>, but named: Set<AttachmentPath>, in attached: AttachedFiles
+    _ known: some Sequence<(path: AttachmentPath, digest: String)>, but named: Set<AttachmentPath>,
+    in attached: AttachedFiles
   )
     throws
   {

@@ -3,8 +3,8 @@ import SatchelMerge
 import SatchelValues
 
 extension ConflictRecord {
-  /// The values that a decision for the device writes into a row: of counters and sets what the device's difference makes of the row's
-  /// value, if that difference is not in it.
+  /// The values that a decision for the device writes into a row: of counters and sets what the device's difference
+  /// makes of the row's value, if that difference is not in it.
   func untaken(onto row: Row?, _ schema: TableSchema, _ rules: MergeRules) -> [Field] {
     let fields = deviceValues ?? []
     guard let row else { return fields }
@@ -16,7 +16,8 @@ extension ConflictRecord {
       if !winners.isEmpty, !winners.contains(where: { $0.name == field.name }) { return nil }
       // From where an inserted row, or one that no trigger saw, began to count, nobody knows.
       guard operation == .update, let base = baseValues?.first(where: { $0.name == field.name }) else { return nil }
-      return combine(how, base: base.value, hub: row[column], device: field.value).map { Field(field.name, $0) } ?? field
+      return combine(how, base: base.value, hub: row[column], device: field.value).map { Field(field.name, $0) }
+        ?? field
     }
   }
 }

@@ -16,12 +16,13 @@ public struct VersionError: ExplainedError {
   }
 }
 
-/// The way of a captured database to another version of its dataset: the migrations run, and capture is made anew around the tables that
-/// they leave.
+/// The way of a captured database to another version of its dataset: the migrations run, and capture is made anew
+/// around the tables that they leave.
 ///
-/// What a migration does to rows must not count twice, as the hub's change and as that of every device. So it is as if a migration changed
-/// columns alone: both sides keep what the rows were before, in the columns that they have by now. The hub finds by it what the migration
-/// wrote into rows, and sends that as any change of its own; a device puts back what the hub did not say.
+/// What a migration does to rows must not count twice, as the hub's change and as that of every device. So it is as if
+/// a migration changed columns alone: both sides keep what the rows were before, in the columns that they have by now.
+/// The hub finds by it what the migration wrote into rows, and sends that as any change of its own; a device puts back
+/// what the hub did not say.
 public final class VersionStep {
   /// The tables of the new version.
   public let tables: [TrackedTable]
@@ -33,7 +34,8 @@ public final class VersionStep {
   public let removed: [TrackedTable]
   /// What became of the columns of the tables that are kept.
   public let mappings: [Name: ColumnMapping]
-  /// The rows as the hub is known to have them: before the first pending change. nil: no migration ran, and rows are as they were.
+  /// The rows as the hub is known to have them: before the first pending change. nil: no migration ran, and rows are as
+  /// they were.
   public let known: KnownRows?
   /// The rows with pending changes, as they stood.
   public let pending: KnownRows?
@@ -42,14 +44,18 @@ public final class VersionStep {
   /// - Parameters:
   ///   - migrations: in the order of their versions.
   ///   - folder: where rows are kept meanwhile. It must outlive the step.
-  /// - Throws: a `VersionError` where a migration fails, a `DatasetError` where the tables that it leaves are not the definition's.
+  /// - Throws: a `VersionError` where a migration fails, a `DatasetError` where the tables that it leaves are not the
+  ///   definition's.
   public init(
-    from old: [TrackedTable], to definition: DatasetDefinition, by migrations: [Migration], in database: borrowing Database,
+    from old: [TrackedTable], to definition: DatasetDefinition, by migrations: [Migration],
+    in database: borrowing Database,
     keeping folder: borrowing StagingFolder
   ) throws {
     let staying = old.filter { definition.rules(for: $0.name) != nil }
     let present = try Set(
-      definition.tables.map(\.name).filter { name in try !old.contains { $0.name == name } && database.tableInfo(name) != nil })
+      definition.tables.map(\.name).filter { name in
+        try !old.contains { $0.name == name } && database.tableInfo(name) != nil
+      })
     var before: (known: KnownRows, pending: KnownRows)?
     if !migrations.isEmpty {
       before = try Self.rows(of: staying, in: database, folder)
@@ -74,8 +80,10 @@ public final class VersionStep {
     for table in added { try Capture.add(table, to: database) }
     let carried = try before.map { before in
       try (
-        known: before.known.carried(to: kept, mappings, trail.defaults, at: folder.file("known-new.sqlite"), in: database),
-        pending: before.pending.carried(to: kept, mappings, trail.defaults, at: folder.file("pending-new.sqlite"), in: database)
+        known: before.known.carried(
+          to: kept, mappings, trail.defaults, at: folder.file("known-new.sqlite"), in: database),
+        pending: before.pending.carried(
+          to: kept, mappings, trail.defaults, at: folder.file("pending-new.sqlite"), in: database)
       )
     }
     self.tables = tables
@@ -115,7 +123,8 @@ public final class VersionStep {
   }
 
   /// Rows are known by their keys: with another one nobody would know which is which.
-  private static func checkKey(of table: TrackedTable, _ old: [TrackedTable], _ mappings: [Name: ColumnMapping]) throws {
+  private static func checkKey(of table: TrackedTable, _ old: [TrackedTable], _ mappings: [Name: ColumnMapping]) throws
+  {
     guard let before = old.first(where: { $0.name == table.name })?.schema else { return }
     let key = before.key.map { mappings[table.name]?.current(before.columns[$0]) }
     if key == table.schema.key.map({ table.schema.columns[$0] }) { return }
@@ -136,7 +145,9 @@ extension KnownRows {
     for target in carried.tables {
       guard let source = table(target.name) else { continue }
       if let mapping = mappings[target.name] { target.expect(mapping) }
-      let came = (defaults[target.name] ?? [:]).compactMap { name, value in target.schema.position(of: name).map { ($0, value) } }
+      let came = (defaults[target.name] ?? [:]).compactMap { name, value in
+        target.schema.position(of: name).map { ($0, value) }
+      }
       try source.eachRow { row in
         var moved = target.row(of: source.schema.fields(row))
         for (column, value) in came { moved[column] = value }

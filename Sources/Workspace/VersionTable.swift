@@ -3,7 +3,8 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// `satchel_versions`, the same at the hub and on a device: the versions of the dataset that this database went through.
+/// `satchel_versions`, the same at the hub and on a device: the versions of the dataset that this database went
+/// through.
 public enum VersionTable {
   public static let schema = """
     CREATE TABLE satchel_versions (
@@ -17,7 +18,8 @@ public enum VersionTable {
 
   /// - Parameter mappings: what became of the columns of tables, those that stayed as they were left out or not.
   public static func add(
-    _ version: Int64, _ definition: [UInt8], _ migration: Migration?, _ mappings: [Name: ColumnMapping] = [:], at time: Int64,
+    _ version: Int64, _ definition: [UInt8], _ migration: Migration?, _ mappings: [Name: ColumnMapping] = [:],
+    at time: Int64,
     in database: borrowing Database
   ) throws {
     let tables = mappings.sorted { $0.key < $1.key }.compactMap { table, mapping -> JSONValue.Member? in
@@ -46,7 +48,9 @@ public enum VersionTable {
   }
 
   /// The definitions of all versions, oldest first.
-  public static func definitions(in database: borrowing Database) throws -> [(version: Int64, source: [UInt8], at: Int64)] {
+  public static func definitions(in database: borrowing Database) throws -> [(
+    version: Int64, source: [UInt8], at: Int64
+  )] {
     try database.all("SELECT version, definition, at FROM satchel_versions ORDER BY version") {
       ($0.integer(0), Array($0.text(1).utf8), $0.integer(2))
     }
@@ -69,7 +73,8 @@ public struct FormerColumns: Sendable {
   /// Whether every column is called as it was in this version.
   public func areSame(since version: Int64) -> Bool { steps.allSatisfy { $0.version <= version } }
 
-  /// The present name of what was called `column` in a version; nil where the column is gone. A column that nobody knows keeps its name.
+  /// The present name of what was called `column` in a version; nil where the column is gone. A column that nobody
+  /// knows keeps its name.
   public func current(_ column: Name, of table: Name, since version: Int64) -> Name? {
     var name = column
     for step in steps where step.version > version {

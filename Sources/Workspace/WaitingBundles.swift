@@ -24,7 +24,9 @@ public struct WaitingBundles: Sendable {
   /// The paths of the bundles in a folder that may not be there, those of lower numbers first.
   public static func list(in folder: String, _ files: any FileSystem) throws -> [String] {
     guard try files.kind(folder) == .directory else { return [] }
-    return try files.list(folder).filter { $0.hasSuffix(".satchel") }.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
-      .map { Paths.join(folder, $0) }
+    return try files.list(folder).filter { $0.hasSuffix(".satchel") }.sorted {
+      ($0.utf8.count, $0) < ($1.utf8.count, $1)
+    }
+    .map { Paths.join(folder, $0) }
   }
 }

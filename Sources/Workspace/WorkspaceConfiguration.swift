@@ -40,14 +40,16 @@ public struct WorkspaceConfiguration: Sendable {
   /// The same with other words on how this device came to its hub.
   public func with(joins: Bool, leaves: ReplicaID?) -> WorkspaceConfiguration {
     WorkspaceConfiguration(
-      role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation, continues: continues,
+      role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
+      continues: continues,
       former: former, joins: joins, leaves: leaves)
   }
 
   /// The same device, which its hub has answered under its present name.
   public var answered: WorkspaceConfiguration {
     WorkspaceConfiguration(
-      role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation, former: continues ?? former)
+      role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
+      former: continues ?? former)
   }
 
   private static let maximumBytes = 64 << 10
@@ -71,7 +73,8 @@ public struct WorkspaceConfiguration: Sendable {
   }
 
   /// Reads the configuration of the workspace at `folder`, which must be of the given role.
-  public static func load(_ folder: WorkspaceFolder, role: Role, files: any FileSystem) throws -> WorkspaceConfiguration {
+  public static func load(_ folder: WorkspaceFolder, role: Role, files: any FileSystem) throws -> WorkspaceConfiguration
+  {
     let tool = role == .hub ? "satchel-hub" : "satchel"
     guard try files.kind(folder.configuration) == .file else {
       throw WorkspaceError(
@@ -87,15 +90,18 @@ public struct WorkspaceConfiguration: Sendable {
     guard configuration.role == role else {
       let other = role == .hub ? "satchel" : "satchel-hub"
       throw WorkspaceError(
-        "other-role", "\(folder.root) is the workspace of a \(configuration.role.rawValue).", hint: "Its tool is \(other).")
+        "other-role", "\(folder.root) is the workspace of a \(configuration.role.rawValue).",
+        hint: "Its tool is \(other).")
     }
     return configuration
   }
 
   private init?(_ document: JSONValue) {
-    guard document["satchel"]?.integerValue == 1, let role = document["role"]?.stringValue.flatMap({ Role(rawValue: $0) }),
+    guard document["satchel"]?.integerValue == 1,
+      let role = document["role"]?.stringValue.flatMap({ Role(rawValue: $0) }),
       let dataset = document["dataset"]?.stringValue, isSafeName(dataset),
-      let id = document["id"]?.stringValue.flatMap({ ReplicaID($0) }), let name = document["name"]?.stringValue, isSafeName(name),
+      let id = document["id"]?.stringValue.flatMap({ ReplicaID($0) }), let name = document["name"]?.stringValue,
+      isSafeName(name),
       let database = document["database"]?.stringValue
     else { return nil }
     let incarnation = document["incarnation"]?.stringValue.flatMap { Incarnation($0) }

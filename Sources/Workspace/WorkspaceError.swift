@@ -15,7 +15,8 @@ public struct WorkspaceError: ExplainedError {
 }
 
 extension WorkspaceError {
-  /// Something was done to the database by which changes may have gone by unseen: nothing is carried before they are found.
+  /// Something was done to the database by which changes may have gone by unseen: nothing is carried before they are
+  /// found.
   public static func damaged(_ damage: CaptureDamage, tool: String) -> WorkspaceError {
     WorkspaceError(
       damage.reason, "The database was changed behind Satchel's back: \(damage.words).",

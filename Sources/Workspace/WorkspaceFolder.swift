@@ -43,8 +43,9 @@ public struct WorkspaceFolder: Sendable {
     return try files.kind(waiting) == nil && files.kind(kept) != nil ? kept : waiting
   }
 
-  /// Runs `body` while no other command of ours works on this workspace. What a command that was killed left lying half done goes
-  /// first, unless nothing is to be changed. After long work the next command gives apps their turn: until when, stands in the lock's file.
+  /// Runs `body` while no other command of ours works on this workspace. What a command that was killed left lying half
+  /// done goes first, unless nothing is to be changed. After long work the next command gives apps their turn: until
+  /// when, stands in the lock's file.
   public func locked<T: ~Copyable>(_ platform: Platform, _ ending: Ending, _ body: () throws -> T) throws -> T {
     let lock = try FileLock(path: lock, files: platform.files)
     let begin = Turns.begin(after: try? lock.left(), platform.clock)

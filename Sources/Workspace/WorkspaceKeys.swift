@@ -45,7 +45,8 @@ public struct WorkspaceKeys: Sendable {
   /// Whether they were thrown away: what was lost is told from that by the file that says so.
   public func areDiscarded() throws -> Bool { try files.kind(folder.key(Self.own, "none")) != nil }
 
-  /// The key that signs. Throws a `WorkspaceError` where it is missing, where others can read it, and where its password is.
+  /// The key that signs. Throws a `WorkspaceError` where it is missing, where others can read it, and where its
+  /// password is.
   public func signing() throws -> SigningKey { try signing(Self.own) }
 
   public func ownKey() throws -> PublicKey {
@@ -129,8 +130,8 @@ public struct WorkspaceKeys: Sendable {
     return String(decoding: try files.read(path, limit: Self.maximumBytes).prefix { $0 != 0x0a }, as: UTF8.self)
   }
 
-  /// Throws a `WorkspaceError` where a key of the workspace's own is missing, open to others, or damaged. What is behind a password is only
-  /// looked at from outside.
+  /// Throws a `WorkspaceError` where a key of the workspace's own is missing, open to others, or damaged. What is
+  /// behind a password is only looked at from outside.
   public func check() throws {
     if try areDiscarded() {
       _ = try ownKey()
@@ -163,7 +164,8 @@ public struct WorkspaceKeys: Sendable {
   }
 
   public func trust(_ key: PublicKey, as name: String) throws {
-    try files.replace(folder.key(name, "pub"), mode: 0o644, contents: key.fileBytes(comment: "satchel public key of \(name)"))
+    try files.replace(
+      folder.key(name, "pub"), mode: 0o644, contents: key.fileBytes(comment: "satchel public key of \(name)"))
   }
 
   public func distrust(_ name: String) throws {
@@ -178,7 +180,8 @@ public struct WorkspaceKeys: Sendable {
       .map { try publicKey(at: Paths.join(folder.formerKeys, $0)) }
   }
 
-  /// Believes nothing any more that somebody signed, now or before. The keys are kept where nothing looks for them by itself.
+  /// Believes nothing any more that somebody signed, now or before. The keys are kept where nothing looks for them by
+  /// itself.
   public func renounce(_ name: String) throws {
     for key in try [trusted(as: name)].compactMap(\.self) + former(of: name) {
       try retire(key, of: Self.renounced(name))
@@ -208,8 +211,8 @@ extension WorkspaceKeys {
 
   public func nextSigning() throws -> SigningKey { try signing(Self.next) }
 
-  /// Makes new pairs. What is encrypted for this workspace is for the new recipient from now on, and the old identity still opens what
-  /// is on its way; the new key signs when `finishRotation` is called.
+  /// Makes new pairs. What is encrypted for this workspace is for the new recipient from now on, and the old identity
+  /// still opens what is on its way; the new key signs when `finishRotation` is called.
   public func beginRotation(name: String) throws -> PublicKey {
     let key = try makeSigningKey(Self.next, of: name)
     try addIdentity(of: name)
@@ -224,7 +227,8 @@ extension WorkspaceKeys {
     try completeRotation()
   }
 
-  /// Ends what a command that was killed had begun to end: without its secret half the next public key is the present one.
+  /// Ends what a command that was killed had begun to end: without its secret half the next public key is the present
+  /// one.
   public func completeRotation() throws {
     let (secret, publicHalf) = (folder.key(Self.next, "key"), folder.key(Self.next, "pub"))
     guard try files.kind(secret) == nil, try files.kind(publicHalf) != nil else { return }
@@ -279,7 +283,9 @@ extension WorkspaceKeys {
 
   private func write(_ identities: [AgeIdentity], protectedBy password: Password?, of name: String) throws {
     var bytes = Array("# satchel identity of \(name)\n".utf8)
-    for identity in identities { bytes += Array("# opens what is for \(identity.recipient.text)\n\(identity.text)\n".utf8) }
+    for identity in identities {
+      bytes += Array("# opens what is for \(identity.recipient.text)\n\(identity.text)\n".utf8)
+    }
     if let password {
       var sealer = try AgeSealer(password: password, random: platform.random.bytes)
       bytes = sealer.beginning + sealer.seal(bytes) + sealer.finish()
@@ -295,8 +301,8 @@ extension WorkspaceKeys {
     return try files.kind(path) != nil && SigningKey.isProtected(fileBytes: files.read(path, limit: Self.maximumBytes))
   }
 
-  /// Puts the secret keys behind a password, or takes it away. A command that was killed on its way is given once more, and then finds some
-  /// of the files behind the new password already.
+  /// Puts the secret keys behind a password, or takes it away. A command that was killed on its way is given once more,
+  /// and then finds some of the files behind the new password already.
   /// - Parameter new: nil: none.
   public func setPassword(_ new: Password?, name: String) throws {
     let known = try identities(orBehind: new)

@@ -6,7 +6,8 @@ extension WorkspaceFolder {
   /// It is there from the first step to the last.
   private var unfinished: String { path("satchel.unfinished") }
 
-  /// Throws where a workspace cannot be made here, because there is one, or something else of its names. One that was never finished goes.
+  /// Throws where a workspace cannot be made here, because there is one, or something else of its names. One that was
+  /// never finished goes.
   public func checkVacant(_ files: any FileSystem, _ ending: Ending) throws {
     if try isUnfinished(files) {
       if ending == .keep { try undoCreation(files) }
@@ -16,7 +17,8 @@ extension WorkspaceFolder {
       throw WorkspaceError("exists", "There is a Satchel workspace in \(root) already.", hint: "Choose another folder.")
     }
     for name in ["bundles", "keys"] where try files.kind(path(name)) != nil {
-      throw WorkspaceError("exists", "There is something called \(name) in \(root) already.", hint: "Choose another folder.")
+      throw WorkspaceError(
+        "exists", "There is something called \(name) in \(root) already.", hint: "Choose another folder.")
     }
   }
 

@@ -42,17 +42,21 @@ struct AttackTests {
   }
 
   private func name(in folder: WorkspaceFolder) throws -> String? {
-    try Database(path: folder.path("data.sqlite"), mode: .readOnly).first("SELECT name FROM camps WHERE id = 1") { $0.text(0) }
+    try Database(path: folder.path("data.sqlite"), mode: .readOnly).first("SELECT name FROM camps WHERE id = 1") {
+      $0.text(0)
+    }
   }
 
   /// A bundle without rows that says of itself what its maker wants, signed with any key.
   private func forged(
-    _ body: Manifest.Body, dataset: String = "world", from: Manifest.Party, to: Manifest.Party, key: borrowing SigningKey,
+    _ body: Manifest.Body, dataset: String = "world", from: Manifest.Party, to: Manifest.Party,
+    key: borrowing SigningKey,
     revoked: Manifest.Revocations? = nil
   ) throws -> String {
     var draft = try BundleDraft(in: world.folder.path, platform: world.platform)
     var manifest = Manifest(
-      bundle: BundleID(random: world.platform.random.bytes(16)), dataset: dataset, version: 2, from: from, to: to, user: "ana",
+      bundle: BundleID(random: world.platform.random.bytes(16)), dataset: dataset, version: 2, from: from, to: to,
+      user: "ana",
       created: "2026-01-31T08:05:09Z", stamp: Stamp(milliseconds: world.clock.milliseconds()), body: body)
     manifest.revoked = revoked
     let sealed = try draft.seal(manifest, with: key)
@@ -72,7 +76,8 @@ struct AttackTests {
   private func changes(_ path: String, sequence: Int64) throws -> Manifest.Body {
     guard case .changes(let real) = try manifest(path).body else { throw ToolFailure("no export") }
     var forged = Manifest.Changes(
-      epoch: real.epoch, incarnation: real.incarnation, received: real.received, sequence: SequenceNumber(sequence), chain: [])
+      epoch: real.epoch, incarnation: real.incarnation, received: real.received, sequence: SequenceNumber(sequence),
+      chain: [])
     (forged.base, forged.proof) = (real.base, real.proof)
     return .changes(forged)
   }
@@ -142,7 +147,8 @@ struct AttackTests {
     #expect(try world.hub.status().devices.first { $0.device.name == "tablet" }?.device.heard == nil)
     #expect(try world.hub.importBundle(export).verdict == .imported)
     #expect(try tablet.importBundle(late).verdict == .imported)
-    #expect(try world.hub.status().devices.first { $0.device.name == "tablet" }?.device.heard == world.clock.milliseconds())
+    #expect(
+      try world.hub.status().devices.first { $0.device.name == "tablet" }?.device.heard == world.clock.milliseconds())
     #expect(try tablet.status().current?.state.heard == world.clock.milliseconds())
   }
 
@@ -287,10 +293,12 @@ struct AttackTests {
     try draft.addDataset(Array(World.definition.utf8))
     guard case .scope(let real) = try manifest(full).body else { throw ToolFailure("no emission") }
     let made = Manifest(
-      bundle: BundleID(random: world.platform.random.bytes(16)), dataset: "world", version: 2, from: office, to: party(tablet),
+      bundle: BundleID(random: world.platform.random.bytes(16)), dataset: "world", version: 2, from: office,
+      to: party(tablet),
       user: "ana", created: "2026-01-31T08:05:09Z", stamp: Stamp(milliseconds: world.clock.milliseconds()),
       body: .scope(
-        .init(epoch: real.epoch, number: EmissionNumber(9), after: .zero, extent: .full, acknowledged: real.acknowledged)))
+        .init(
+          epoch: real.epoch, number: EmissionNumber(9), after: .zero, extent: .full, acknowledged: real.acknowledged)))
     let sealed = try draft.seal(made, with: world.hub.keys.signing())
     let evil = try kept(draft.write(sealed), as: "evil")
     let before = try name(in: tablet.folder)
@@ -322,8 +330,10 @@ struct AttackTests {
             content: .insert([Field(Name("id"), .integer(1))])))
       }
       let manifest = Manifest(
-        bundle: BundleID(random: world.platform.random.bytes(16)), dataset: "world", version: 2, from: party(tablet), to: office,
-        user: "ana", created: "2026-01-31T08:05:09Z", stamp: Stamp(milliseconds: world.clock.milliseconds()), changes: 1,
+        bundle: BundleID(random: world.platform.random.bytes(16)), dataset: "world", version: 2, from: party(tablet),
+        to: office,
+        user: "ana", created: "2026-01-31T08:05:09Z", stamp: Stamp(milliseconds: world.clock.milliseconds()),
+        changes: 1,
         body: try changes(exported, sequence: 2))
       let sealed = try draft.seal(manifest, with: tablet.keys.signing())
       let path = try kept(draft.write(sealed), as: "insider")

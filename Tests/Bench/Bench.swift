@@ -1,7 +1,7 @@
 import Foundation
 
-/// Runs every measurement and prints its table. `QUICK` set to 1 measures less, in two minutes; `ONLY` names parts, with spaces
-/// between them: start, capture, cycle, peers, growth, scope, proof, memory.
+/// Runs every measurement and prints its table. `QUICK` set to 1 measures less, in two minutes; `ONLY` names parts,
+/// with spaces between them: start, capture, cycle, peers, growth, scope, proof, memory.
 func runBench() throws {
   let environment = ProcessInfo.processInfo.environment
   let isQuick = environment["QUICK"] == "1"
@@ -27,7 +27,9 @@ func runBench() throws {
     fflush(nil)
   }
   let tally = Comparison.tally
-  print("\nLimits: \(tally.met) met, \(tally.over) over, \(tally.missing) comparisons NOT MEASURED because a peer is missing.")
+  print(
+    "\nLimits: \(tally.met) met, \(tally.over) over, \(tally.missing) comparisons NOT MEASURED because a peer is missing."
+  )
 }
 
 /// What one repetition took, in seconds.
@@ -44,7 +46,8 @@ func median(_ values: [Double]) -> Double {
   return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
 }
 
-/// Prints lines whose columns stand below each other: the first and what we are held against to the left, the others to the right.
+/// Prints lines whose columns stand below each other: the first and what we are held against to the left, the others to
+/// the right.
 func printTable(_ lines: [[String]]) {
   let widths = (lines.first ?? []).indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
   for line in lines {

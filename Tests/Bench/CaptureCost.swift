@@ -5,7 +5,8 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// What capture adds to an app's own writes: the same writes with it and without it, by turns, on the disk that holds this folder.
+/// What capture adds to an app's own writes: the same writes with it and without it, by turns, on the disk that holds
+/// this folder.
 func measureCaptureCost(isQuick: Bool) throws {
   let folder = ".build/bench"
   let files = HostFileSystem()
@@ -18,7 +19,8 @@ func measureCaptureCost(isQuick: Bool) throws {
   for (setting, keys) in CaptureCost.cases {
     for (work, plain, captured, ratio) in try cost.measure(setting, keys) {
       lines.append([
-        "\(work.name), \(setting.name), \(keys.rawValue) keys", decimal(plain, 1), decimal(captured, 1), decimal(ratio, 2),
+        "\(work.name), \(setting.name), \(keys.rawValue) keys", decimal(plain, 1), decimal(captured, 1),
+        decimal(ratio, 2),
         decimal(work.limit, 1), Comparison.verdict(ratio <= work.limit),
       ])
     }
@@ -72,7 +74,9 @@ struct CaptureCost {
       + kinds.map { Work(kind: $0, batch: 1, count: single, limit: 1.5) }
   }
 
-  func measure(_ setting: Setting, _ keys: Survey.Keys) throws -> [(work: Work, plain: Double, captured: Double, ratio: Double)] {
+  func measure(_ setting: Setting, _ keys: Survey.Keys) throws -> [(
+    work: Work, plain: Double, captured: Double, ratio: Double
+  )] {
     var plain: [[Double]] = works.map { _ in [] }
     var captured = plain
     for round in 0..<rounds {

@@ -1,5 +1,6 @@
-/// A whole cycle of the real programs (export, hub import, device import), beside what a good engineer would script by hand: sqlite3 to
-/// JSON lines, tar, zstd, minisign, and back. The script merges nothing, keeps no conflict and knows no scope.
+/// A whole cycle of the real programs (export, hub import, device import), beside what a good engineer would script by
+/// hand: sqlite3 to JSON lines, tar, zstd, minisign, and back. The script merges nothing, keeps no conflict and knows
+/// no scope.
 func measureCycleCost(_ hubs: SurveyHubs, _ peers: Peers, isQuick: Bool) throws {
   let hub = try hubs.hub(visits: isQuick ? 20_000 : 100_000)
   print("\nA cycle: \(hub.visits) visits, medians of 5; seconds, KiB of files, and peak memory in MiB")
@@ -105,6 +106,7 @@ extension SurveyHub {
   private func apply(_ peers: Peers, atMost limit: Double?, against work: inout Comparison) throws {
     try bash("cp plain.sqlite floor.sqlite; cp plain.sqlite apsw.sqlite")
     work.add(try peers.time(.apsw, "apply apsw.sqlite changeset", in: root), to: "changeset_apply, apsw", atMost: limit)
-    work.add(try bash("./floors apply floor.sqlite changeset"), to: "changeset_apply, C, Debian's SQLite", atMost: limit)
+    work.add(
+      try bash("./floors apply floor.sqlite changeset"), to: "changeset_apply, C, Debian's SQLite", atMost: limit)
   }
 }

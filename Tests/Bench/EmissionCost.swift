@@ -1,10 +1,12 @@
-/// Bundles for many users of one region each, and for one who sees a tenth, beside a loop of the script and one of the least in C.
+/// Bundles for many users of one region each, and for one who sees a tenth, beside a loop of the script and one of the
+/// least in C.
 func measureEmissionCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let hub = try hubs.hub(visits: isQuick ? 20_000 : 100_000)
   try hub.addUsers()
   print("\nEmission: \(hub.visits) visits in 30 regions, medians of 5; seconds, and peak memory in MiB")
   var lines = [Comparison.heads]
-  lines += try hub.emission("full bundles for 25 users of a region each", full: true, to: (1...25).map { ("d\($0)", $0, $0) })
+  lines += try hub.emission(
+    "full bundles for 25 users of a region each", full: true, to: (1...25).map { ("d\($0)", $0, $0) })
   lines += try hub.emission("bundles for 25 users, 1 % changed", full: false, to: (1...25).map { ("d\($0)", $0, $0) })
   lines += try hub.emission("full bundle of a tenth", full: true, to: [("tenth", 1, 3)])
   printTable(lines)
@@ -12,7 +14,8 @@ func measureEmissionCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
 
 extension SurveyHub {
   /// - Parameter users: each one's device, first and last region.
-  fileprivate func emission(_ what: String, full: Bool, to users: [(device: String, first: Int, last: Int)]) throws -> [[String]]
+  fileprivate func emission(_ what: String, full: Bool, to users: [(device: String, first: Int, last: Int)]) throws
+    -> [[String]]
   {
     var emission = Comparison(what)
     var memory = Comparison("  its memory, MiB", in: .mebibytes, atMost: 64)
@@ -29,7 +32,8 @@ extension SurveyHub {
         atMost: users.count > 1 ? 0.15 : nil)
       guard full else { continue }
       let floors = loops.map { "./floors scope office.sqlite floor.zst \($0.first) \($0.last)" }.joined(separator: "\n")
-      emission.add(try bash(floors), to: "C: ATTACH, INSERT SELECT, zstd, signature", atMost: users.count > 1 ? nil : 1.3)
+      emission.add(
+        try bash(floors), to: "C: ATTACH, INSERT SELECT, zstd, signature", atMost: users.count > 1 ? nil : 1.3)
     }
     return emission.lines() + memory.lines()
   }

@@ -9,12 +9,15 @@ func measureGrowthCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
     let times = costs.map { $0[place].seconds }
     let ratio = times[times.count - 1] / times[0]
     lines.append(
-      [name] + times.map { decimal($0, 3) } + [decimal(ratio, 2), decimal(limit, 1), Comparison.verdict(ratio <= limit)])
+      [name] + times.map { decimal($0, 3) } + [
+        decimal(ratio, 2), decimal(limit, 1), Comparison.verdict(ratio <= limit),
+      ])
   }
   for (place, name) in ["export", "hub import", "emit", "device import"].enumerated() {
     let peaks = costs.map { $0[place].memory }
     let most = peaks.max() ?? .nan
-    lines.append(["  memory of \(name), MiB"] + peaks.map { decimal($0, 0) } + ["", "64", Comparison.verdict(most <= 64)])
+    lines.append(
+      ["  memory of \(name), MiB"] + peaks.map { decimal($0, 0) } + ["", "64", Comparison.verdict(most <= 64)])
   }
   printTable(lines)
 }

@@ -1,4 +1,5 @@
-/// The most memory that a command takes where everything that there is goes through it at once. It must not grow with the rows.
+/// The most memory that a command takes where everything that there is goes through it at once. It must not grow with
+/// the rows.
 func measureMemoryCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let rows = isQuick ? 100_000 : 1_000_000
   let hub = try hubs.hub(visits: rows)

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// Programs of others that do a part of the like. `scripts/bench-peers.sh` installs them; one that could not be installed is nil, and the tables
-/// say so.
+/// Programs of others that do a part of the like. `scripts/bench-peers.sh` installs them; one that could not be
+/// installed is nil, and the tables say so.
 struct Peers {
   enum Peer: String, CaseIterable { case apsw, pygeodiff, sqldiff }
 
@@ -14,7 +14,8 @@ struct Peers {
     for peer in Peer.allCases {
       let isProgram = peer == .sqldiff
       guard FileManager.default.isExecutableFile(atPath: isProgram ? "/usr/bin/sqldiff" : python) else { continue }
-      let words = isProgram ? ["-c", "dpkg-query -W -f '${Version}' sqlite3-tools"] : ["-c", "exec \(call("version \(peer)"))"]
+      let words =
+        isProgram ? ["-c", "dpkg-query -W -f '${Version}' sqlite3-tools"] : ["-c", "exec \(call("version \(peer)"))"]
       let result = try runProgram(at: "/usr/bin/bash", words, in: "/")
       if result.status == 0 { versions[peer] = result.lines.first }
     }
@@ -24,7 +25,8 @@ struct Peers {
 
   private func call(_ words: String) -> String { "'\(python)' '\(Self.folder)/peers.py' \(words)" }
 
-  /// How long a peer in Python needs for its work in a folder, in seconds, without the start of Python itself; nil: it is not installed.
+  /// How long a peer in Python needs for its work in a folder, in seconds, without the start of Python itself; nil: it
+  /// is not installed.
   func time(_ peer: Peer, _ words: String, in folder: String) throws -> Double? {
     guard has(peer) else { return nil }
     let result = try runProgram(at: "/usr/bin/bash", ["-ec", call(words)], in: folder)

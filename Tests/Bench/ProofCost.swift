@@ -7,7 +7,9 @@ func measureProofCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   lines += try hub.proof(atMost: Double(visits) * 3e-6)
   printTable(lines)
   let small = try hubs.hub(visits: isQuick ? 20_000 : 100_000)
-  print("\nWhat a row must be: \(small.visits) visits, 10 % changed at the office, medians of 5; seconds with it and without it")
+  print(
+    "\nWhat a row must be: \(small.visits) visits, 10 % changed at the office, medians of 5; seconds with it and without it"
+  )
   lines = [["what", "with", "without", "ratio", "limit", ""]]
   lines += try small.witness()
   printTable(lines)

@@ -1,7 +1,8 @@
 import Foundation
 import SatchelSQLite
 
-/// What it costs that each user gets the rows of one region alone: by the rows that there are, and beside one user who gets all of them.
+/// What it costs that each user gets the rows of one region alone: by the rows that there are, and beside one user who
+/// gets all of them.
 func measureScopeCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let sizes = isQuick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000]
   let costs = try sizes.map(hubs.hub)
@@ -17,7 +18,9 @@ func measureScopeCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   print("")
   lines = [["what", "25 users", "one user", "ratio", "limit", ""]]
   for cost in costs.dropFirst() {
-    let times = try [SurveyHub.users, SurveyHub.everybody].map { try cost.timeToEmit("--full \($0)", after: "SELECT 1") }
+    let times = try [SurveyHub.users, SurveyHub.everybody].map {
+      try cost.timeToEmit("--full \($0)", after: "SELECT 1")
+    }
     let ratio = times[0] / times[1]
     lines.append(
       ["full bundles, \(cost.visits) visits"] + times.map { decimal($0, 3) } + [
@@ -65,7 +68,8 @@ extension SurveyHub {
     return median(times)
   }
 
-  /// All sets that the hub keeps for the devices of 25 users after two emissions for each at least, by the rows that these users see.
+  /// All sets that the hub keeps for the devices of 25 users after two emissions for each at least, by the rows that
+  /// these users see.
   func bytesKeptForARow() throws -> Double {
     try bash("sqlite3 office.sqlite \"\(Self.thousand)\"")
     try tool("satchel-hub -C hub emit \(Self.users)")

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// How much longer `satchel --version` takes than a program that does nothing: of the static build, where `make static` made one.
+/// How much longer `satchel --version` takes than a program that does nothing: of the static build, where `make static`
+/// made one.
 func measureStartCost(isQuick: Bool) throws {
   let statically = FileManager.default.currentDirectoryPath + "/.build/static/bin/satchel"
   let isStatic = FileManager.default.isExecutableFile(atPath: statically)
@@ -9,7 +10,8 @@ func measureStartCost(isQuick: Bool) throws {
   let times = isQuick ? 50 : 200
   var start = Comparison(
     isStatic
-      ? "satchel --version, static, over /bin/true" : "satchel --version, DYNAMIC (make static was not run), over /bin/true",
+      ? "satchel --version, static, over /bin/true"
+      : "satchel --version, DYNAMIC (make static was not run), over /bin/true",
     in: .milliseconds, atMost: 2)
   func milliseconds(_ words: String) throws -> Double {
     let script = "for (( i = 0; i < \(times); i++ )); do \(words) > /dev/null; done"

@@ -38,7 +38,8 @@ struct Survey {
     made += 1
     ids.append(keys == .text ? id : .integer(made))
     return [
-      id, .string("household-\(random.below(20_000))"), .string("surveyor-\(random.below(25))"), .string("2026-05-04T10:11:12Z"),
+      id, .string("household-\(random.below(20_000))"), .string("surveyor-\(random.below(25))"),
+      .string("2026-05-04T10:11:12Z"),
       .integer(Int64(random.below(12))), .real(Double(random.below(900_000)) / 100), .integer(Int64(random.below(3))),
       .real(47 + random.fraction()), .real(8 + random.fraction()),
       .string("The well at the end of the road was dry; come back in June."), .string("new"), .null,

@@ -51,7 +51,8 @@ final class SurveyHub {
   func addUsers() throws {
     if hasUsers { return }
     hasUsers = true
-    let users = (1...25).map { ("d\($0)", Self.region($0), Self.region($0)) } + [("tenth", Self.region(1), Self.region(3))]
+    let users =
+      (1...25).map { ("d\($0)", Self.region($0), Self.region($0)) } + [("tenth", Self.region(1), Self.region(3))]
     for (device, first, last) in users {
       try bash(
         """
@@ -64,14 +65,17 @@ final class SurveyHub {
 
   static func region(_ number: Int) -> String { "r" + String(format: "%02d", number) }
 
-  /// Runs a script, and returns how long it took in seconds, by the shell's own clock: to notice a child's end takes Foundation up to 60 ms.
-  /// When it starts, all that was written before is on the disk: whoever syncs first would else pay for the copies that are made here.
+  /// Runs a script, and returns how long it took in seconds, by the shell's own clock: to notice a child's end takes
+  /// Foundation up to 60 ms. When it starts, all that was written before is on the disk: whoever syncs first would else
+  /// pay for the copies that are made here.
   @discardableResult
   func bash(_ script: String) throws -> Double {
     let timed = "sync -f .\nbegun=$EPOCHREALTIME\n{\n\(script)\n}\necho \"$begun $EPOCHREALTIME\" > took"
     let result = try runProgram(at: "/usr/bin/bash", ["-ec", timed], in: root)
     guard result.status == 0 else { throw ToolFailure("\(script)\n\(result.text)\(result.complaint)") }
-    let times = try String(contentsOfFile: "\(root)/took", encoding: .utf8).split { " \n".contains($0) }.compactMap { Double($0) }
+    let times = try String(contentsOfFile: "\(root)/took", encoding: .utf8).split { " \n".contains($0) }.compactMap {
+      Double($0)
+    }
     guard times.count == 2 else { throw ToolFailure("\(script)\nThe shell did not say how long it took.") }
     return times[1] - times[0]
   }
@@ -124,7 +128,8 @@ final class SurveyHub {
   @discardableResult
   func changeAtOffice(_ count: Int, from end: String = "ASC") throws -> String {
     round += 1
-    let sql = "UPDATE visits SET state = 's\(round)' WHERE id IN (SELECT id FROM visits ORDER BY rowid \(end) LIMIT \(count))"
+    let sql =
+      "UPDATE visits SET state = 's\(round)' WHERE id IN (SELECT id FROM visits ORDER BY rowid \(end) LIMIT \(count))"
     try bash("sqlite3 office.sqlite \"\(sql)\"")
     return sql
   }

@@ -19,7 +19,8 @@ struct AttachedFileTests {
   ) -> String {
     let digest = digest ?? Digest.of(content).hexadecimal
     return
-      #"{"op":"\#(op)","path":"\#(path)","digest":"\#(digest)""# + (op == "file" ? #","bytes":\#(bytes ?? content.count)}"# : "}")
+      #"{"op":"\#(op)","path":"\#(path)","digest":"\#(digest)""#
+      + (op == "file" ? #","bytes":\#(bytes ?? content.count)}"# : "}")
   }
 
   private static let manifest = Manifest(
@@ -33,7 +34,8 @@ struct AttachedFileTests {
 
   /// A device's bundle with these lines about files, and these contents.
   private func bundle(
-    _ lines: [String], _ blobs: [(name: String, content: [UInt8])] = [(name(content), content)], critical: String = "attachments"
+    _ lines: [String], _ blobs: [(name: String, content: [UInt8])] = [(name(content), content)],
+    critical: String = "attachments"
   ) -> HandMade {
     HandMade(lines: []).changing { made in
       made.set("critical", critical.isEmpty ? "[]" : "[\"\(critical)\"]")
@@ -54,7 +56,8 @@ struct AttachedFileTests {
   @Test(
     "a path that leads out of files/, or that some medium cannot hold, is refused",
     arguments: [
-      "../a.jpg", "a/../b.jpg", "/etc/passwd", "a//b.jpg", "", "a/", ".ssh/key", "a/.satchel-1", "a\\\\b.jpg", "c:a.jpg", "nul",
+      "../a.jpg", "a/../b.jpg", "/etc/passwd", "a//b.jpg", "", "a/", ".ssh/key", "a/.satchel-1", "a\\\\b.jpg",
+      "c:a.jpg", "nul",
       "a/CON.jpg", "a.", "a /b", "a\\u0007.jpg", "a\\u0000b", String(repeating: "x", count: 201),
       String(repeating: "x/", count: 300) + "a",
     ])
@@ -85,12 +88,15 @@ struct AttachedFileTests {
     #expect(try room.reason(bundle([Self.line("a.jpg", op: "drop")])) == "bad-line")
     let former = Self.line("a.jpg").dropLast()
     #expect(try room.reason(bundle([former + #","was":"\#(HandMade.digest)"}"#])) == nil)
-    for wrong in ["null", "1", #""abc""#] { #expect(try room.reason(bundle([former + #","was":\#(wrong)}"#])) == "bad-line") }
+    for wrong in ["null", "1", #""abc""#] {
+      #expect(try room.reason(bundle([former + #","was":\#(wrong)}"#])) == "bad-line")
+    }
     for more in [#","bytes":7}"#, #","was":"\#(HandMade.digest)"}"#] {
       #expect(try room.reason(bundle([Self.line("a.jpg", op: "has").dropLast() + more], [])) == "bad-line")
     }
     #expect(
-      try room.reason(bundle([Self.line("a.jpg")]).setting("counts", #"{"changes":0,"resolutions":0,"conflicts":0}"#)) != nil)
+      try room.reason(bundle([Self.line("a.jpg")]).setting("counts", #"{"changes":0,"resolutions":0,"conflicts":0}"#))
+        != nil)
   }
 
   @Test("who does not know attached files is told so by the manifest, and the manifest cannot say otherwise")
@@ -128,7 +134,8 @@ struct AttachedFileTests {
     #expect(try ReadingRoom(limits: limits).reason(bundle([Self.line("a.jpg")])) == "too-large")
     let many = (0...BundleLimits.mostBlobs).map { Array("photo \($0)".utf8) }
     let made = bundle(
-      many.enumerated().map { Self.line("\(1000 + $0).jpg", $1) }, many.map { (Self.name($0), $0) }.sorted { $0.0 < $1.0 })
+      many.enumerated().map { Self.line("\(1000 + $0).jpg", $1) },
+      many.map { (Self.name($0), $0) }.sorted { $0.0 < $1.0 })
     #expect(try room.reason(made) == "bad-manifest")
   }
 

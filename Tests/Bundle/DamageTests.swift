@@ -23,7 +23,9 @@ struct DamageTests {
   @Test("a tar that ends anywhere too early is never accepted")
   func cuts() throws {
     let right = tar(try good.signed())
-    for count in right.indices { #expect(try room.outcome(of: zstd(Array(right[..<count]))).reason != nil, "\(count) bytes") }
+    for count in right.indices {
+      #expect(try room.outcome(of: zstd(Array(right[..<count]))).reason != nil, "\(count) bytes")
+    }
   }
 
   /// Compression is not signed: a few bits of a frame mean nothing, or lead another way to the same tar.
@@ -51,7 +53,9 @@ struct DamageTests {
     try room.folder.write(tar(try good.signed()), to: "right.tar")
     try StockTool.zstd("-q", "-3", "--no-check", "right.tar", in: room.folder.path)
     let file = try room.folder.read("right.tar.zst")
-    guard case .accepted(let digest) = try room.outcome(of: file) else { throw ToolFailure("the bundle itself is refused") }
+    guard case .accepted(let digest) = try room.outcome(of: file) else {
+      throw ToolFailure("the bundle itself is refused")
+    }
     return (file, digest)
   }
 }

@@ -142,7 +142,8 @@ struct LineTests {
     let made = HandMade(lines: []).changing { made in
       made.entries = [HandMadeEntry(entry, Array((line + "\n").utf8))]
       made.set(
-        "counts", #"{"changes":0,"resolutions":\#(entry.hasPrefix("r") ? 1 : 0),"conflicts":\#(entry.hasPrefix("c") ? 1 : 0)}"#)
+        "counts",
+        #"{"changes":0,"resolutions":\#(entry.hasPrefix("r") ? 1 : 0),"conflicts":\#(entry.hasPrefix("c") ? 1 : 0)}"#)
     }
     return try room.reason(made)
   }
@@ -152,8 +153,10 @@ struct LineTests {
     #expect(try other("conflicts.jsonl", "{\(conflict)}") == nil)
     #expect(try other("conflicts.jsonl", #"{\#(conflict),"note":"n","later":[1]}"#) == nil)
     for (part, wrong) in [
-      (#""kind":"unique""#, #""kind":"other""#), (#""state":"open""#, #""state":"shut""#), (#""op":"update""#, #""op":"row""#),
-      (#""winner":"hub""#, #""winner":"me""#), (#"{"a":"hub"}"#, #"{"a":"me"}"#), (#"{"a":"hub"}"#, #"{"a":"hub","a":"hub"}"#),
+      (#""kind":"unique""#, #""kind":"other""#), (#""state":"open""#, #""state":"shut""#),
+      (#""op":"update""#, #""op":"row""#),
+      (#""winner":"hub""#, #""winner":"me""#), (#"{"a":"hub"}"#, #"{"a":"me"}"#),
+      (#"{"a":"hub"}"#, #"{"a":"hub","a":"hub"}"#),
       (#"{"a":1}"#, #"{"a":1,"a":1}"#), (#""generation":1"#, #""generation":-1"#), ("0123", "012"), ("[1]", "[]"),
       (#","winner":"hub""#, ""), (#""user":"ana""#, #""user":"ana","user":"ben""#),
       (#""hub_values":null"#, #""hub_values":null,"hub_values":{}"#),
@@ -185,7 +188,8 @@ struct LineTests {
     #expect(try other("resolutions.jsonl", #"{\#(resolution),"note":"n","later":[1]}"#) == nil)
     for (part, wrong) in [
       (#""decision":"hub""#, #""decision":"mine""#), (#""generation":1"#, #""generation":-1"#), ("0123", "G123"),
-      (#""user":"ana","#, ""), (#""user":"ana""#, #""user":"ana","user":"ana""#), (#""user":"ana""#, #""user":"ana","note":1"#),
+      (#""user":"ana","#, ""), (#""user":"ana""#, #""user":"ana","user":"ana""#),
+      (#""user":"ana""#, #""user":"ana","note":1"#),
     ] {
       let line = resolution.replacing(part, with: wrong)
       #expect(line != resolution)

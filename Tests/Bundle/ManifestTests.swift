@@ -35,7 +35,8 @@ struct ManifestTests {
   @Test(
     "each member must be of its kind",
     arguments: [
-      ("format", "0"), ("format", "-1"), ("format", "1.0"), ("format", #""1""#), ("critical", "{}"), ("critical", "null"),
+      ("format", "0"), ("format", "-1"), ("format", "1.0"), ("format", #""1""#), ("critical", "{}"),
+      ("critical", "null"),
       ("critical", #""blobs""#), ("critical", #"["keys", "keys"]"#), ("kind", "1"),
       ("bundle", #""0D6A9F4E-3C1B-4A52-9A7E-5B0F6C2D1E88""#), ("bundle", #""x""#),
       ("dataset", #""D""#), ("dataset", #""../d""#), ("dataset", #""""#), ("version", "0"), ("version", "-1"),
@@ -63,7 +64,9 @@ struct ManifestTests {
           .replacing("number=2", with: "number=300")
       }
     }
-    for right in [[], [1], [299], [1, 7, 299], Array(1...256), Array(44...299)] { #expect(try room.reason(chain(right)) == nil) }
+    for right in [[], [1], [299], [1, 7, 299], Array(1...256), Array(44...299)] {
+      #expect(try room.reason(chain(right)) == nil)
+    }
     for wrong in [[0], [-1], [300], [301], [2, 1], [1, 1], Array(1...257), [1, 9_007_199_254_740_992]] {
       #expect(try room.reason(chain(wrong)) == "bad-manifest", "\(wrong)")
     }
@@ -109,7 +112,8 @@ struct ManifestTests {
     for wrong in [
       scope("delta", after: 1, ["snapshot.sqlite"]), scope("delta", after: 0, []), scope("delta", after: 2, []),
       scope("full", after: 1, ["dataset.json", "snapshot.sqlite"]), scope("full", after: 0, ["snapshot.sqlite"]),
-      scope("full", after: 0, ["dataset.json"]), scope("full", after: 0, ["changes.jsonl", "dataset.json", "snapshot.sqlite"]),
+      scope("full", after: 0, ["dataset.json"]),
+      scope("full", after: 0, ["changes.jsonl", "dataset.json", "snapshot.sqlite"]),
       scope("half", after: 1, []), scope("delta", after: 1, ["migrations.jsonl"]),
     ] {
       #expect(try room.reason(wrong) == "bad-manifest")
@@ -118,7 +122,8 @@ struct ManifestTests {
 
   /// A hub's bundle with these entries.
   private func scope(
-    _ extent: String, after: Int, number: Int = 2, _ names: [String], migrations: [String] = [#"{"version":2,"sql":"SELECT 1"}"#]
+    _ extent: String, after: Int, number: Int = 2, _ names: [String],
+    migrations: [String] = [#"{"version":2,"sql":"SELECT 1"}"#]
   ) -> HandMade {
     good.changing { made in
       made.set("kind", #""scope""#)
@@ -139,14 +144,17 @@ struct ManifestTests {
   @Test(
     "migrations stand in the order of their versions, none above the bundle's",
     arguments: [
-      ([#"{"version":2,"sql":""}"#, #"{"version":3,"sql":"x","later":[1]}"#], nil), ([#"{"version":1,"sql":""}"#], "bad-line"),
-      ([#"{"version":4,"sql":""}"#], "bad-line"), ([#"{"version":3,"sql":""}"#, #"{"version":2,"sql":""}"#], "bad-line"),
+      ([#"{"version":2,"sql":""}"#, #"{"version":3,"sql":"x","later":[1]}"#], nil),
+      ([#"{"version":1,"sql":""}"#], "bad-line"),
+      ([#"{"version":4,"sql":""}"#], "bad-line"),
+      ([#"{"version":3,"sql":""}"#, #"{"version":2,"sql":""}"#], "bad-line"),
       ([#"{"version":2,"sql":""}"#, #"{"version":2,"sql":""}"#], "bad-line"), ([#"{"version":2}"#], "bad-line"),
       ([#"{"version":2,"sql":null}"#], "bad-line"), ([#"{"version":2.0,"sql":""}"#], "bad-line"),
       ([#"{"version":2,"sql":"\#(String(repeating: "x", count: 256 << 10))"}"#], nil),
       ([#"{"version":2,"sql":"\#(String(repeating: "x", count: 1 + 256 << 10))"}"#], "bad-line"),
     ] as [([String], String?)])
   func migrations(lines: [String], reason: String?) throws {
-    #expect(try room.reason(scope("delta", after: 1, ["dataset.json", "migrations.jsonl"], migrations: lines)) == reason)
+    #expect(
+      try room.reason(scope("delta", after: 1, ["dataset.json", "migrations.jsonl"], migrations: lines)) == reason)
   }
 }

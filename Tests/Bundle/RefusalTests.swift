@@ -96,7 +96,9 @@ struct RefusalTests {
     #expect(try room.reason([]) == "truncated")
   }
 
-  @Test("links, folders, devices, sparse files and what else a tar can hold", arguments: Array("123456SLKDVMNXgxZ".utf8), 0...3)
+  @Test(
+    "links, folders, devices, sparse files and what else a tar can hold", arguments: Array("123456SLKDVMNXgxZ".utf8),
+    0...3)
   func types(type: UInt8, place: Int) throws {
     var entries = try good.signed()
     entries[place].type = type
@@ -197,7 +199,8 @@ struct RefusalTests {
     #expect(try room.outcome(of: zstd(right) + zstd([1])).reason == "trailing-data")
     #expect(try room.outcome(of: zstd(right) + Array("garbage".utf8)).reason == "trailing-data")
     #expect(
-      try room.outcome(of: zstd(right) + [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]).reason == "trailing-data", "a frame to be skipped")
+      try room.outcome(of: zstd(right) + [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]).reason == "trailing-data",
+      "a frame to be skipped")
     #expect(try room.outcome(of: zstd(Array(right.dropLast(512)))).reason == "truncated")
     #expect(try room.outcome(of: zstd(Array(right.dropLast(1024)))).reason == "truncated")
   }
@@ -218,9 +221,12 @@ struct RefusalTests {
     #expect(try room.outcome(of: zstd(zstd(right))).reason == "not-a-bundle")
     #expect(try room.outcome(of: []).reason == "truncated")
     #expect(
-      try room.outcome(of: [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0] + zstd(right)).reason == "not-a-bundle", "a frame to be skipped")
+      try room.outcome(of: [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0] + zstd(right)).reason == "not-a-bundle",
+      "a frame to be skipped")
     let half = right.count / 2
-    #expect(try room.outcome(of: zstd(Array(right[..<half])) + zstd(Array(right[half...]))).reason == "truncated", "two frames")
+    #expect(
+      try room.outcome(of: zstd(Array(right[..<half])) + zstd(Array(right[half...]))).reason == "truncated",
+      "two frames")
     #expect(try room.outcome(of: zstd([])).reason != nil)
     #expect(try room.outcome(of: Array("hello".utf8)).reason == "not-a-bundle")
     #expect(try room.outcome(of: zstd(Array("hello".utf8))).reason == "truncated")

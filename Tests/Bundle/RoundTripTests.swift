@@ -7,8 +7,10 @@ import Testing
 
 /// Values in every spelling, and at every edge of one.
 let everyValue: [Value] = [
-  .null, .integer(0), .integer(-1), .integer((1 << 53) - 1), .integer(1 - (1 << 53)), .integer(1 << 53), .integer(-(1 << 53)),
-  .integer(.max), .integer(.min), .real(0), .real(-0.0), .real(1), .real(0.1), .real(-1e300), .real(.leastNonzeroMagnitude),
+  .null, .integer(0), .integer(-1), .integer((1 << 53) - 1), .integer(1 - (1 << 53)), .integer(1 << 53),
+  .integer(-(1 << 53)),
+  .integer(.max), .integer(.min), .real(0), .real(-0.0), .real(1), .real(0.1), .real(-1e300),
+  .real(.leastNonzeroMagnitude),
   .real(.greatestFiniteMagnitude), .real(.infinity), .real(-.infinity), .real(1e16), .text([]), .string("plain"),
   .string("\"quoted\" \\ / \u{1}\t\n\u{7f}\u{2028} \u{1f333}"), .string("\u{e9}"), .string("e\u{301}"), .text([0]),
   .text([0x61, 0, 0x62]), .text([0xff, 0xfe]), .text([0xed, 0xa0, 0x80]), .text([0xc0, 0x80]), .blob([]), .blob([0]),
@@ -27,7 +29,8 @@ struct RoundTripTests {
     staging = try folder.folder("staging")
   }
 
-  func manifest(changes: Int64 = 0, conflicts: Int64 = 0, resolutions: Int64 = 0, chain: [Manifest.Changes.Link] = []) -> Manifest
+  func manifest(changes: Int64 = 0, conflicts: Int64 = 0, resolutions: Int64 = 0, chain: [Manifest.Changes.Link] = [])
+    -> Manifest
   {
     Manifest(
       bundle: platform.random.identifier(), dataset: "d", version: 3,
@@ -42,10 +45,14 @@ struct RoundTripTests {
 
   var changes: [ChangeLine] {
     let fields =
-      everyValue.enumerated().map { Field(Name("c\($0) \"\u{e9}\""), $1) } + [Field("e\u{301}", .null), Field("\u{e9}", .null)]
+      everyValue.enumerated().map { Field(Name("c\($0) \"\u{e9}\""), $1) } + [
+        Field("e\u{301}", .null), Field("\u{e9}", .null),
+      ]
     let all: [ChangeLine.Content] = [
-      .insert(fields), .update(set: fields, was: fields.map { Field($0.name, .null) }), .delete(was: fields), .row(fields), .gone,
-      .rekey(to: RowKey(everyValue), number: EmissionNumber(7)), .block(last: RowKey([.integer(9)]), number: EmissionNumber(8)),
+      .insert(fields), .update(set: fields, was: fields.map { Field($0.name, .null) }), .delete(was: fields),
+      .row(fields), .gone,
+      .rekey(to: RowKey(everyValue), number: EmissionNumber(7)),
+      .block(last: RowKey([.integer(9)]), number: EmissionNumber(8)),
     ]
     return all.map { content in
       let isHubs = if case .row = content { true } else { content == .gone || content.isAboutKeys }
@@ -60,7 +67,8 @@ struct RoundTripTests {
       ConflictRecord(
         id: ConflictID(String(repeating: String(i), count: 32)) ?? id, device: platform.random.identifier(), user: "u",
         table: "t",
-        key: RowKey([.integer(1), .null]), generation: Generation(5), stamp: .zero, operation: Operation.allCases[i % 3],
+        key: RowKey([.integer(1), .null]), generation: Generation(5), stamp: .zero,
+        operation: Operation.allCases[i % 3],
         kind: kind, state: ConflictState.allCases[i % 4],
         baseValues: i % 3 == Operation.allCases.firstIndex(of: .insert)
           ? nil : everyValue.enumerated().map { Field(Name("\($0)"), $1) },
@@ -78,7 +86,8 @@ struct RoundTripTests {
   var resolutions: [Resolution] {
     Resolution.Decision.allCases.map {
       Resolution(
-        conflict: id, decision: $0, user: "", stamp: Stamp(rawValue: 2), generation: Generation(1), note: $0 == .hub ? nil : "")
+        conflict: id, decision: $0, user: "", stamp: Stamp(rawValue: 2), generation: Generation(1),
+        note: $0 == .hub ? nil : "")
     }
   }
 
@@ -143,7 +152,8 @@ struct RoundTripTests {
       try draft.addChanges { line in for change in lines { try line(change) } }
       let fixed = Platform.still(seed: 4)
       let manifest = Manifest(
-        bundle: fixed.random.identifier(), dataset: "d", version: 1, from: .init(id: fixed.random.identifier(), name: "a"),
+        bundle: fixed.random.identifier(), dataset: "d", version: 1,
+        from: .init(id: fixed.random.identifier(), name: "a"),
         to: .init(id: fixed.random.identifier(), name: "b"), user: "u", created: "2026-01-31T08:05:09Z", stamp: .zero,
         changes: Int64(lines.count),
         body: .changes(

@@ -18,7 +18,8 @@ struct StepLineTests {
   private func step(_ number: Int, of table: Int, _ generation: Int64, words: Value) -> Step {
     let key: Value = .integer(Int64(number))
     return Step(
-      table: Self.schemas[table].name, key: RowKey([key]), generation: Generation(generation), stamp: Stamp(rawValue: 1),
+      table: Self.schemas[table].name, key: RowKey([key]), generation: Generation(generation),
+      stamp: Stamp(rawValue: 1),
       change: number.isMultiple(of: 3)
         ? .update([ColumnChange(column: 1, was: .null, value: words)]) : .insert(Row([key, words])))
   }
@@ -38,7 +39,8 @@ struct StepLineTests {
   /// What a bundle of these steps says, read again.
   private func lines(_ steps: [(StepPlace, Int, Step)], behind first: [ChangeLine] = []) throws -> [ChangeLine] {
     var draft = try BundleDraft(in: folder.path, platform: platform)
-    try draft.addSteps(of: Self.schemas, behind: first) { add in for (place, table, step) in steps { try add(place, table, step) }
+    try draft.addSteps(of: Self.schemas, behind: first) { add in
+      for (place, table, step) in steps { try add(place, table, step) }
     }
     let sealed = try draft.seal(manifest(changes: draft.count(of: .changes)), with: .testKey())
     let bundle = try BundleReader(platform: platform).read(
@@ -56,9 +58,11 @@ struct StepLineTests {
     let steps = (0..<count).map { number in
       let (table, generation) = (random.below(2), Int64(random.below(3)))
       let words = Value.string(
-        String(repeating: "w", count: number == 500 ? 2 << 20 : number.isMultiple(of: 997) ? 300_000 : random.below(40)))
+        String(repeating: "w", count: number == 500 ? 2 << 20 : number.isMultiple(of: 997) ? 300_000 : random.below(40))
+      )
       return (
-        StepPlace(generation: Generation(generation), order: table), table, step(number, of: table, generation, words: words)
+        StepPlace(generation: Generation(generation), order: table), table,
+        step(number, of: table, generation, words: words)
       )
     }
     let sorted = steps.enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element)
@@ -72,7 +76,10 @@ struct StepLineTests {
     let place = 700
     let large = Value.blob([UInt8](repeating: 0, count: BundleLimits().lineBytes))
     let steps = (0..<2_000).map { number in
-      (StepPlace(generation: Generation(0), order: 0), 0, step(number, of: 0, 0, words: number == place ? large : .null))
+      (
+        StepPlace(generation: Generation(0), order: 0), 0,
+        step(number, of: 0, 0, words: number == place ? large : .null)
+      )
     }
     let error = #expect(throws: BundleError.self) { try lines(steps) }
     let message = error?.message ?? ""

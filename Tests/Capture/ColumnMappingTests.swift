@@ -34,7 +34,8 @@ func columnSteps() {
 @Test("capture that is made anew keeps what is pending, in the columns that the table has by now")
 func reinstalled() throws {
   let captured = try CapturedDatabase(
-    ["t"], setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, a, gone)", "INSERT INTO t VALUES (1, 'x', 'g'), (2, 'y', 'h')"])
+    ["t"],
+    setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, a, gone)", "INSERT INTO t VALUES (1, 'x', 'g'), (2, 'y', 'h')"])
   try captured.write(
     "UPDATE t SET a = 'x0' WHERE id = 1", "INSERT INTO t VALUES (3, 'z', NULL)",
     "CREATE TABLE n (id INTEGER PRIMARY KEY, b, c DEFAULT 7)",

@@ -10,7 +10,8 @@ private let noCase = [
 /// Statements that delete other rows than they name, without firing a delete trigger.
 let conflictStories: [Story] = [
   Story(
-    "INSERT OR REPLACE through the primary key", setUp: unique, writes: ["INSERT OR REPLACE INTO t VALUES (1, 'new', 9, 9)"],
+    "INSERT OR REPLACE through the primary key", setUp: unique,
+    writes: ["INSERT OR REPLACE INTO t VALUES (1, 'new', 9, 9)"],
     steps: ["update t 1: u 'one' -> 'new', a 1 -> 9, b 1 -> 9"]),
   Story(
     "REPLACE through a UNIQUE column", setUp: unique, writes: ["REPLACE INTO t VALUES (4, 'one', 9, 9)"],
@@ -41,7 +42,10 @@ let conflictStories: [Story] = [
     steps: ["delete t 1, 'Asha'", "delete t 2, 'Bela'", "insert t 3, 'bELA'"]),
   Story(
     "a table that says ON CONFLICT REPLACE itself",
-    setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, u UNIQUE ON CONFLICT REPLACE)", "INSERT INTO t VALUES (1, 'a'), (2, 'b')"],
+    setUp: [
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, u UNIQUE ON CONFLICT REPLACE)",
+      "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
+    ],
     writes: ["INSERT INTO t VALUES (3, 'a')", "UPDATE t SET u = 'b' WHERE id = 3"],
     steps: ["delete t 1, 'a'", "delete t 2, 'b'", "insert t 3, 'b'"]),
   Story(
@@ -79,7 +83,8 @@ let conflictStories: [Story] = [
       "REPLACE INTO t (k, a) VALUES ('v', 'czz')",
     ],
     steps: [
-      "delete t 'x', 'Ab'", "delete t 'y', 'cde'", "insert t 'v', 'czz'", "insert t 'w', 'AB'", "update t 'z': a 'dd' -> 'CXdd'",
+      "delete t 'x', 'Ab'", "delete t 'y', 'cde'", "insert t 'v', 'czz'", "insert t 'w', 'AB'",
+      "update t 'z': a 'dd' -> 'CXdd'",
     ]),
   Story(
     "a NULL that REPLACE turns into the column's default, which another row has",
@@ -92,18 +97,22 @@ let conflictStories: [Story] = [
   Story(
     "a NULL in the key that REPLACE turns into the key's default",
     setUp: [
-      "CREATE TABLE t (k TEXT NOT NULL PRIMARY KEY DEFAULT \"d\", n)", "INSERT INTO t VALUES ('d', 1), ('e', 2), ('f', 3)",
+      "CREATE TABLE t (k TEXT NOT NULL PRIMARY KEY DEFAULT \"d\", n)",
+      "INSERT INTO t VALUES ('d', 1), ('e', 2), ('f', 3)",
     ],
     writes: ["REPLACE INTO t VALUES (NULL, 4)", "UPDATE OR REPLACE t SET k = NULL WHERE k = 'e'"],
     steps: ["delete t 'e', 2", "update t 'd': n 1 -> 2"]),
   Story(
     "the same without a row of the default key",
-    setUp: ["CREATE TABLE t (k TEXT NOT NULL DEFAULT d, n, PRIMARY KEY (k)) WITHOUT ROWID", "INSERT INTO t VALUES ('e', 2)"],
+    setUp: [
+      "CREATE TABLE t (k TEXT NOT NULL DEFAULT d, n, PRIMARY KEY (k)) WITHOUT ROWID", "INSERT INTO t VALUES ('e', 2)",
+    ],
     writes: ["UPDATE OR REPLACE t SET k = NULL"], steps: ["delete t 'e', 2", "insert t 'd', 2"]),
   Story(
     "REPLACE through the rowid of a table with another key",
     setUp: [
-      "CREATE TABLE t (k TEXT PRIMARY KEY, a)", "INSERT INTO t (rowid, k, a) VALUES (1, 'a', 1), (2, 'b', 2), (-1, 'c', 3)",
+      "CREATE TABLE t (k TEXT PRIMARY KEY, a)",
+      "INSERT INTO t (rowid, k, a) VALUES (1, 'a', 1), (2, 'b', 2), (-1, 'c', 3)",
     ],
     writes: [
       "REPLACE INTO t (rowid, k, a) VALUES (1, 'n', 9)", "UPDATE OR REPLACE t SET rowid = 2 WHERE k = 'n'",
@@ -117,7 +126,8 @@ let conflictStories: [Story] = [
   Story(
     "OR IGNORE", setUp: unique,
     writes: [
-      "INSERT OR IGNORE INTO t VALUES (1, 'n', 9, 9), (4, 'two', 9, 9), (5, 'n', 9, 9)", "UPDATE OR IGNORE t SET u = 'n'",
+      "INSERT OR IGNORE INTO t VALUES (1, 'n', 9, 9), (4, 'two', 9, 9), (5, 'n', 9, 9)",
+      "UPDATE OR IGNORE t SET u = 'n'",
     ],
     steps: ["insert t 5, 'n', 9, 9"]),
   Story(
@@ -127,12 +137,14 @@ let conflictStories: [Story] = [
   Story(
     "OR ABORT takes back the statement", setUp: unique,
     writes: [
-      "BEGIN", "UPDATE t SET a = 7 WHERE id = 1", "FAILS INSERT INTO t VALUES (4, 'four', 4, 4), (5, 'two', 5, 5)", "COMMIT",
+      "BEGIN", "UPDATE t SET a = 7 WHERE id = 1", "FAILS INSERT INTO t VALUES (4, 'four', 4, 4), (5, 'two', 5, 5)",
+      "COMMIT",
     ],
     steps: ["update t 1: a 1 -> 7"]),
   Story(
     "OR ROLLBACK takes back the transaction", setUp: unique,
-    writes: ["BEGIN", "UPDATE t SET a = 7 WHERE id = 1", "FAILS INSERT OR ROLLBACK INTO t VALUES (5, 'two', 5, 5)"], steps: []),
+    writes: ["BEGIN", "UPDATE t SET a = 7 WHERE id = 1", "FAILS INSERT OR ROLLBACK INTO t VALUES (5, 'two', 5, 5)"],
+    steps: []),
   Story(
     "the statement's clause does not reach the pre-images: OR REPLACE", setUp: unique,
     writes: [

@@ -47,7 +47,8 @@ struct Contents: Equatable {
       let mine = tables[table] ?? [:]
       let theirs = other.tables[table] ?? [:]
       return Set(mine.keys).union(theirs.keys).filter { mine[$0] != theirs[$0] }
-        .map { "\(table) \(list($0.values)): \(mine[$0].map(list) ?? "-") is not \(theirs[$0].map(list) ?? "-")" }.sorted()
+        .map { "\(table) \(list($0.values)): \(mine[$0].map(list) ?? "-") is not \(theirs[$0].map(list) ?? "-")" }
+        .sorted()
     }
   }
 }
@@ -71,7 +72,8 @@ func list(_ values: [Value]) -> String { values.map(literal).joined(separator: "
 
 func list(_ row: Row) -> String { list(row.values) }
 
-/// A step as a line of text, for example `update t 1: b 'x' -> 'y'`, with its generation in front where it is not the first.
+/// A step as a line of text, for example `update t 1: b 'x' -> 'y'`, with its generation in front where it is not the
+/// first.
 func text(_ step: Step, _ tables: [TrackedTable]) -> String {
   let columns = tables.first { $0.name == step.table }?.schema.columns ?? []
   let what =

@@ -10,9 +10,11 @@ func generations() throws {
   let database = try CapturedDatabase(["t"], setUp: people)
   try database.write("UPDATE t SET a = 'x0' WHERE id = 1", "INSERT INTO t VALUES (3, 'z')")
   try database.begin(Generation(1))
-  try database.write("UPDATE t SET a = 'x1' WHERE id = 1", "DELETE FROM t WHERE id = 3", "UPDATE t SET id = 4 WHERE id = 2")
+  try database.write(
+    "UPDATE t SET a = 'x1' WHERE id = 1", "DELETE FROM t WHERE id = 3", "UPDATE t SET id = 4 WHERE id = 2")
   try database.begin(Generation(2))
-  try database.write("INSERT INTO t VALUES (3, 'again')", "UPDATE t SET a = 'x' WHERE id = 1", "UPDATE t SET a = a WHERE id = 4")
+  try database.write(
+    "INSERT INTO t VALUES (3, 'again')", "UPDATE t SET a = 'x' WHERE id = 1", "UPDATE t SET a = a WHERE id = 4")
   #expect(
     try database.steps() == [
       "update t 1: a 'x' -> 'x0'", "insert t 3, 'z'",
@@ -43,7 +45,8 @@ func acknowledgement() throws {
 
 @Test("a key that changes only its number's kind keeps its generations apart")
 func numbersOfOneSize() throws {
-  let database = try CapturedDatabase(["t"], setUp: ["CREATE TABLE t (k PRIMARY KEY, a)", "INSERT INTO t VALUES (1, 'x')"])
+  let database = try CapturedDatabase(
+    ["t"], setUp: ["CREATE TABLE t (k PRIMARY KEY, a)", "INSERT INTO t VALUES (1, 'x')"])
   try database.write("UPDATE t SET k = 1.0")
   try database.begin(Generation(1))
   try database.write("UPDATE t SET a = 'y'")
@@ -51,7 +54,8 @@ func numbersOfOneSize() throws {
   try database.write("UPDATE t SET k = 1")
   #expect(
     try database.steps() == [
-      "delete t 1, 'x'", "insert t 1.0, 'x'", "@1 update t 1.0: a 'x' -> 'y'", "@2 delete t 1.0, 'y'", "@2 insert t 1, 'y'",
+      "delete t 1, 'x'", "insert t 1.0, 'x'", "@1 update t 1.0: a 'x' -> 'y'", "@2 delete t 1.0, 'y'",
+      "@2 insert t 1, 'y'",
     ])
   #expect(try database.faults() == [])
 }
@@ -92,7 +96,9 @@ func exchange() throws {
   try PreImageStore.replace(others, of: key, in: table, database: database)
   #expect(try PreImageLookup(table, in: database).images(of: key) == others)
   #expect(
-    try captured.steps() == ["insert t 1, 'between'", "update t 2: a 'y' -> 'y0'", "@3 update t 1: a 'between' -> 'x0'"])
+    try captured.steps() == [
+      "insert t 1, 'between'", "update t 2: a 'y' -> 'y0'", "@3 update t 1: a 'between' -> 'x0'",
+    ])
   try PreImageStore.replace([], of: key, in: table, database: database)
   #expect(try captured.steps() == ["update t 2: a 'y' -> 'y0'"])
 }

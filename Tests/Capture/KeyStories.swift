@@ -12,14 +12,18 @@ let keyStories: [Story] = [
   Story(
     "all keys turned at once", setUp: numbered, writes: ["UPDATE t SET id = -id"],
     steps: ["delete t 1, 'x'", "delete t 2, 'y'", "insert t -2, 'y'", "insert t -1, 'x'"]),
-  Story("keys turned and turned back", setUp: numbered, writes: ["UPDATE t SET id = -id", "UPDATE t SET id = -id"], steps: []),
+  Story(
+    "keys turned and turned back", setUp: numbered, writes: ["UPDATE t SET id = -id", "UPDATE t SET id = -id"],
+    steps: []),
   Story(
     "two keys swapped", setUp: numbered,
     writes: ["UPDATE t SET id = -id", "UPDATE t SET id = 3 + id"],
     steps: ["update t 1: a 'x' -> 'y'", "update t 2: a 'y' -> 'x'"]),
   Story(
     "text keys that push one another out in one statement",
-    setUp: ["CREATE TABLE t (k TEXT PRIMARY KEY, a) WITHOUT ROWID", "INSERT INTO t VALUES ('a', 1), ('b', 2), ('c', 3)"],
+    setUp: [
+      "CREATE TABLE t (k TEXT PRIMARY KEY, a) WITHOUT ROWID", "INSERT INTO t VALUES ('a', 1), ('b', 2), ('c', 3)",
+    ],
     writes: ["UPDATE OR REPLACE t SET k = char(unicode(k) + 1)"],
     steps: ["delete t 'a', 1", "delete t 'b', 2", "delete t 'c', 3", "insert t 'd', 1"]),
   Story(
@@ -31,7 +35,9 @@ let keyStories: [Story] = [
     steps: ["update t 'a': a 1 -> 3", "update t 'b': a 2 -> 1", "update t 'c': a 3 -> 2"]),
   Story(
     "automatic keys", setUp: numbered,
-    writes: ["INSERT INTO t (a) VALUES ('p'), ('q')", "INSERT INTO t VALUES (NULL, 'r')", "INSERT INTO t DEFAULT VALUES"],
+    writes: [
+      "INSERT INTO t (a) VALUES ('p'), ('q')", "INSERT INTO t VALUES (NULL, 'r')", "INSERT INTO t DEFAULT VALUES",
+    ],
     steps: ["insert t 3, 'p'", "insert t 4, 'q'", "insert t 5, 'r'", "insert t 6, NULL"]),
   Story(
     "the first automatic key, and one that is used again", setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, a)"],
@@ -52,7 +58,8 @@ let keyStories: [Story] = [
   Story(
     "an automatic key behind the greatest",
     setUp: numbered + ["INSERT INTO t VALUES (9223372036854775807, 'max')"],
-    writes: ["INSERT INTO t (a) VALUES ('chance')", "UPDATE t SET id = 77 WHERE a = 'chance'"], steps: ["insert t 77, 'chance'"]),
+    writes: ["INSERT INTO t (a) VALUES ('chance')", "UPDATE t SET id = 77 WHERE a = 'chance'"],
+    steps: ["insert t 77, 'chance'"]),
   Story(
     "-1 replaced, and other automatic keys beside it", setUp: numbered + ["INSERT INTO t VALUES (-1, 'm')"],
     writes: ["REPLACE INTO t VALUES (-1, 'M')", "INSERT INTO t (a) VALUES ('p')"],
@@ -64,25 +71,31 @@ let keyStories: [Story] = [
   Story(
     "INTEGER PRIMARY KEY DESC is no name of the rowid",
     setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY DESC, a)", "INSERT INTO t VALUES (1, 'x')"],
-    writes: ["INSERT INTO t VALUES (7, 'y'), (NULL, 'nameless')", "UPDATE t SET id = 8 WHERE id = 7"], steps: ["insert t 8, 'y'"]),
+    writes: ["INSERT INTO t VALUES (7, 'y'), (NULL, 'nameless')", "UPDATE t SET id = 8 WHERE id = 7"],
+    steps: ["insert t 8, 'y'"]),
   Story(
     "composite keys",
     setUp: ["CREATE TABLE t (a TEXT, v, b INT, PRIMARY KEY (b, a))", "INSERT INTO t VALUES ('p', 1, 1), ('q', 2, 1)"],
     writes: [
-      "UPDATE t SET b = 2 WHERE a = 'q'", "UPDATE t SET v = 9 WHERE a = 'p'", "REPLACE INTO t VALUES ('q', 5, 2), ('r', 6, 3)",
+      "UPDATE t SET b = 2 WHERE a = 'q'", "UPDATE t SET v = 9 WHERE a = 'p'",
+      "REPLACE INTO t VALUES ('q', 5, 2), ('r', 6, 3)",
     ],
     steps: ["delete t 'q', 2, 1", "update t 1, 'p': v 1 -> 9", "insert t 'q', 5, 2", "insert t 'r', 6, 3"]),
   Story(
     "WITHOUT ROWID and STRICT",
     setUp: [
-      "CREATE TABLE t (a TEXT, b ANY, PRIMARY KEY (a)) WITHOUT ROWID, STRICT", "INSERT INTO t VALUES ('p', 1), ('q', '2')",
+      "CREATE TABLE t (a TEXT, b ANY, PRIMARY KEY (a)) WITHOUT ROWID, STRICT",
+      "INSERT INTO t VALUES ('p', 1), ('q', '2')",
     ],
-    writes: ["REPLACE INTO t VALUES ('p', '1')", "DELETE FROM t WHERE a = 'q'", "FAILS INSERT INTO t VALUES (NULL, 1)"],
+    writes: [
+      "REPLACE INTO t VALUES ('p', '1')", "DELETE FROM t WHERE a = 'q'", "FAILS INSERT INTO t VALUES (NULL, 1)",
+    ],
     steps: ["delete t 'q', '2'", "update t 'p': b 1 -> '1'"]),
   Story(
     "generated columns follow from the others",
     setUp: [
-      "CREATE TABLE t (s AS (a + 1) STORED, id INTEGER PRIMARY KEY, v AS (a * 2), a)", "INSERT INTO t VALUES (1, 10), (2, 20)",
+      "CREATE TABLE t (s AS (a + 1) STORED, id INTEGER PRIMARY KEY, v AS (a * 2), a)",
+      "INSERT INTO t VALUES (1, 10), (2, 20)",
     ],
     writes: ["UPDATE t SET a = 11 WHERE id = 1", "INSERT INTO t VALUES (3, 30)", "DELETE FROM t WHERE id = 2"],
     steps: ["delete t 2, 20", "update t 1: a 10 -> 11", "insert t 3, 30"]),

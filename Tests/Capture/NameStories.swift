@@ -1,7 +1,8 @@
 /// Tables and columns with names that only quoting holds.
 let nameStories: [Story] =
   [
-    "old", "new", "excluded", "select", "satchel", "main", "rowid", "generation", "it's \"quoted\"", "with space", "[x]", "`y`",
+    "old", "new", "excluded", "select", "satchel", "main", "rowid", "generation", "it's \"quoted\"", "with space",
+    "[x]", "`y`",
     "naïve 🏕", "semi;colon--",
   ].map { table in
     let name = "\"" + table.replacing("\"", with: "\"\"") + "\""
@@ -16,12 +17,14 @@ let nameStories: [Story] =
         "UPDATE \(name) SET id = 5 WHERE id = 1",
       ],
       steps: [
-        "delete \(table) 1, 'x', 1", "delete \(table) 2, 'y', 2", "delete \(table) 3, 'z', 3", "insert \(table) 4, 'z', 9",
+        "delete \(table) 1, 'x', 1", "delete \(table) 2, 'y', 2", "delete \(table) 3, 'z', 3",
+        "insert \(table) 4, 'z', 9",
         "insert \(table) 5, 'y', 1",
       ])
   }
   + [
-    "old", "new", "select", "rowid", "satchel_generation", "SATCHEL_STAMP", "satchel_existed", "satchel_row", "generation",
+    "old", "new", "select", "rowid", "satchel_generation", "SATCHEL_STAMP", "satchel_existed", "satchel_row",
+    "generation",
     "stamp", "one", "now",
     "it's \"quoted\"", "with space", "e\u{301}",
   ].map { column in
@@ -37,15 +40,22 @@ let nameStories: [Story] =
   ].map { column in
     Story(
       "the key \(column)",
-      setUp: ["CREATE TABLE t (\"\(column)\" PRIMARY KEY, satchel_stamp_x)", "INSERT INTO t VALUES ('a', 1), ('b', 2)"],
-      writes: ["UPDATE t SET \"\(column)\" = 'c' WHERE satchel_stamp_x = 1"], steps: ["delete t 'a', 1", "insert t 'c', 1"])
+      setUp: [
+        "CREATE TABLE t (\"\(column)\" PRIMARY KEY, satchel_stamp_x)", "INSERT INTO t VALUES ('a', 1), ('b', 2)",
+      ],
+      writes: ["UPDATE t SET \"\(column)\" = 'c' WHERE satchel_stamp_x = 1"],
+      steps: ["delete t 'a', 1", "insert t 'c', 1"])
   } + [
     Story(
       "two columns that look alike",
-      setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, \"\u{e9}\", \"e\u{301}\")", "INSERT INTO t VALUES (1, 'c', 'd')"],
+      setUp: [
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, \"\u{e9}\", \"e\u{301}\")", "INSERT INTO t VALUES (1, 'c', 'd')",
+      ],
       writes: ["UPDATE t SET \"e\u{301}\" = 'D'"], steps: ["update t 1: e\u{301} 'd' -> 'D'"]),
     Story(
       "two tables that look alike", tables: ["\u{e9}", "e\u{301}"],
-      setUp: ["CREATE TABLE \"\u{e9}\" (id INTEGER PRIMARY KEY)", "CREATE TABLE \"e\u{301}\" (id INTEGER PRIMARY KEY)"],
+      setUp: [
+        "CREATE TABLE \"\u{e9}\" (id INTEGER PRIMARY KEY)", "CREATE TABLE \"e\u{301}\" (id INTEGER PRIMARY KEY)",
+      ],
       writes: ["INSERT INTO \"e\u{301}\" VALUES (1)"], steps: ["insert e\u{301} 1"]),
   ]

@@ -67,8 +67,10 @@ private func refusal(_ body: () throws(SQLiteError) -> Void) -> SQLiteError? {
 extension SQLiteError {
   /// Whether a statement could never have run, which is the generator's fault or a trigger's.
   fileprivate var isMistake: Bool {
-    ["syntax", "no such table", "no such column", "ambiguous", "mismatch -", "too many", "no query solution", "satchel_"].contains
-    {
+    [
+      "syntax", "no such table", "no such column", "ambiguous", "mismatch -", "too many", "no query solution",
+      "satchel_",
+    ].contains {
       message.contains($0)
     }
   }

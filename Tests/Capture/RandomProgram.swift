@@ -65,7 +65,9 @@ struct RandomProgram {
       }
     }
     return
-      ((setUp + attempts).map { $0 + ";" } + ["-- capture is installed" + (tidiesOften ? ", and tidies up all the time" : "")]
+      ((setUp + attempts).map { $0 + ";" } + [
+        "-- capture is installed" + (tidiesOften ? ", and tidies up all the time" : "")
+      ]
       + lines).joined(separator: "\n")
   }
 }
@@ -110,7 +112,8 @@ struct RandomTable {
     let action = random.one(of: ["CASCADE", "SET NULL", "SET DEFAULT", "NO ACTION", "RESTRICT"])
     let update = random.one(of: ["CASCADE", "SET NULL", "NO ACTION"])
     own.append(
-      "p \(isStrict ? "ANY" : "")" + (parent.map { " REFERENCES \($0) (k) ON DELETE \(action) ON UPDATE \(update)" } ?? ""))
+      "p \(isStrict ? "ANY" : "")"
+        + (parent.map { " REFERENCES \($0) (k) ON DELETE \(action) ON UPDATE \(update)" } ?? ""))
     let generated = isStrict ? "ANY" : ""
     own.append(random.one(of: ["g \(generated) AS (a || b) STORED", "g \(generated) AS (p) VIRTUAL"]))
     // Constraints of the table stand behind all columns.
@@ -121,7 +124,9 @@ struct RandomTable {
       columns = [parts[0]] + own + ["PRIMARY KEY" + parts[1]]
     }
     let clause = random.one(of: ["", "", " ON CONFLICT REPLACE", " ON CONFLICT IGNORE"])
-    columns += random.one(of: [[], ["UNIQUE (a)\(clause)"], ["UNIQUE (a, b)\(clause)"], ["UNIQUE (b)", "UNIQUE (p, a)"]])
+    columns += random.one(of: [
+      [], ["UNIQUE (a)\(clause)"], ["UNIQUE (a, b)\(clause)"], ["UNIQUE (b)", "UNIQUE (p, a)"],
+    ])
     declaration = "CREATE TABLE \(name) (\(columns.joined(separator: ", "))) \(kind.options)"
     var indexes: [String] = []
     // What others refer to must be unique.
@@ -139,14 +144,17 @@ struct RandomTable {
     var triggers: [String] = []
     if random.once(in: 4) {
       triggers.append(
-        "CREATE TRIGGER \(name)_x AFTER INSERT ON \(name) BEGIN UPDATE OR IGNORE \(name) SET a = 4 WHERE k IS NEW.k; END")
+        "CREATE TRIGGER \(name)_x AFTER INSERT ON \(name) BEGIN UPDATE OR IGNORE \(name) SET a = 4 WHERE k IS NEW.k; END"
+      )
     }
     if random.once(in: 4) {
       triggers.append(
-        "CREATE TRIGGER \(name)_y AFTER UPDATE OF b ON \(name) BEGIN UPDATE OR REPLACE \(name) SET a = 3 WHERE k IS NEW.k; END")
+        "CREATE TRIGGER \(name)_y AFTER UPDATE OF b ON \(name) BEGIN UPDATE OR REPLACE \(name) SET a = 3 WHERE k IS NEW.k; END"
+      )
     }
     if random.once(in: 6) {
-      triggers.append("CREATE TRIGGER \(name)_z AFTER DELETE ON \(name) BEGIN DELETE FROM \(name) WHERE a IS OLD.b; END")
+      triggers.append(
+        "CREATE TRIGGER \(name)_z AFTER DELETE ON \(name) BEGIN DELETE FROM \(name) WHERE a IS OLD.b; END")
     }
     if random.once(in: 6) {
       triggers.append(
@@ -155,14 +163,16 @@ struct RandomTable {
     }
     if random.once(in: 12) {
       triggers.append(
-        "CREATE TRIGGER \(name)_w BEFORE INSERT ON \(name) BEGIN DELETE FROM \(name) WHERE k = (SELECT max(k) FROM \(name)); END")
+        "CREATE TRIGGER \(name)_w BEFORE INSERT ON \(name) BEGIN DELETE FROM \(name) WHERE k = (SELECT max(k) FROM \(name)); END"
+      )
     }
     return triggers
   }
 
   private func value(_ random: inout SplitMix64) -> String {
     random.one(of: [
-      "1", "2", "3", "-1", "1.0", "2.5", "-0.0", "0.0", "'a'", "'A'", "'b'", "'1'", "NULL", "x'61'", "CAST(x'ff' AS TEXT)",
+      "1", "2", "3", "-1", "1.0", "2.5", "-0.0", "0.0", "'a'", "'A'", "'b'", "'1'", "NULL", "x'61'",
+      "CAST(x'ff' AS TEXT)",
     ])
   }
 
@@ -176,7 +186,9 @@ struct RandomTable {
     if random.once(in: 4) { columns.removeLast() }
     if hasRowid, random.once(in: 3) { columns.append("rowid") }
     let rows = (0...random.below(2)).map { _ in
-      "(" + columns.map { $0 == "rowid" ? random.one(of: ["1", "2", "-1", "NULL"]) : value(&random) }.joined(separator: ", ")
+      "("
+        + columns.map { $0 == "rowid" ? random.one(of: ["1", "2", "-1", "NULL"]) : value(&random) }.joined(
+          separator: ", ")
         + ")"
     }
     return "INSERT \(clause) INTO \(name) (\(columns.joined(separator: ", "))) VALUES \(rows.joined(separator: ", "))"
@@ -199,13 +211,19 @@ struct RandomTable {
         "INSERT \(clause) INTO \(name) (\(key.joined(separator: ", ")), a, b) SELECT \(random.one(of: ["b", "a", "k", "p"]))\(key.count > 1 ? ", a" : ""), p, a FROM \(name)"
     case 7: return "DELETE FROM \(name) WHERE \(condition(&random))"
     case 8:
-      let expression = random.one(of: ["-k", "k + 1", "upper(k)", "lower(k)", "a", "CASE k WHEN 1 THEN 2 ELSE 1 END", "k || b"])
+      let expression = random.one(of: [
+        "-k", "k + 1", "upper(k)", "lower(k)", "a", "CASE k WHEN 1 THEN 2 ELSE 1 END", "k || b",
+      ])
       return "UPDATE \(clause) \(name) SET k = \(expression) WHERE \(condition(&random))"
     case 9 where hasRowid:
-      return "UPDATE \(clause) \(name) SET rowid = \(random.one(of: ["rowid + 1", "1", "-rowid"])) WHERE \(condition(&random))"
-    case 9: return "UPDATE \(clause) \(name) SET a = s.column2 FROM (VALUES (1, 2), ('a', 'b')) AS s WHERE s.column1 = \(name).k"
+      return
+        "UPDATE \(clause) \(name) SET rowid = \(random.one(of: ["rowid + 1", "1", "-rowid"])) WHERE \(condition(&random))"
+    case 9:
+      return
+        "UPDATE \(clause) \(name) SET a = s.column2 FROM (VALUES (1, 2), ('a', 'b')) AS s WHERE s.column1 = \(name).k"
     default:
-      return "UPDATE \(clause) \(name) SET \(column) = \(value(&random)), b = \(value(&random)) WHERE \(condition(&random))"
+      return
+        "UPDATE \(clause) \(name) SET \(column) = \(value(&random)), b = \(value(&random)) WHERE \(condition(&random))"
     }
   }
 }

@@ -22,7 +22,8 @@ final class Scratch {
   /// Runs SQL through the stock shell, which goes on after a statement that fails.
   func shell(_ database: String, _ sql: String) throws {
     let tool = "/usr/bin/sqlite3"
-    try #require(FileManager.default.isExecutableFile(atPath: tool), "sqlite3 is missing: install Debian's package sqlite3")
+    try #require(
+      FileManager.default.isExecutableFile(atPath: tool), "sqlite3 is missing: install Debian's package sqlite3")
     let process = try ChildProcess(
       tool, ["-batch", "-init", "/dev/null", database], in: folder.path, takesInput: true, complaints: .nowhere)
     process.write(sql.utf8)
@@ -34,7 +35,8 @@ final class Scratch {
 
 extension PreImageStore {
   /// Every step since a generation, in an order in which they can be applied.
-  static func steps(_ tables: [TrackedTable], since first: Generation, in database: borrowing Database) throws -> [Step] {
+  static func steps(_ tables: [TrackedTable], since first: Generation, in database: borrowing Database) throws -> [Step]
+  {
     var found: [(place: StepPlace, number: Int, step: Step)] = []
     try eachStep(tables, since: first, in: database) { found.append(($0, found.count, $2)) }
     return found.sorted { ($0.place, $0.number) < ($1.place, $1.number) }.map(\.step)

@@ -100,8 +100,8 @@ final class CapturedDatabase {
     return try PreImageStore.steps(tables, since: first, in: database).map { text($0, tables) }
   }
 
-  /// What is wrong with the steps: each must change what was there, and together they must lead from what the database held at
-  /// the beginning of each generation to what it held at the next one's, and to what it holds now.
+  /// What is wrong with the steps: each must change what was there, and together they must lead from what the database
+  /// held at the beginning of each generation to what it held at the next one's, and to what it holds now.
   func faults(since first: Generation = .zero) throws -> [String] {
     let database = try open()
     let now = try Contents(of: tables, in: database)
@@ -124,5 +124,6 @@ final class CapturedDatabase {
 /// A dataset of these tables, with the rules that are so where none is given.
 func definition(_ tables: [String]) throws -> DatasetDefinition {
   let names = try tables.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + ": {}" }
-  return try DatasetDefinition(json: Array("{\"dataset\":\"d\",\"version\":1,\"tables\":{\(names.joined(separator: ","))}}".utf8))
+  return try DatasetDefinition(
+    json: Array("{\"dataset\":\"d\",\"version\":1,\"tables\":{\(names.joined(separator: ","))}}".utf8))
 }

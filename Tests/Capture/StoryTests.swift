@@ -10,4 +10,5 @@ func steps(story: Story, writer: Writer) throws {
   #expect(faults == [])
 }
 
-private let stories = plainStories + conflictStories + keyStories + referenceStories + triggerStories + nameStories + valueStories
+private let stories =
+  plainStories + conflictStories + keyStories + referenceStories + triggerStories + nameStories + valueStories

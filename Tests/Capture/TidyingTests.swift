@@ -18,7 +18,8 @@ private func entries(in database: borrowing Database) throws -> Int64 {
 func room(habit: String) throws {
   for options in ["", "WITHOUT ROWID", "STRICT"] {
     let captured = try CapturedDatabase(
-      ["t"], setUp: ["CREATE TABLE t (k TEXT PRIMARY KEY, a ANY) \(options)", "INSERT INTO t VALUES ('k', 0), ('o', 0)"])
+      ["t"],
+      setUp: ["CREATE TABLE t (k TEXT PRIMARY KEY, a ANY) \(options)", "INSERT INTO t VALUES ('k', 0), ('o', 0)"])
     try captured.tidyOften(room: 2_000, interval: 8)
     let database = try captured.open()
     for turn in 1...200 {
@@ -62,7 +63,9 @@ func tidying() throws {
     """
   #expect(
     try database.all(first) { list($0.values(from: 0, count: 3)) } == ["1, 1, 'first'", "2, 1, 'other'", "3, 2, NULL"])
-  let total = try database.first("SELECT count(*) + sum(satchel_again) FROM satchel_writes_t WHERE id = 1") { $0.integer(0) }
+  let total = try database.first("SELECT count(*) + sum(satchel_again) FROM satchel_writes_t WHERE id = 1") {
+    $0.integer(0)
+  }
   #expect(total == 5)
   #expect(try captured.steps() == ["delete t 2, 'other'", "update t 1: a 'first' -> 5", "insert t 3, 'new'"])
 }
@@ -75,7 +78,8 @@ func tidyingOfLoads() throws {
   var looks: Set<Int64> = []
   for turn in 1...1_000 {
     try database.execute("INSERT INTO t VALUES (\(turn * 2), 'x')")
-    looks.insert(try database.first("SELECT satchel_again FROM satchel_writes_t WHERE satchel_number = 0") { $0.integer(0) } ?? 0)
+    looks.insert(
+      try database.first("SELECT satchel_again FROM satchel_writes_t WHERE satchel_number = 0") { $0.integer(0) } ?? 0)
   }
   #expect((5...12).contains(looks.count))
   #expect(try entries(in: database) == 1_000)
@@ -86,7 +90,9 @@ extension CapturedDatabase {
   /// Makes the triggers tidy up after fewer writes than they usually do.
   func tidyOften(room: Int, interval: Int) throws {
     let database = try open()
-    let triggers = try database.all("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel%'") {
+    let triggers = try database.all(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel%'"
+    ) {
       (name: $0.text(0), sql: $0.text(1))
     }
     for trigger in triggers {

@@ -13,7 +13,8 @@ private func refusal(_ tables: [String], _ setUp: String...) throws -> DatasetEr
 
 @Test("a table that cannot be kept in step is refused by name, with what to do")
 func refusals() throws {
-  let missing = try #require(try refusal(["x"], "CREATE TABLE t (id INTEGER PRIMARY KEY)", "CREATE TABLE satchel_x (a)"))
+  let missing = try #require(
+    try refusal(["x"], "CREATE TABLE t (id INTEGER PRIMARY KEY)", "CREATE TABLE satchel_x (a)"))
   #expect(missing.message == "The dataset's definition, at tables.x: the database has no such table.")
   #expect(missing.hint == "It has: t.")
   let view = try #require(try refusal(["v"], "CREATE VIEW v AS SELECT 1 AS id"))
@@ -26,7 +27,8 @@ func refusals() throws {
   #expect(keyless.problem.hasPrefix("the table has no PRIMARY KEY") && keyless.hint != nil)
   let expression = try #require(
     try refusal(["t"], "CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "CREATE UNIQUE INDEX i ON t (a > 1)"))
-  #expect(expression.problem.hasPrefix("the UNIQUE index i is over an expression that compares") && expression.hint != nil)
+  #expect(
+    expression.problem.hasPrefix("the UNIQUE index i is over an expression that compares") && expression.hint != nil)
   let generated = try #require(
     try refusal(["t"], "CREATE TABLE t (id INTEGER PRIMARY KEY, a, g AS (a > 1) UNIQUE)"))
   #expect(generated.problem.contains("uses a generated column") && generated.hint != nil)
@@ -39,7 +41,8 @@ func refusals() throws {
 @Test("a table's name is taken by its bytes")
 func names() throws {
   #expect(
-    try refusal(["\u{e9}"], "CREATE TABLE \"e\u{301}\" (id INTEGER PRIMARY KEY)")?.problem == "the database has no such table")
+    try refusal(["\u{e9}"], "CREATE TABLE \"e\u{301}\" (id INTEGER PRIMARY KEY)")?.problem
+      == "the database has no such table")
   #expect(try refusal(["T"], "CREATE TABLE t (id INTEGER PRIMARY KEY)")?.problem == "the database has no such table")
 }
 
@@ -54,12 +57,15 @@ func widest(key: String) throws {
   let database = try CapturedDatabase(
     ["wide"], setUp: [wide(1_995, key), "INSERT INTO wide (id, c1995) VALUES (1, 'x'), (2, 'y')"])
   try database.write(
-    "UPDATE wide SET c1995 = 'X', c2 = 2 WHERE id = 1", "DELETE FROM wide WHERE id = 2", "INSERT INTO wide (id, c5) VALUES (3, 5)"
+    "UPDATE wide SET c1995 = 'X', c2 = 2 WHERE id = 1", "DELETE FROM wide WHERE id = 2",
+    "INSERT INTO wide (id, c5) VALUES (3, 5)"
   )
   #expect(try database.faults() == [])
   #expect(try database.steps().count == 3)
   let error = try #require(try refusal(["wide"], wide(1_996, key)))
-  #expect(error.message == "The dataset's definition, at tables.wide: the table has 1996 columns; at most 1995 can be captured.")
+  #expect(
+    error.message
+      == "The dataset's definition, at tables.wide: the table has 1996 columns; at most 1995 can be captured.")
 }
 
 @Test("a column with a policy must be there and be stored")
@@ -74,7 +80,8 @@ func columnsOfRules() throws {
       _ = try TrackedTable.find(dataset, in: database)
       Issue.record("\(column) was taken")
     } catch let error as DatasetError {
-      #expect(error.place == "tables.t.columns.\(column)" && error.problem == "the table has no such column that is stored")
+      #expect(
+        error.place == "tables.t.columns.\(column)" && error.problem == "the table has no such column that is stored")
     }
   }
 }
@@ -85,7 +92,8 @@ func order() throws {
     try CapturedDatabase(tables, setUp: setUp).tables.map(\.name.text)
   }
   let chain = [
-    "CREATE TABLE c (id INTEGER PRIMARY KEY, b REFERENCES B)", "CREATE TABLE b (id INTEGER PRIMARY KEY, a REFERENCES a (id))",
+    "CREATE TABLE c (id INTEGER PRIMARY KEY, b REFERENCES B)",
+    "CREATE TABLE b (id INTEGER PRIMARY KEY, a REFERENCES a (id))",
     "CREATE TABLE a (id INTEGER PRIMARY KEY, up REFERENCES a)",
   ]
   #expect(try CapturedDatabase(["c", "b", "a"], setUp: chain).tables.map(\.name.text) == ["a", "b", "c"])
@@ -127,7 +135,8 @@ func drift() throws {
 @Test("a second connection reads and waits while the first one writes")
 func twoConnections() throws {
   let captured = try CapturedDatabase(
-    ["t"], setUp: ["PRAGMA journal_mode = WAL", "CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "INSERT INTO t VALUES (1, 'x')"])
+    ["t"],
+    setUp: ["PRAGMA journal_mode = WAL", "CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "INSERT INTO t VALUES (1, 'x')"])
   let first = try captured.open()
   let second = try captured.open()
   try second.execute("PRAGMA busy_timeout = 0")

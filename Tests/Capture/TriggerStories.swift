@@ -1,6 +1,7 @@
 private let table = ["CREATE TABLE t (id INTEGER PRIMARY KEY, a, n INT DEFAULT 0)", "INSERT INTO t VALUES (1, 'x', 0)"]
 private let touchNew = "CREATE TRIGGER touch_new AFTER INSERT ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END"
-private let touchOld = "CREATE TRIGGER touch_old AFTER UPDATE OF a ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END"
+private let touchOld =
+  "CREATE TRIGGER touch_old AFTER UPDATE OF a ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END"
 private let inserting =
   "CREATE TRIGGER i BEFORE INSERT ON t WHEN NEW.a <> 'copy' BEGIN INSERT INTO t (a) VALUES ('copy'); END"
 private let touching = [
@@ -14,9 +15,12 @@ private let counted = [
 
 /// Triggers of the app's own, which may run before ours or after them.
 let triggerStories: [Story] = [
-  Story("a trigger on the same row, older than capture", setUp: table + [touchNew, touchOld], writes: touching, steps: touched),
   Story(
-    "a trigger on the same row, younger than capture", setUp: table, writes: [touchNew, touchOld] + touching, steps: touched),
+    "a trigger on the same row, older than capture", setUp: table + [touchNew, touchOld], writes: touching,
+    steps: touched),
+  Story(
+    "a trigger on the same row, younger than capture", setUp: table, writes: [touchNew, touchOld] + touching,
+    steps: touched),
   Story(
     "a trigger on the same row, with recursive triggers", setUp: table,
     writes: ["PRAGMA recursive_triggers = ON", touchNew, touchOld, "REPLACE INTO t (id, a) VALUES (1, 'y')"],
@@ -53,7 +57,8 @@ let triggerStories: [Story] = [
   Story(
     "a trigger on a row with an AUTOINCREMENT key, behind rows that are left out",
     setUp: [
-      "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, n INT NOT NULL)", "INSERT INTO t VALUES (9, 0)", "DELETE FROM t",
+      "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, n INT NOT NULL)", "INSERT INTO t VALUES (9, 0)",
+      "DELETE FROM t",
     ],
     writes: [
       "CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END",
@@ -63,7 +68,8 @@ let triggerStories: [Story] = [
     "a trigger on a row whose key is -1, which is gone again",
     setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, n INT)"],
     writes: [
-      "CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END", "INSERT INTO t VALUES (-1, 5)",
+      "CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET n = n + 1 WHERE id = NEW.id; END",
+      "INSERT INTO t VALUES (-1, 5)",
       "DELETE FROM t", "INSERT INTO t VALUES (-1, 6)", "DELETE FROM t",
     ], steps: []),
   Story(
@@ -75,7 +81,9 @@ let triggerStories: [Story] = [
     steps: ["insert t 102, 'y', 0"]),
   Story(
     "a trigger that deletes the new row", setUp: table,
-    writes: ["CREATE TRIGGER g AFTER INSERT ON t BEGIN DELETE FROM t WHERE id = NEW.id; END", "INSERT INTO t (a) VALUES ('y')"],
+    writes: [
+      "CREATE TRIGGER g AFTER INSERT ON t BEGIN DELETE FROM t WHERE id = NEW.id; END", "INSERT INTO t (a) VALUES ('y')",
+    ],
     steps: []),
   Story(
     "a trigger that inserts another row", setUp: table,
@@ -106,13 +114,15 @@ let triggerStories: [Story] = [
   Story(
     "a view with a trigger", setUp: table,
     writes: [
-      "CREATE VIEW v AS SELECT a FROM t", "CREATE TRIGGER g INSTEAD OF INSERT ON v BEGIN INSERT INTO t (a) VALUES (NEW.a); END",
+      "CREATE VIEW v AS SELECT a FROM t",
+      "CREATE TRIGGER g INSTEAD OF INSERT ON v BEGIN INSERT INTO t (a) VALUES (NEW.a); END",
       "INSERT INTO v VALUES ('y')",
     ], steps: ["insert t 2, 'y', 0"]),
   Story(
     "a trigger of one connection alone", setUp: table,
     writes: [
-      "CREATE TEMP TRIGGER g AFTER UPDATE OF a ON t BEGIN UPDATE t SET n = 7 WHERE id = NEW.id; END", "UPDATE t SET a = 'X'",
+      "CREATE TEMP TRIGGER g AFTER UPDATE OF a ON t BEGIN UPDATE t SET n = 7 WHERE id = NEW.id; END",
+      "UPDATE t SET a = 'X'",
     ],
     steps: ["update t 1: a 'x' -> 'X', n 0 -> 7"]),
 ]

@@ -2,9 +2,11 @@ private let any = ["CREATE TABLE t (k PRIMARY KEY, v)"]
 
 /// Each of these is another value than each of the others.
 private let values = [
-  "NULL", "0", "1", "-1", "9223372036854775807", "-9223372036854775808", "0.0", "-0.0", "1.0", "1e300", "5e-324", "9e999",
+  "NULL", "0", "1", "-1", "9223372036854775807", "-9223372036854775808", "0.0", "-0.0", "1.0", "1e300", "5e-324",
+  "9e999",
   "-9e999",
-  "''", "'1'", "'a'", "'A'", "'\u{e9}'", "'e\u{301}'", "CAST(x'ff' AS TEXT)", "CAST(x'610062' AS TEXT)", "CAST(x'6100' AS TEXT)",
+  "''", "'1'", "'a'", "'A'", "'\u{e9}'", "'e\u{301}'", "CAST(x'ff' AS TEXT)", "CAST(x'610062' AS TEXT)",
+  "CAST(x'6100' AS TEXT)",
   "x''", "x'61'", "x'6100'",
 ]
 
@@ -34,10 +36,13 @@ let valueStories: [Story] =
         "CREATE TABLE t (k TEXT PRIMARY KEY, i INTEGER, r REAL, n NUMERIC, b BLOB, s TEXT)",
         "INSERT INTO t VALUES (1, '2', 3, '4.0', 5, 6)",
       ],
-      writes: ["UPDATE t SET i = 2.0, r = '3', n = 4, b = 5.0, s = 7", "INSERT INTO t VALUES (2, 'x', -0.5, 1.5, 1, 1.0)"],
+      writes: [
+        "UPDATE t SET i = 2.0, r = '3', n = 4, b = 5.0, s = 7", "INSERT INTO t VALUES (2, 'x', -0.5, 1.5, 1, 1.0)",
+      ],
       steps: ["update t '1': b 5 -> 5.0, s '6' -> '7'", "insert t '2', 'x', -0.5, 1.5, 1, '1.0'"]),
     Story(
-      "keys of every kind", setUp: any + ["INSERT INTO t VALUES " + distinctKeys.map { "(\($0), 1)" }.joined(separator: ", ")],
+      "keys of every kind",
+      setUp: any + ["INSERT INTO t VALUES " + distinctKeys.map { "(\($0), 1)" }.joined(separator: ", ")],
       writes: ["UPDATE t SET v = 1", "UPDATE t SET v = 2 WHERE typeof(k) = 'blob' AND k = x'61'"],
       steps: ["update t x'61': v 1 -> 2"]),
   ]
@@ -46,7 +51,8 @@ let valueStories: [Story] =
     return Story(
       "\(from) survives, and so does \(to)", setUp: any + ["INSERT INTO t VALUES (1, \(from)), (2, \(to)), (3, 'x')"],
       writes: [
-        "UPDATE t SET v = \(to) WHERE k = 1", "UPDATE t SET v = \(from) WHERE k = 2", "UPDATE t SET v = \(from) WHERE k = 3",
+        "UPDATE t SET v = \(to) WHERE k = 1", "UPDATE t SET v = \(from) WHERE k = 2",
+        "UPDATE t SET v = \(from) WHERE k = 3",
         "UPDATE t SET v = \(to) WHERE k = 3",
       ],
       steps: [

@@ -9,7 +9,8 @@ struct Trace {
 struct Refusal: Error {}
 
 private func command(
-  _ path: String, _ summary: String, arguments: [ArgumentSpec] = [], options: [OptionSpec] = [], examples: [Example] = [],
+  _ path: String, _ summary: String, arguments: [ArgumentSpec] = [], options: [OptionSpec] = [],
+  examples: [Example] = [],
   changesData: Bool = false,
   run: @escaping CommandSpec<Trace>.Run = { parsed, trace in
     trace.calls.append(parsed)
@@ -17,7 +18,8 @@ private func command(
   }
 ) -> CommandSpec<Trace> {
   CommandSpec(
-    path.split(separator: " ").map(String.init), summary: summary, discussion: "Does what it says.", arguments: arguments,
+    path.split(separator: " ").map(String.init), summary: summary, discussion: "Does what it says.",
+    arguments: arguments,
     options: options, examples: examples, changesData: changesData, run: run)
 }
 
@@ -35,7 +37,9 @@ let bag = ToolSpec<Trace>(
         A bag that is too heavy is refused whole:
           nothing is put into it.
         """,
-      arguments: [ArgumentSpec("THING", .many, help: "what to carry"), ArgumentSpec("POCKET", help: "where to put it")],
+      arguments: [
+        ArgumentSpec("THING", .many, help: "what to carry"), ArgumentSpec("POCKET", help: "where to put it"),
+      ],
       options: [
         OptionSpec(
           "to", short: "t", kind: .value("PATH"),

@@ -28,7 +28,9 @@ struct HelpTests {
   @Test("a usage line that is too long goes on below itself")
   func longUsage() {
     let options = (1...9).map { OptionSpec("option-\($0)", kind: .value("VALUE"), help: "h") }
-    let command = CommandSpec<Trace>(["c"], summary: "s", discussion: "d", options: options, changesData: false) { _, _ in .done }
+    let command = CommandSpec<Trace>(["c"], summary: "s", discussion: "d", options: options, changesData: false) {
+      _, _ in .done
+    }
     let usage = bag.help(command).split(separator: "\n").dropFirst().prefix(3)
     #expect(usage.allSatisfy { $0.count <= 80 })
     #expect(usage.last?.hasPrefix("         [--option-") == true)

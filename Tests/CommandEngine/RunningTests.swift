@@ -49,7 +49,8 @@ struct RunningTests {
     #expect(error == UsageError("the value is odd", usage: "Usage: bag judge", hint: "Read 'bag help judge'."))
   }
 
-  @Test("help and version are printed, and nothing runs", arguments: ["pack --help", "help pack", "", "help", "--version"])
+  @Test(
+    "help and version are printed, and nothing runs", arguments: ["pack --help", "help pack", "", "help", "--version"])
   func prints(words: String) {
     var trace = Trace()
     #expect(run(words, &trace) == .done)

@@ -37,7 +37,8 @@ struct AppsOwnTests {
     expect(camp.hub("doctor"))
     expect(
       camp.hub(
-        "device", "provision", "third", "--user", "ann", "--into", camp.path("third"), "--template", camp.path("template.db")))
+        "device", "provision", "third", "--user", "ann", "--into", camp.path("third"), "--template",
+        camp.path("template.db")))
     expect(camp.device("third", "doctor"))
     for database in ["office.sqlite", "third/data.db"] {
       try camp.sql(
@@ -50,7 +51,8 @@ struct AppsOwnTests {
     #expect(shrunk.out.contains("keeps its size") == ["a collation", "a function"].contains(kind))
     expect(camp.device("third", "compact", "--shrink"))
     expect(camp.hub("backup", camp.path("monday.satchel")))
-    expect(camp.hubAnywhere("restore", camp.path("monday.satchel"), camp.path("again"), "--keys", camp.path("hub/keys")))
+    expect(
+      camp.hubAnywhere("restore", camp.path("monday.satchel"), camp.path("again"), "--keys", camp.path("hub/keys")))
     expect(camp.hubAnywhere("-C", camp.path("again"), "doctor"))
   }
 }

@@ -20,7 +20,9 @@ struct AttachmentTests: PhotoStory {
     try photo("trees/oak 1.jpg", in: "tablet", "an oak")
     try review("r1", "lake", "trees/oak 1.jpg", in: "tablet/data.sqlite")
     #expect(camp.device("tablet", "export").out.hasPrefix("Export 1: 1 change (reviews 1).\n1 file along with it.\n"))
-    #expect(camp.hub("import", camp.path(export(1))).out.hasPrefix("Bundle 1 of tablet: 1 change taken.\n1 file came with it.\n"))
+    #expect(
+      camp.hub("import", camp.path(export(1))).out.hasPrefix(
+        "Bundle 1 of tablet: 1 change taken.\n1 file came with it.\n"))
     #expect(content("trees/oak 1.jpg", in: "hub") == "an oak")
     let made = try camp.hub("emit", "--all", "--json").json["emissions"]?.arrayValue ?? []
     #expect(made.map { $0["files"] } == [1, 0])
@@ -29,7 +31,9 @@ struct AttachmentTests: PhotoStory {
     #expect(content("trees/oak 1.jpg", in: "phone") == "an oak")
     try camp.carry("tablet")
     try camp.carry("phone", rounds: 2)
-    for place in ["tablet", "phone"] { #expect(try camp.device(place, "status", "--json").json["files"]?["waiting"] == 0) }
+    for place in ["tablet", "phone"] {
+      #expect(try camp.device(place, "status", "--json").json["files"]?["waiting"] == 0)
+    }
     #expect(try camp.hub("status", "--json").json["files"]?["waiting"]?.arrayValue?.isEmpty == true)
     // And nobody answers the other's word of what came for ever.
     for place in ["tablet", "phone"] { #expect(try camp.device(place, "export", "--json").json["new"] == false) }
@@ -123,7 +127,9 @@ struct AttachmentTests: PhotoStory {
     #expect(content("oak.jpg", in: "tablet") == nil)
   }
 
-  @Test("who writes the name of a file that the user may not see into a row does not get it, nor does anybody else for that")
+  @Test(
+    "who writes the name of a file that the user may not see into a row does not get it, nor does anybody else for that"
+  )
   func guessing() throws {
     try photo("cave.jpg", in: "hub", "a secret")
     try review("r1", "cave", "cave.jpg", in: "office.sqlite")
@@ -219,9 +225,10 @@ struct AttachmentTests: PhotoStory {
         atPath: camp.path("tablet/files/\(name)"), withDestinationPath: camp.path(target))
     }
     try photo("empty.jpg", in: "tablet", "")
-    for (number, path) in ["gone.jpg", "link.jpg", "linked/outside.jpg", "folder", "empty.jpg", "../outside.jpg", "/etc/passwd"]
-      .enumerated()
-    { try review("r\(number)", "lake", path, in: "tablet/data.sqlite") }
+    for (number, path) in [
+      "gone.jpg", "link.jpg", "linked/outside.jpg", "folder", "empty.jpg", "../outside.jpg", "/etc/passwd",
+    ]
+    .enumerated() { try review("r\(number)", "lake", path, in: "tablet/data.sqlite") }
     #expect(try camp.device("tablet", "export", "--json").json["files"] == 0)
     #expect(try blobs(export(1)) == 0)
     let status = try camp.device("tablet", "status", "--json").json
@@ -246,7 +253,8 @@ struct AttachmentTests: PhotoStory {
   func linkInPlace() throws {
     try camp.makeFolder("outside")
     try camp.makeFolder("hub/files")
-    try FileManager.default.createSymbolicLink(atPath: camp.path("hub/files/trees"), withDestinationPath: camp.path("outside"))
+    try FileManager.default.createSymbolicLink(
+      atPath: camp.path("hub/files/trees"), withDestinationPath: camp.path("outside"))
     try photo("trees/oak.jpg", in: "tablet", "an oak")
     try review("r1", "lake", "trees/oak.jpg", in: "tablet/data.sqlite")
     camp.deliver("tablet", 1)
@@ -258,7 +266,8 @@ struct AttachmentTests: PhotoStory {
     // Where files/ itself is a link, nothing is taken before that is mended.
     try camp.remove("hub/files/trees")
     try FileManager.default.moveItem(atPath: camp.path("hub/files"), toPath: camp.path("elsewhere"))
-    try FileManager.default.createSymbolicLink(atPath: camp.path("hub/files"), withDestinationPath: camp.path("elsewhere"))
+    try FileManager.default.createSymbolicLink(
+      atPath: camp.path("hub/files"), withDestinationPath: camp.path("elsewhere"))
     try photo("elm.jpg", in: "tablet", "an elm")
     try review("r2", "lake", "elm.jpg", in: "tablet/data.sqlite")
     camp.device("tablet", "export")
@@ -280,7 +289,9 @@ struct AttachmentTests: PhotoStory {
     #expect(content("IMG_1.jpg", in: "hub") == "ann's")
     camp.answer("phone", 2)
     #expect(content("IMG_1.jpg", in: "phone") == "ben's")
-    let beside = try FileManager.default.contentsOfDirectory(atPath: camp.path("phone/files")).filter { $0.hasPrefix("IMG_1~") }
+    let beside = try FileManager.default.contentsOfDirectory(atPath: camp.path("phone/files")).filter {
+      $0.hasPrefix("IMG_1~")
+    }
     #expect(beside.map { content($0, in: "phone") } == ["ann's"])
     camp.answer("tablet", 2)
     #expect(content("IMG_1.jpg", in: "tablet") == "ann's")
@@ -324,7 +335,8 @@ struct AttachmentTests: PhotoStory {
       try camp.makeFolder("\(place)/files")
       try camp.write("\(place)/files/\(name).jpg", name)
       try camp.sql(
-        place == "hub" ? "office.sqlite" : "tablet/data.sqlite", "INSERT INTO reviews VALUES ('\(name)', 'lake', '\(name).jpg')")
+        place == "hub" ? "office.sqlite" : "tablet/data.sqlite",
+        "INSERT INTO reviews VALUES ('\(name)', 'lake', '\(name).jpg')")
     }
     try camp.carry("tablet", rounds: 2)
     try camp.write("camp-2.json", Self.definition.replacingOccurrences(of: #""version": 1"#, with: #""version": 2"#))
@@ -380,12 +392,14 @@ struct AttachmentTests: PhotoStory {
     camp.device("tablet", "export")
     let outcome = camp.hub("import", camp.path(export(1)))
     #expect(outcome.code == 3)
-    #expect(outcome.error.contains("the file oak.jpg of 5000 bytes, which the dataset does not allow"), "\(outcome.error)")
+    #expect(
+      outcome.error.contains("the file oak.jpg of 5000 bytes, which the dataset does not allow"), "\(outcome.error)")
     #expect(content("oak.jpg", in: "hub") == nil)
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews") == "0")
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/quarantine")).count == 2)
     // Nor may a device send files where no column is marked.
-    try narrow.sql("office.sqlite", #"UPDATE satchel_hub SET definition = replace(definition, '"attachments": ["photo"]', '')"#)
+    try narrow.sql(
+      "office.sqlite", #"UPDATE satchel_hub SET definition = replace(definition, '"attachments": ["photo"]', '')"#)
     try narrow.makeFolder("tablet/files")
     try narrow.write("tablet/files/oak.jpg", "an oak")
     try narrow.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r1', 'lake', 'oak.jpg')")

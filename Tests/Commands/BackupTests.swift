@@ -69,14 +69,17 @@ import Testing
     #expect(try !camp.everything().keys.contains { $0.hasPrefix("other") })
   }
 
-  @Test("one flipped byte anywhere is found, by --verify and by restore, and nothing is made", arguments: [0.01, 0.3, 0.6, 0.99])
+  @Test(
+    "one flipped byte anywhere is found, by --verify and by restore, and nothing is made",
+    arguments: [0.01, 0.3, 0.6, 0.99])
   func damage(at place: Double) throws {
     camp.hub("backup", file)
     var bytes = try camp.read("hub.satchel")
     bytes[Int(Double(bytes.count) * place)] ^= 0x10
     try Data(bytes).write(to: URL(fileURLWithPath: camp.path("bad.satchel")))
     #expect(camp.hub("backup", "--verify", camp.path("bad.satchel")).code == 3)
-    let outcome = camp.hubAnywhere("restore", camp.path("bad.satchel"), camp.path("new"), "--keys", camp.path("hub/keys"))
+    let outcome = camp.hubAnywhere(
+      "restore", camp.path("bad.satchel"), camp.path("new"), "--keys", camp.path("hub/keys"))
     #expect(outcome.code == 3)
     #expect(try !camp.everything().keys.contains { $0.hasPrefix("new") || $0.hasPrefix(".satchel-") })
   }
@@ -92,7 +95,8 @@ import Testing
     #expect(try !camp.everything().keys.contains { $0.hasPrefix("new") })
     let right = camp.hubAnywhere("restore", file, camp.path("new"), "--fingerprint", try fingerprint())
     #expect(right.code == 0, "\(right.error)")
-    let mode = try FileManager.default.attributesOfItem(atPath: camp.path("new/keys/own.key"))[.posixPermissions] as? Int
+    let mode =
+      try FileManager.default.attributesOfItem(atPath: camp.path("new/keys/own.key"))[.posixPermissions] as? Int
     #expect(mode == 0o600)
     #expect(camp.hubAnywhere("-C", camp.path("new"), "doctor").code == 0)
   }
@@ -139,10 +143,12 @@ import Testing
     #expect(camp.hub("backup", file).code == 1)
     #expect(camp.hubAnywhere("restore", file, camp.path("hub"), "--keys", camp.path("hub/keys")).code == 1)
     #expect(camp.hub("backup", "--verify", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")).code == 3)
-    #expect(try camp.everything().filter { !$0.key.contains("quarantine") } == with.filter { !$0.key.contains("quarantine") })
+    #expect(
+      try camp.everything().filter { !$0.key.contains("quarantine") } == with.filter { !$0.key.contains("quarantine") })
   }
 
-  @Test("what a device has not delivered, and a bundle that the hub imported, agree with the archive of the restored hub")
+  @Test(
+    "what a device has not delivered, and a bundle that the hub imported, agree with the archive of the restored hub")
   func archive() throws {
     camp.hub("backup", file)
     camp.hubAnywhere("restore", file, camp.path("new"), "--keys", camp.path("hub/keys"))

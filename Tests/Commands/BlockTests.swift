@@ -35,18 +35,21 @@ struct BlockTests {
   private func order(_ database: String, _ name: String) throws {
     try camp.sql(
       database,
-      "INSERT INTO orders (name) VALUES ('\(name)'); INSERT INTO lines (of, name) VALUES (last_insert_rowid(), '\(name)')")
+      "INSERT INTO orders (name) VALUES ('\(name)'); INSERT INTO lines (of, name) VALUES (last_insert_rowid(), '\(name)')"
+    )
   }
 
   private func orders(_ database: String) throws -> String {
     try camp.rows(
-      database, "SELECT o.id, o.name, l.id FROM orders AS o LEFT JOIN lines AS l ON l.of = o.id AND l.name = o.name ORDER BY 1")
+      database,
+      "SELECT o.id, o.name, l.id FROM orders AS o LEFT JOIN lines AS l ON l.of = o.id AND l.name = o.name ORDER BY 1")
   }
 
   private func expectAlike() throws {
     #expect(try camp.hub("conflicts", "--all", "--json").json["conflicts"] == [])
     #expect(
-      try camp.rows("office.sqlite", "SELECT count(*) FROM lines AS l JOIN orders AS o ON o.id = l.of WHERE o.name <> l.name")
+      try camp.rows(
+        "office.sqlite", "SELECT count(*) FROM lines AS l JOIN orders AS o ON o.id = l.of WHERE o.name <> l.name")
         == "0")
     for name in ["tablet", "phone"] { #expect(try orders("\(name)/data.sqlite") == orders("office.sqlite"), "\(name)") }
   }
@@ -158,7 +161,9 @@ struct BlockTests {
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_rekeyed") == "0")
   }
 
-  @Test("a table made anew goes on in the range of its device, where SQLite's count went with it", arguments: ["tablet", "hub"])
+  @Test(
+    "a table made anew goes on in the range of its device, where SQLite's count went with it",
+    arguments: ["tablet", "hub"])
   func madeAnew(place: String) throws {
     let database = place == "hub" ? "office.sqlite" : "tablet/data.sqlite"
     for name in ["third", "fourth"] { try order(database, name) }

@@ -19,8 +19,8 @@ final class EndOfTest: EndRequest {
   func come() { ending.signal() }
 }
 
-/// What a browser does for a console: keeps its cookie, sends forms, and says where they come from. It speaks to the socket itself, so that it
-/// can lie as a browser would not.
+/// What a browser does for a console: keeps its cookie, sends forms, and says where they come from. It speaks to the
+/// socket itself, so that it can lie as a browser would not.
 final class Browser {
   struct Answer {
     let status: Int
@@ -49,11 +49,14 @@ final class Browser {
   func get(_ path: String, cookie: String?) -> Answer { send("GET", path, cookie: cookie) }
   func get(_ path: String, host: String) -> Answer { send("GET", path, cookie: cookie, host: host) }
 
-  func post(_ path: String, _ fields: [String: String]) -> Answer { post(path, fields, origin: "http://127.0.0.1:\(port)") }
+  func post(_ path: String, _ fields: [String: String]) -> Answer {
+    post(path, fields, origin: "http://127.0.0.1:\(port)")
+  }
 
   func post(_ path: String, _ fields: [String: String], origin: String?) -> Answer {
     let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-    let body = fields.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: plain) ?? "")" }.joined(separator: "&")
+    let body = fields.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: plain) ?? "")" }.joined(
+      separator: "&")
     return send(
       "POST", path, cookie: cookie, more: ["Content-Type: application/x-www-form-urlencoded"] + Self.origin(origin),
       body: Array(body.utf8))
@@ -145,7 +148,9 @@ final class Line {
     let fd = fd
     isConnected =
       withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(fd, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          connect(fd, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
       } == 0
   }
 
@@ -155,7 +160,9 @@ final class Line {
     var sent = 0
     while isConnected, sent < bytes.count {
       // The other side may have hung up, because it has heard enough.
-      let count = bytes.withUnsafeBytes { Glibc.send(fd, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL)) }
+      let count = bytes.withUnsafeBytes {
+        Glibc.send(fd, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+      }
       if count <= 0 { return }
       sent += count
     }

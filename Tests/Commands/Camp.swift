@@ -103,7 +103,9 @@ final class Camp {
   }
 
   /// Runs the device's tool where a person types passwords, or where variables are set.
-  func device(_ name: String, typing secrets: [String], environment: [String: String] = [:], _ words: String...) -> Outcome {
+  func device(_ name: String, typing secrets: [String], environment: [String: String] = [:], _ words: String...)
+    -> Outcome
+  {
     let console = CollectingConsole(secrets: secrets, environment: environment)
     let code = runDeviceTool(["-C", path(name)] + words, console: console)
     return Outcome(code: code, out: console.outText, error: console.errorText)
@@ -112,7 +114,8 @@ final class Camp {
   private func run(
     _ words: [String], _ answers: [String], _ interactive: Bool, _ tool: ([String], CollectingConsole) -> Int32
   ) -> Outcome {
-    let console = CollectingConsole(answers: answers, traits: ConsoleTraits(width: 80, colour: false, interactive: interactive))
+    let console = CollectingConsole(
+      answers: answers, traits: ConsoleTraits(width: 80, colour: false, interactive: interactive))
     let code = tool(words, console)
     return Outcome(code: code, out: console.outText, error: console.errorText)
   }
@@ -145,13 +148,15 @@ final class Camp {
     try copy("hub/keys", to: "safe")
   }
 
-  /// The disk breaks, and the hub comes back from the backup. Its database lies in its folder from then on; the old name leads there.
+  /// The disk breaks, and the hub comes back from the backup. Its database lies in its folder from then on; the old
+  /// name leads there.
   func restore(_ name: String = "monday.satchel") throws {
     try remove("hub")
     try remove("office.sqlite")
     let outcome = hubAnywhere("restore", path(name), path("hub"), "--keys", path("safe"))
     #expect(outcome.code == 0, "\(outcome.error)")
-    try FileManager.default.createSymbolicLink(atPath: path("office.sqlite"), withDestinationPath: path("hub/office.sqlite"))
+    try FileManager.default.createSymbolicLink(
+      atPath: path("office.sqlite"), withDestinationPath: path("hub/office.sqlite"))
   }
 
   /// Writes to a database as any program would.
@@ -178,7 +183,8 @@ final class Camp {
   func open() throws {
     try makeOffice()
     try write("camp.json", Self.definition)
-    #expect(hubAnywhere("init", path("hub"), "--dataset", path("camp.json"), "--database", path("office.sqlite")).code == 0)
+    #expect(
+      hubAnywhere("init", path("hub"), "--dataset", path("camp.json"), "--database", path("office.sqlite")).code == 0)
     hub("user", "add", "ann", "tier=1")
     hub("user", "add", "ben", "tier=2")
     hub("device", "provision", "tablet", "--user", "ann", "--into", path("tablet"))

@@ -20,11 +20,14 @@ struct ChinookTests {
         "Invoice": {}, "InvoiceLine": {} } }
     """
 
-  private static let agents = [(name: "jane", employee: 3), (name: "margaret", employee: 4), (name: "steve", employee: 5)]
+  private static let agents = [
+    (name: "jane", employee: 3), (name: "margaret", employee: 4), (name: "steve", employee: 5),
+  ]
 
   private func open(_ file: String, definition: String = Self.definition) throws -> Camp {
     let camp = try Camp()
-    try FileManager.default.copyItem(atPath: chinook.appendingPathComponent(file).path, toPath: camp.path("office.sqlite"))
+    try FileManager.default.copyItem(
+      atPath: chinook.appendingPathComponent(file).path, toPath: camp.path("office.sqlite"))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: camp.path("office.sqlite"))
     try camp.write("chinook.json", definition)
     let made = camp.hubAnywhere(
@@ -44,7 +47,8 @@ struct ChinookTests {
       let file = try camp.device(agent.name, "export", "--json").json["file"]?.stringValue ?? ""
       #expect(camp.hub("import", file).code == 0)
     }
-    for emission in try camp.hub("emit", "--all", "--json").json["emissions"]?.arrayValue ?? [] where emission["new"] == true {
+    for emission in try camp.hub("emit", "--all", "--json").json["emissions"]?.arrayValue ?? []
+    where emission["new"] == true {
       let outcome = camp.device(emission["device"]?.stringValue ?? "", "import", emission["file"]?.stringValue ?? "")
       #expect(outcome.code == 0, "\(outcome.error)")
     }
@@ -129,7 +133,8 @@ struct ChinookTests {
     #expect(
       try camp.rows(
         "office.sqlite",
-        "SELECT count(*), count(DISTINCT Name) FROM Playlist JOIN PlaylistTrack USING (PlaylistId) WHERE PlaylistId > 18")
+        "SELECT count(*), count(DISTINCT Name) FROM Playlist JOIN PlaylistTrack USING (PlaylistId) WHERE PlaylistId > 18"
+      )
         == "14|7")
     #expect(try camp.hub("conflicts", "--all", "--json").json["conflicts"] == [])
   }
@@ -160,7 +165,8 @@ struct ChinookTests {
       """)
     try camp.sql(
       "steve/data.sqlite",
-      "UPDATE Customer SET City = 'Ulm', Fax = '1' WHERE CustomerId = 2; DELETE FROM PlaylistTrack WHERE PlaylistId = 17")
+      "UPDATE Customer SET City = 'Ulm', Fax = '1' WHERE CustomerId = 2; DELETE FROM PlaylistTrack WHERE PlaylistId = 17"
+    )
     // Meanwhile at the office: the same email, another phone, another fax, and a customer who gets another agent.
     try camp.sql(
       "office.sqlite",
@@ -174,7 +180,9 @@ struct ChinookTests {
     try round(camp)
     try check(camp)
 
-    #expect(try camp.rows("office.sqlite", "SELECT Email, Phone FROM Customer WHERE CustomerId = 1") == "l.g@example.org|+55 1")
+    #expect(
+      try camp.rows("office.sqlite", "SELECT Email, Phone FROM Customer WHERE CustomerId = 1")
+        == "l.g@example.org|+55 1")
     #expect(try camp.rows("office.sqlite", "SELECT City, Fax FROM Customer WHERE CustomerId = 2") == "Ulm|2")
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM Invoice WHERE InvoiceId = 2") == "0")
     #expect(try camp.rows("margaret/data.sqlite", "SELECT count(*) FROM Customer WHERE CustomerId = 3") == "1")

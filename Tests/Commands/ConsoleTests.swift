@@ -77,11 +77,15 @@ struct ConsoleTests {
     try camp.write("broken.satchel", "no bundle")
     camp.hub("import", camp.path("broken.satchel"))
     try inBrowser { browser throws in
-      let id = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+      let id = try #require(
+        try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
       for (path, words) in [
         ("/", ["Who has reported", "scope=\"row\">tablet", "type=\"file\"", "satchel-hub conflicts"]),
         ("/conflicts", ["reviews [r1]", "1 in all, page 1 of 1", "Decide many by a rule"]),
-        ("/conflict?id=\(id)", ["&lt;b&gt;mine&lt;/b&gt;", "class=\"differs\">loud", "<legend>words</legend>", "To stand"]),
+        (
+          "/conflict?id=\(id)",
+          ["&lt;b&gt;mine&lt;/b&gt;", "class=\"differs\">loud", "<legend>words</legend>", "To stand"]
+        ),
         ("/history?table=reviews&key=r1", ["words: quiet -&gt; loud", "The row now"]),
         ("/history", ["<select id=\"table\""]), ("/scopes", ["ann", "tier=1", "tablet: just now", "phone: never"]),
         ("/scopes?user=ann", ["Rows to be seen", "Why does ann see a row"]),
@@ -91,7 +95,9 @@ struct ConsoleTests {
         let page = browser.get(path)
         #expect(page.status == 200)
         for words in words { #expect(page.text.contains(words), "\(path): \(words) in \(page.text)") }
-        #expect(page.headers.contains("frame-ancestors 'none'") && page.headers.lowercased().contains("cache-control: no-store"))
+        #expect(
+          page.headers.contains("frame-ancestors 'none'")
+            && page.headers.lowercased().contains("cache-control: no-store"))
         #expect(!page.text.contains("<script") && !page.text.contains("&lt;td") && !page.text.contains("Markup("))
       }
       #expect(browser.get("/nowhere").status == 404)
@@ -104,9 +110,12 @@ struct ConsoleTests {
   func deciding() throws {
     try quarrel()
     try inBrowser { browser throws in
-      let id = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+      let id = try #require(
+        try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
       let mark = try #require(
-        browser.get("/conflict?id=\(id)").text.components(separatedBy: "name=\"row\" value=\"").last?.prefix { $0 != "\"" })
+        browser.get("/conflict?id=\(id)").text.components(separatedBy: "name=\"row\" value=\"").last?.prefix {
+          $0 != "\""
+        })
       let fields = ["id": id, "row": String(mark), "keep": "columns", "note": "asked them"]
       #expect(browser.post("/conflict", fields).text.contains("nothing was chosen"))
       let words = (0..<3).first { place in
@@ -138,7 +147,8 @@ struct ConsoleTests {
       camp.hub("scope", "show", "ben")
     }
     try inBrowser { browser throws in
-      let id = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+      let id = try #require(
+        try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
       let page = browser.get("/conflict?id=\(id)")
       #expect(page.text.contains("(1000001 bytes in all)") && page.text.utf8.count < 50_000)
       let history = browser.get("/history?table=reviews&key=r2")
@@ -192,16 +202,20 @@ struct ConsoleTests {
     let cramped = Platform(files: TroubledFiles(free: 2 << 20), clock: SystemClock(), random: SystemRandom())
     try inBrowser(on: cramped) { browser throws in
       let refused = browser.upload([("large.satchel", [UInt8](repeating: 0, count: 3 << 20))])
-      #expect(refused.status == 409 && refused.text.contains("There is no room for 3 MiB: 2 MiB are free"), "\(refused)")
+      #expect(
+        refused.status == 409 && refused.text.contains("There is no room for 3 MiB: 2 MiB are free"), "\(refused)")
       #expect(try inbox().isEmpty)
       #expect(browser.upload([("small.satchel", [UInt8](repeating: 0, count: 1 << 20))]).status == 200)
     }
   }
 
   /// The names of what lies in the hub's inbox.
-  private func inbox() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/inbox")) }
+  private func inbox() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/inbox"))
+  }
 
-  /// Asks the console for pages until something is so: it serves one request after another, and hears of who hung up in between.
+  /// Asks the console for pages until something is so: it serves one request after another, and hears of who hung up in
+  /// between.
   private func ask(_ browser: Browser, until isSo: () throws -> Bool) throws {
     for _ in 0..<10_000 { if try isSo() { return } else { _ = browser.get("/nowhere") } }
     Issue.record("it never came to be so")
@@ -253,10 +267,14 @@ struct ConsoleTests {
     let browser = try Browser(try #require(address?.stringValue))
     let done = try browser.upload(fileAt: camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
     #expect(done.text.contains("Bundle 1 of tablet: 1 change taken.\n1 file came with it."), "\(done)")
-    #expect(FileManager.default.contentsEqual(atPath: camp.path("hub/files/oak.mpg"), andPath: camp.path("tablet/files/oak.mpg")))
+    #expect(
+      FileManager.default.contentsEqual(
+        atPath: camp.path("hub/files/oak.mpg"), andPath: camp.path("tablet/files/oak.mpg")))
     let status = try String(contentsOfFile: "/proc/\(console.identifier)/status", encoding: .utf8)
-    let peak = status.components(separatedBy: "\n").first { $0.hasPrefix("VmHWM:") }?.split(whereSeparator: { !$0.isNumber })
-      .first
+    let peak = status.components(separatedBy: "\n").first { $0.hasPrefix("VmHWM:") }?.split(whereSeparator: {
+      !$0.isNumber
+    })
+    .first
     let kibibytes = try #require(peak.flatMap { Int($0) })
     #expect(kibibytes < mebibytesAllowed(usually: 48) << 10, "\(kibibytes) KiB")
   }

@@ -79,7 +79,8 @@ struct CopyTests {
   }
 
   @Test(
-    "whichever comes first, a counter counts once, a set holds each element, and a new row is one", arguments: First.allCases,
+    "whichever comes first, a counter counts once, a set holds each element, and a new row is one",
+    arguments: First.allCases,
     [true, false])
   private func once(first: First, isAnswered: Bool) throws {
     try write("tablet", Self.pending)
@@ -89,7 +90,8 @@ struct CopyTests {
     #expect(try conflicts == "")
   }
 
-  @Test("what one of them wrote after that into the same rows counts besides", arguments: First.allCases, [true, false])
+  @Test(
+    "what one of them wrote after that into the same rows counts besides", arguments: First.allCases, [true, false])
   private func more(first: First, isAnswered: Bool) throws {
     try write("tablet", Self.pending)
     try camp.copy("tablet", to: "copy")

@@ -2,8 +2,8 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Counters and sets whose differences count: a decision takes no addition away, and rows that meet without a known beginning are not
-/// added up.
+/// Counters and sets whose differences count: a decision takes no addition away, and rows that meet without a known
+/// beginning are not added up.
 @Suite("Counters and sets that people decide about")
 struct CounterTests {
   private let camp: Camp
@@ -28,7 +28,8 @@ struct CounterTests {
 
   private func answer(_ name: String, from hub: String = "hub", isFirst: Bool = false) throws {
     let file = try camp.emit(name, from: hub)
-    let fingerprint = try camp.hubAnywhere("-C", camp.path(hub), "status", "--json").json["fingerprint"]?.stringValue ?? ""
+    let fingerprint =
+      try camp.hubAnywhere("-C", camp.path(hub), "status", "--json").json["fingerprint"]?.stringValue ?? ""
     let outcome =
       isFirst ? camp.device(name, "import", file, "--fingerprint", fingerprint) : camp.device(name, "import", file)
     #expect(outcome.code == 0, "\(outcome.error)")
@@ -66,8 +67,10 @@ struct CounterTests {
       try enrol(
         name, at: "hub",
         camp.deviceAnywhere(
-          "init", camp.path(name), "--dataset", "camp", "--name", name, "--request", camp.path("\(name).request"), "--json"))
-      try camp.sql("\(name)/data.sqlite", Self.schema + "INSERT INTO t VALUES ('x', 1, \(n), '[]', ''), ('y', 1, 7, '[]', '')")
+          "init", camp.path(name), "--dataset", "camp", "--name", name, "--request", camp.path("\(name).request"),
+          "--json"))
+      try camp.sql(
+        "\(name)/data.sqlite", Self.schema + "INSERT INTO t VALUES ('x', 1, \(n), '[]', ''), ('y', 1, 7, '[]', '')")
       // Both receive the first bundle of an empty hub.
       try answer(name, from: "hub", isFirst: true)
     }
@@ -78,7 +81,9 @@ struct CounterTests {
         == #"insert/insert|open|["x"]|{"n":12}"#)
   }
 
-  @Test("what a lost hub had taken, and an older copy of its rows has not, is in a conflict, whatever else of the row is pending")
+  @Test(
+    "what a lost hub had taken, and an older copy of its rows has not, is in a conflict, whatever else of the row is pending"
+  )
   func renewed() throws {
     try open("hub", "INSERT INTO t VALUES ('x', 1, 10, '[]', 'old'), ('y', 1, 10, '[]', 'old')")
     camp.provision("a")
@@ -92,8 +97,10 @@ struct CounterTests {
     try camp.deliver("a", to: "next")
     try answer("a", from: "next")
     #expect(
-      try camp.rows("next.sqlite", "SELECT id, n, tags, words FROM t ORDER BY id") == #"x|10|["late"]|old"# + "\ny|10|[]|old")
-    let kept = "SELECT json_extract(device_values, '$.n'), json_extract(device_values, '$.words') FROM satchel_conflicts"
+      try camp.rows("next.sqlite", "SELECT id, n, tags, words FROM t ORDER BY id") == #"x|10|["late"]|old"#
+        + "\ny|10|[]|old")
+    let kept =
+      "SELECT json_extract(device_values, '$.n'), json_extract(device_values, '$.words') FROM satchel_conflicts"
     #expect(try camp.rows("next.sqlite", kept) == "110|by a\n110|by a")
   }
 

@@ -13,7 +13,8 @@ struct DamagedDatabaseTests {
     camp = try Camp()
     try camp.open()
     try camp.sql(
-      "tablet/data.sqlite", "PRAGMA journal_mode = DELETE; UPDATE reviews SET words = 'not delivered yet' WHERE id = 'r1'")
+      "tablet/data.sqlite",
+      "PRAGMA journal_mode = DELETE; UPDATE reviews SET words = 'not delivered yet' WHERE id = 'r1'")
   }
 
   private enum Harm: CaseIterable {

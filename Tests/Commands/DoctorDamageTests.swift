@@ -48,7 +48,8 @@ private struct Damage {
         "sqlite3 \(file) 'CREATE TABLE half AS SELECT id, site, author, stars, words FROM satchel_before_reviews; DROP TABLE satchel_before_reviews; ALTER TABLE half RENAME TO satchel_before_reviews'"
       ),
       Damage(place, "the ledger is gone", "missing-table", "sqlite3 \(file) 'DROP TABLE satchel_ledger'"),
-      Damage(place, "the table of conflicts is gone", "missing-table", "sqlite3 \(file) 'DROP TABLE satchel_conflicts'"),
+      Damage(
+        place, "the table of conflicts is gone", "missing-table", "sqlite3 \(file) 'DROP TABLE satchel_conflicts'"),
       Damage(
         place, "the ledger has lost its lines", place == "hub" ? "audit" : "no-history",
         "sqlite3 \(file) 'DELETE FROM satchel_ledger'"),
@@ -59,7 +60,9 @@ private struct Damage {
     ofKeys(at: "tablet") + ofKeys(at: "hub") + ofDatabase("tablet/data.sqlite", at: "tablet")
     + ofDatabase("office.sqlite", at: "hub") + [
       Damage("tablet", "the hub's public key is gone", "no-hub-key", "rm tablet/keys/hub.pub"),
-      Damage("tablet", "the exports' table is gone", "missing-table", "sqlite3 tablet/data.sqlite 'DROP TABLE satchel_exports'"),
+      Damage(
+        "tablet", "the exports' table is gone", "missing-table",
+        "sqlite3 tablet/data.sqlite 'DROP TABLE satchel_exports'"),
       Damage(
         "tablet", "a bundle of the hub's is gone from the archive", "no-history",
         "rm tablet/bundles/archive/camp-hub-tablet-1.satchel"),
@@ -69,24 +72,30 @@ private struct Damage {
       Damage(
         "tablet", "its table of exports has lost a line", "orphan",
         "sqlite3 tablet/data.sqlite 'DELETE FROM satchel_exports WHERE sequence = 2'"),
-      Damage("tablet", "pre-images are deleted", "unseen", "sqlite3 tablet/data.sqlite 'DELETE FROM satchel_before_reviews'"),
+      Damage(
+        "tablet", "pre-images are deleted", "unseen", "sqlite3 tablet/data.sqlite 'DELETE FROM satchel_before_reviews'"),
       Damage("hub", "the log is gone", "missing-table", "sqlite3 office.sqlite 'DROP TABLE satchel_log'"),
       Damage(
         "hub", "the log has lost changes", "unseen",
         "sqlite3 office.sqlite 'DELETE FROM satchel_log WHERE cursor = (SELECT min(cursor) FROM satchel_log)'"),
-      Damage("hub", "the numbers of rows are gone", "missing-table", "sqlite3 office.sqlite 'DROP TABLE satchel_rows_reviews'"),
+      Damage(
+        "hub", "the numbers of rows are gone", "missing-table",
+        "sqlite3 office.sqlite 'DROP TABLE satchel_rows_reviews'"),
       Damage(
         "hub", "the ledger does not know of a bundle that the log names", "audit",
         "sqlite3 office.sqlite \"DELETE FROM satchel_ledger WHERE direction = 'in'\""),
       Damage("hub", "a bundle is gone from the archive", "audit", "rm hub/bundles/archive/camp-tablet-1-*.satchel"),
-      Damage("hub", "a bundle of the archive is altered", "audit", "truncate -s -5 hub/bundles/archive/camp-tablet-1-*.satchel"),
+      Damage(
+        "hub", "a bundle of the archive is altered", "audit",
+        "truncate -s -5 hub/bundles/archive/camp-tablet-1-*.satchel"),
       Damage("hub", "the base is gone", "no-history", "rm hub/bundles/archive/camp-hub-hub-*.satchel"),
     ]
 }
 
 struct DoctorDamageTests {
   @Test(
-    "whatever happens to a workspace, the doctor names it and the way back, and changes nothing", arguments: ["tablet", "hub"])
+    "whatever happens to a workspace, the doctor names it and the way back, and changes nothing",
+    arguments: ["tablet", "hub"])
   func named(place: String) throws {
     let camp = try Camp()
     try camp.open()

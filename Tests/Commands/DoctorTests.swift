@@ -78,7 +78,8 @@ struct DoctorTests {
     camp.deliver("tablet", 2)
     #expect(try reviews(camp) == "r0|cold\nr1|quiet\nr3|steep")
     try camp.sql(
-      "tablet/data.sqlite", Self.dropTriggers + "DROP TABLE satchel_before_reviews; DELETE FROM reviews WHERE id = 'r3'")
+      "tablet/data.sqlite", Self.dropTriggers + "DROP TABLE satchel_before_reviews; DELETE FROM reviews WHERE id = 'r3'"
+    )
     try repair(camp, 0, 0, 1)
     camp.deliver("tablet", 3)
     #expect(try reviews(camp) == "r0|cold\nr1|quiet")
@@ -116,7 +117,8 @@ struct DoctorTests {
       COMMIT;
       """)
     #expect(camp.device("tablet", "export").code == 1)
-    // What was captured before is pending still: with it goes what was written into the same row unseen. That a row lacks is no delete.
+    // What was captured before is pending still: with it goes what was written into the same row unseen. That a row
+    // lacks is no delete.
     try repair(camp, writes ? 1 : 0, 0, 0)
     camp.deliver("tablet", 2)
     #expect(try reviews(camp) == (writes ? "r0|cold\nr1|unseen\nr3|steep" : "r0|cold\nr1|quiet"))
@@ -170,7 +172,8 @@ struct DoctorTests {
     #expect(try early.json["bundles"]?.arrayValue?.first?["error"]?["message"]?.stringValue?.contains("mood") == true)
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("phone/bundles/quarantine")).isEmpty)
     try camp.sql(
-      "phone/data.sqlite", "ALTER TABLE reviews ADD COLUMN mood TEXT DEFAULT 'calm'; ALTER TABLE reviews ADD COLUMN wind")
+      "phone/data.sqlite",
+      "ALTER TABLE reviews ADD COLUMN mood TEXT DEFAULT 'calm'; ALTER TABLE reviews ADD COLUMN wind")
     #expect(camp.device("phone", "doctor", "--repair").code == 0)
     #expect(camp.device("phone", "import", answer).code == 0)
     #expect(try camp.rows("phone/data.sqlite", "SELECT mood, wind FROM reviews WHERE id = 'r0'") == "glad|NULL")
@@ -194,7 +197,8 @@ struct DoctorTests {
     let bundle = camp.path("tablet/bundles/outbox/camp-tablet-hub-2.satchel")
     #expect(camp.hub("import", bundle).code == 3)
     try camp.sql(
-      "office.sqlite", "UPDATE reviews SET words = 'office' WHERE id = 'r1'; ALTER TABLE reviews RENAME COLUMN words TO text")
+      "office.sqlite",
+      "UPDATE reviews SET words = 'office' WHERE id = 'r1'; ALTER TABLE reviews RENAME COLUMN words TO text")
     #expect(camp.hub("doctor", "--repair").code == 0)
     #expect(camp.hub("import", bundle).code == 0)
     // Both changed it: that is found under the new name too.
@@ -207,12 +211,14 @@ struct DoctorTests {
     #expect(camp.hub("doctor").out == "All is well.\n")
   }
 
-  @Test("a column that an app renamed: the bundle says so, and the hub prints the migration that renames it for everybody")
+  @Test(
+    "a column that an app renamed: the bundle says so, and the hub prints the migration that renames it for everybody")
   func renamedByApp() throws {
     let camp = try camp()
     try camp.sql(
       "tablet/data.sqlite",
-      "ALTER TABLE reviews RENAME COLUMN words TO \"the text\"; UPDATE reviews SET \"the text\" = 'new' WHERE id = 'r1'")
+      "ALTER TABLE reviews RENAME COLUMN words TO \"the text\"; UPDATE reviews SET \"the text\" = 'new' WHERE id = 'r1'"
+    )
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
     try camp.sql("tablet/data.sqlite", "ALTER TABLE reviews RENAME COLUMN \"the text\" TO note")
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
@@ -252,19 +258,23 @@ struct DoctorTests {
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r4', 'lake', 'ann', 5)")
     camp.deliver("tablet", 2)
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r4'") == "NULL")
-    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "quiet", "the hub keeps its column")
+    #expect(
+      try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "quiet", "the hub keeps its column"
+    )
   }
 
   @Test("a table that is renamed or dropped is named, with what to do, and comes back whole")
   func lostTable() throws {
     let camp = try camp()
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'; ALTER TABLE reviews RENAME TO notes")
+    try camp.sql(
+      "tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'; ALTER TABLE reviews RENAME TO notes")
     let looked = camp.device("tablet", "doctor")
     #expect(looked.code == 1)
     #expect(looked.out.contains("the table reviews was renamed to notes"))
     #expect(camp.device("tablet", "status").out.contains("renamed to notes"))
     #expect(camp.device("tablet", "doctor", "--repair").code == 1)
-    try camp.sql("tablet/data.sqlite", "UPDATE notes SET stars = 1 WHERE id = 'r1'; ALTER TABLE notes RENAME TO reviews")
+    try camp.sql(
+      "tablet/data.sqlite", "UPDATE notes SET stars = 1 WHERE id = 'r1'; ALTER TABLE notes RENAME TO reviews")
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
     camp.deliver("tablet", 2)
     #expect(try camp.rows("office.sqlite", "SELECT words, stars FROM reviews WHERE id = 'r1'") == "x|1")
@@ -351,7 +361,8 @@ struct DoctorTests {
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
   }
 
-  @Test("an old copy whose triggers are gone too is brought to where the newer file was, with what went by unseen in it")
+  @Test(
+    "an old copy whose triggers are gone too is brought to where the newer file was, with what went by unseen in it")
   func damagedOldCopy() throws {
     let camp = try camp()
     let copy = try camp.read("tablet/data.sqlite")
@@ -363,7 +374,8 @@ struct DoctorTests {
     let looked = camp.device("tablet", "doctor")
     #expect(looked.code == 1)
     #expect(
-      looked.out.contains("an old copy of itself") && looked.out.contains("reviews: 0 inserted, 1 updated, 0 deleted unseen."))
+      looked.out.contains("an old copy of itself")
+        && looked.out.contains("reviews: 0 inserted, 1 updated, 0 deleted unseen."))
     #expect(camp.device("tablet", "doctor", "--repair", "--dry-run").code == 0)
     #expect(try camp.read("tablet/data.sqlite") == before)
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
@@ -482,7 +494,8 @@ struct DoctorTests {
     camp.device("tablet", "export")
     try FileManager.default.moveItem(atPath: camp.path("tablet/data.sqlite"), toPath: camp.path("old.sqlite"))
     if isDatabase {
-      try camp.sql("tablet/data.sqlite", "CREATE TABLE reviews (id TEXT PRIMARY KEY); INSERT INTO reviews VALUES ('r7')")
+      try camp.sql(
+        "tablet/data.sqlite", "CREATE TABLE reviews (id TEXT PRIMARY KEY); INSERT INTO reviews VALUES ('r7')")
     } else {
       try camp.write("tablet/data.sqlite", String(repeating: "no database", count: 1000))
     }
@@ -494,7 +507,8 @@ struct DoctorTests {
     #expect(camp.device("tablet", "doctor", "--repair").code == 1)
     #expect(try camp.read("tablet/data.sqlite") == before)
 
-    // As doctor says: aside with it, and a full bundle makes the database anew. What is on its way is in the next export too.
+    // As doctor says: aside with it, and a full bundle makes the database anew. What is on its way is in the next
+    // export too.
     try FileManager.default.removeItem(atPath: camp.path("tablet/data.sqlite"))
     camp.hub("emit", "--device", "tablet", "--full")
     #expect(camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel")).code == 0)
@@ -509,7 +523,8 @@ struct DoctorTests {
     let camp = try camp()
     let archived = camp.path("tablet/bundles/archive/camp-hub-tablet-1.satchel")
     try FileManager.default.moveItem(atPath: archived, toPath: camp.path("aside"))
-    #expect(try camp.device("tablet", "doctor", "--json").json["findings"]?.arrayValue?.first?["reason"] == "no-history")
+    #expect(
+      try camp.device("tablet", "doctor", "--json").json["findings"]?.arrayValue?.first?["reason"] == "no-history")
     try camp.sql("tablet/data.sqlite", Self.dropTriggers + Self.writeUnseen)
     let before = try camp.read("tablet/data.sqlite")
     #expect(camp.device("tablet", "doctor", "--repair").code == 1)
@@ -538,7 +553,9 @@ struct DoctorTests {
     #expect(camp.hub("doctor", "--repair").code == 0)
     #expect(camp.hub("doctor").out == "All is well.\n")
     camp.answer("tablet", 3)
-    #expect(try camp.rows("tablet/data.sqlite", "SELECT id, words, stars FROM reviews ORDER BY id") == "r1|unseen|1\nr3|steep|3")
+    #expect(
+      try camp.rows("tablet/data.sqlite", "SELECT id, words, stars FROM reviews ORDER BY id")
+        == "r1|unseen|1\nr3|steep|3")
     #expect(camp.hub("doctor").out == "All is well.\n")
   }
 
@@ -574,8 +591,10 @@ struct DoctorTests {
     try camp.makeOffice()
     try camp.write(
       "camp.json",
-      #"{ "dataset": "camp", "version": 1, "tables": { "sites": {}, "reviews": { "conflict": "newest", "merge": "row" } } }"#)
-    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+      #"{ "dataset": "camp", "version": 1, "tables": { "sites": {}, "reviews": { "conflict": "newest", "merge": "row" } } }"#
+    )
+    camp.hubAnywhere(
+      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     camp.hub("user", "add", "ann")
     camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")

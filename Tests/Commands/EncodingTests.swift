@@ -1,7 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// SQLite changes some texts when it reads them from a file in UTF-16: such a file is refused where it would become part of a workspace.
+/// SQLite changes some texts when it reads them from a file in UTF-16: such a file is refused where it would become
+/// part of a workspace.
 @Suite("Databases in UTF-16")
 struct EncodingTests {
   private let camp: Camp

@@ -59,7 +59,8 @@ struct FoldEdgeTests {
     try lab.peace(Self.all)
   }
 
-  @Test("integer keys: two rows with one key and one natural key are one row", arguments: [true, false], ["5", "NULL"])
+  @Test(
+    "integer keys: two rows with one key and one natural key are one row", arguments: [true, false], ["5", "NULL"])
   func rekeyAndFold(hubFirst: Bool, guest: String) throws {
     let lab = try Quarrel(
       "CREATE TABLE bookings (id INTEGER PRIMARY KEY, room TEXT, day INTEGER, guest TEXT, note TEXT, UNIQUE (room, day)); CREATE TABLE wishes (id TEXT PRIMARY KEY, booking INTEGER REFERENCES bookings (id)); INSERT INTO bookings VALUES (1, 'blue', 1, 'x', NULL)",
@@ -143,7 +144,8 @@ struct FoldEdgeTests {
     try lab.sql("office", "INSERT INTO bookings VALUES ('o', 'blue', 2, 'Olga', NULL)")
     try lab.cycle("phone")
     try lab.sql(
-      "phone", "INSERT INTO bookings VALUES ('p', 'blue', 1, 'Olga', NULL); INSERT INTO wishes VALUES ('w', 'p', 'one')")
+      "phone", "INSERT INTO bookings VALUES ('p', 'blue', 1, 'Olga', NULL); INSERT INTO wishes VALUES ('w', 'p', 'one')"
+    )
     let first = try lab.export("phone")
     try lab.sql("office", "UPDATE bookings SET day = 1 WHERE id = 'o'")
     lab.hear(first)
@@ -177,7 +179,8 @@ struct FoldEdgeTests {
       "SELECT typeof(id), id, name FROM things ORDER BY name", "SELECT id, typeof(thing), thing FROM parts ORDER BY id",
     ])
     #expect(
-      try lab.rows("office", "SELECT id, typeof(thing), thing FROM parts ORDER BY id") == "of number|integer|7\nof text|text|5")
+      try lab.rows("office", "SELECT id, typeof(thing), thing FROM parts ORDER BY id")
+        == "of number|integer|7\nof text|text|5")
     #expect(try lab.rows("office", "SELECT name FROM things WHERE typeof(id) = 'text'") == "text fife")
   }
 
@@ -222,7 +225,9 @@ struct FoldEdgeTests {
     #expect(try !lab.kinds().contains { $0.contains("delete [") || $0.contains(" delete ") })
   }
 
-  @Test("a row that waited, and whose natural key was taken meanwhile, waits no longer", arguments: ["hub", "device", "manual"])
+  @Test(
+    "a row that waited, and whose natural key was taken meanwhile, waits no longer",
+    arguments: ["hub", "device", "manual"])
   func heldTaken(policy: String) throws {
     let lab = try Quarrel(Self.schema, #""rooms": {}, "bookings": { "conflict": "\#(policy)" }, "wishes": {}"#)
     try lab.sql("office", "DELETE FROM rooms WHERE id = 'green'")
@@ -230,7 +235,8 @@ struct FoldEdgeTests {
     try lab.deliver("phone")
     try lab.sql(
       "office",
-      "INSERT INTO rooms (id, name) VALUES ('green', 'Green'); INSERT INTO bookings VALUES ('o', 'green', 1, 'Olga', NULL)")
+      "INSERT INTO rooms (id, name) VALUES ('green', 'Green'); INSERT INTO bookings VALUES ('o', 'green', 1, 'Olga', NULL)"
+    )
     try lab.peace(Self.all)
     #expect(try lab.kinds().first?.contains("held") == false, "its parent is there, and its note says that it is not")
   }
@@ -238,7 +244,8 @@ struct FoldEdgeTests {
   @Test("the key of a row that left the sight is not told")
   func twinOutOfSight() throws {
     let lab = try Quarrel(
-      Self.schema, #""rooms": { "visible": "tier <= :tier", "unique": "fold", "conflict": "hub" }, "bookings": {}, "wishes": {}"#)
+      Self.schema,
+      #""rooms": { "visible": "tier <= :tier", "unique": "fold", "conflict": "hub" }, "bookings": {}, "wishes": {}"#)
     try lab.sql("office", "INSERT INTO rooms VALUES ('hidden-vault', 'Vault', 1)")
     try lab.sql("phone", "INSERT INTO rooms VALUES ('mine', 'Vault', 1)")
     try lab.deliver("phone")
@@ -276,7 +283,8 @@ struct FoldEdgeTests {
     try lab.sql("office", "INSERT INTO bookings VALUES ('old', 'blue', 1, 'Olga', NULL)")
     try lab.cycle("phone")
     try lab.sql(
-      "phone", "INSERT INTO rooms (id, name) VALUES ('mine', 'Red'); INSERT INTO bookings VALUES ('b', 'mine', 1, 'Ben', NULL)")
+      "phone",
+      "INSERT INTO rooms (id, name) VALUES ('mine', 'Red'); INSERT INTO bookings VALUES ('b', 'mine', 1, 'Ben', NULL)")
     try lab.sql("office", "UPDATE rooms SET name = 'Red' WHERE id = 'blue'")
     try lab.deliver("phone")
     try lab.sql("phone", "UPDATE bookings SET note = 'late' WHERE id = 'b'")
@@ -323,7 +331,8 @@ struct FoldEdgeTests {
   @Test("what a user might not make becomes one with nothing")
   func forbiddenFolds() throws {
     let lab = try Quarrel(
-      Self.schema, #""rooms": { "write": "tier < 5", "unique": "fold", "conflict": "hub" }, "bookings": {}, "wishes": {}"#)
+      Self.schema,
+      #""rooms": { "write": "tier < 5", "unique": "fold", "conflict": "hub" }, "bookings": {}, "wishes": {}"#)
     try lab.sql("phone", "INSERT INTO rooms VALUES ('p', 'Red', 9)")
     try lab.cycle("phone")
     try lab.sql("tablet", "INSERT INTO rooms VALUES ('t', 'Red', 1)")

@@ -2,7 +2,8 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Two devices and an office that make bookings under ids of their own. A room and a day are one booking, whoever made it.
+/// Two devices and an office that make bookings under ids of their own. A room and a day are one booking, whoever made
+/// it.
 @Suite("A row that was made twice becomes one, and its children hang on that")
 struct FoldTests {
   let camp: Camp
@@ -91,7 +92,8 @@ struct FoldTests {
     try cycle("tablet")
     let imported = camp.hub(
       "import", try #require(try camp.device("phone", "export", "--json").json["file"]?.stringValue), "--json")
-    #expect(try imported.json["bundles"]?.arrayValue?.first?["folded"] == [["table": "bookings", "key": "p", "to": "t"]])
+    #expect(
+      try imported.json["bundles"]?.arrayValue?.first?["folded"] == [["table": "bookings", "key": "p", "to": "t"]])
     #expect(try bookings("office.sqlite") == "t|Blue|1|Ada|NULL|3|tea for p,tea for t")
     try expectPeace("t|Blue|1|Ada|NULL|3|tea for p,tea for t")
     // The smaller number of beds is in the record, and nothing else.
@@ -138,7 +140,9 @@ struct FoldTests {
     #expect(try kinds() == [])
   }
 
-  @Test("a bundle on its way speaks of the old key, and the next one of the new: both are understood, in any order of arrival")
+  @Test(
+    "a bundle on its way speaks of the old key, and the next one of the new: both are understood, in any order of arrival"
+  )
   func onTheWay() throws {
     try book("office.sqlite", "o")
     try book("phone/data.sqlite", "p")
@@ -178,7 +182,9 @@ struct FoldTests {
     #expect(try camp.rows("office.sqlite", "SELECT id FROM rooms ORDER BY id") == "blue\nhidden-vault")
     #expect(try camp.rows("phone/data.sqlite", "SELECT id FROM rooms ORDER BY id") == "blue")
     #expect(
-      try !camp.everything().contains { $0.key.hasPrefix("phone/") && $0.value.range(of: Data("hidden-vault".utf8)) != nil })
+      try !camp.everything().contains {
+        $0.key.hasPrefix("phone/") && $0.value.range(of: Data("hidden-vault".utf8)) != nil
+      })
   }
 
   @Test("two rows that are known everywhere do not become one by an edit that makes them alike")
@@ -207,7 +213,8 @@ struct FoldTests {
     try camp.sql("office.sqlite", "INSERT INTO rooms VALUES ('blue', 'Navy', 1)")
     for name in ["tablet", "phone", "tablet", "phone"] { try cycle(name) }
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM bookings") == "1")
-    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM wishes WHERE booking = (SELECT id FROM bookings)") == "2")
+    #expect(
+      try camp.rows("office.sqlite", "SELECT count(*) FROM wishes WHERE booking = (SELECT id FROM bookings)") == "2")
     #expect(try bookings("phone/data.sqlite") == bookings("office.sqlite"))
     #expect(try bookings("tablet/data.sqlite") == bookings("office.sqlite"))
   }
@@ -219,9 +226,11 @@ struct FoldTests {
     try book("phone/data.sqlite", "p", day: 1)
     camp.hub("import", try #require(try camp.device("phone", "export", "--json").json["file"]?.stringValue))
     // The office moves its booking to the day of the phone's, which is there by now: it has to give that one up.
-    try camp.sql("office.sqlite", "UPDATE bookings SET day = 3 WHERE id = 'p'; UPDATE bookings SET day = 1 WHERE id = 'o'")
     try camp.sql(
-      "phone/data.sqlite", "UPDATE bookings SET note = 'of p' WHERE id = 'p'; UPDATE bookings SET note = 'of o' WHERE id = 'o'")
+      "office.sqlite", "UPDATE bookings SET day = 3 WHERE id = 'p'; UPDATE bookings SET day = 1 WHERE id = 'o'")
+    try camp.sql(
+      "phone/data.sqlite",
+      "UPDATE bookings SET note = 'of p' WHERE id = 'p'; UPDATE bookings SET note = 'of o' WHERE id = 'o'")
     try expectPeace("o|Blue|1|Ada|of o|1|tea for o\np|Blue|3|Ada|of p|1|tea for p")
   }
 
@@ -238,6 +247,8 @@ struct FoldTests {
     try camp.write("d.json", #"{ "dataset": "d", "version": 1, "tables": { "rooms": {}, "t": { "unique": "fold" } } }"#)
     let outcome = camp.hubAnywhere(
       "init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path("d.sqlite"))
-    #expect(outcome.code == 1 && outcome.error.contains("tables.t.unique") && outcome.error.contains(words), "\(outcome.error)")
+    #expect(
+      outcome.code == 1 && outcome.error.contains("tables.t.unique") && outcome.error.contains(words),
+      "\(outcome.error)")
   }
 }

@@ -58,7 +58,8 @@ struct ForkTests {
       #expect(camp.device(device.folder, "doctor").code == 0, "\(camp.device(device.folder, "doctor").out)")
     }
     for folder in ["tablet", "copy"] {
-      #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = '\(folder)-1'") == "made at \(folder)")
+      #expect(
+        try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = '\(folder)-1'") == "made at \(folder)")
       let lost =
         "SELECT count(*) FROM satchel_conflicts WHERE key = '[\"r1\"]' AND 'of \(folder)' IN (device_values ->> 'words', hub_values ->> 'words')"
       #expect(try camp.rows("office.sqlite", lost) != "0", "what \(folder) wrote into the row that both wrote")
@@ -78,7 +79,9 @@ struct ForkTests {
     var files: [String: [String]] = [:]
     for folder in ["tablet", "copy"] {
       for number in 1...exports {
-        if number > 1 { try camp.sql("\(folder)/data.sqlite", "UPDATE reviews SET stars = \(number) WHERE id = '\(folder)-1'") }
+        if number > 1 {
+          try camp.sql("\(folder)/data.sqlite", "UPDATE reviews SET stars = \(number) WHERE id = '\(folder)-1'")
+        }
         files[folder, default: []].append(try export(camp, folder))
       }
     }
@@ -110,7 +113,8 @@ struct ForkTests {
     let settled = camp.hub("device", "fork", "tablet", "--keep", "\(kept)")
     #expect(settled.code == 0, "\(settled.error)")
     let (keeper, other) = kept == 1 ? ("tablet", "copy") : ("copy", "tablet")
-    // What the other one delivers in the old name stops nobody, and what the hub answers to the keeper does not mislead it.
+    // What the other one delivers in the old name stops nobody, and what the hub answers to the keeper does not mislead
+    // it.
     let late = camp.hub("import", try export(camp, other), "--json")
     #expect(late.code == 3)
     #expect(try late.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "parted")
@@ -120,7 +124,8 @@ struct ForkTests {
     let misled = camp.device(other, "import", answer, "--json")
     #expect(misled.code == 3)
     #expect(
-      ["copied", "older-database"].contains(try misled.json["bundles"]?.arrayValue?.first?["error"]?["reason"]?.stringValue))
+      ["copied", "older-database"].contains(
+        try misled.json["bundles"]?.arrayValue?.first?["error"]?["reason"]?.stringValue))
     #expect(camp.device(keeper, "import", answer).code == 0)
 
     try rename(camp, other, as: "second")
@@ -211,7 +216,8 @@ struct ForkTests {
     let status = try camp.device("tablet", "status", "--json").json
     #expect(status["not_exported"]?.integerValue == 1, "what went off under the old name is not on its way any more")
     #expect(camp.device("tablet", "status").out.contains("Next: carry the request to the hub"))
-    #expect(try camp.device("tablet", "doctor", "--json").json["findings"]?.arrayValue?.map { $0["reason"] } == ["renewed"])
+    #expect(
+      try camp.device("tablet", "doctor", "--json").json["findings"]?.arrayValue?.map { $0["reason"] } == ["renewed"])
     let fingerprint = try #require(try again.json["fingerprint"]?.stringValue)
     #expect(camp.hub("device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint).code == 0)
     // Before the hub's bundle came, an export is made and taken as well.
@@ -240,12 +246,14 @@ struct ForkTests {
   func refusals() throws {
     let camp = try Camp()
     try camp.open()
-    #expect(camp.hub("device", "provision", "screen", "--user", "ann", "--into", camp.path("screen"), "--no-keys").code == 0)
+    #expect(
+      camp.hub("device", "provision", "screen", "--user", "ann", "--into", camp.path("screen"), "--no-keys").code == 0)
     func reason(_ outcome: Camp.Outcome) throws -> String? { try outcome.json["error"]?["reason"]?.stringValue }
     let before = try camp.everything()
     let request = camp.path("request.satchel")
     #expect(try reason(camp.device("tablet", "renew", "--request", request, "--json")) == "name-needed")
-    #expect(try reason(camp.device("tablet", "renew", "--name", "tablet", "--request", request, "--json")) == "bad-name")
+    #expect(
+      try reason(camp.device("tablet", "renew", "--name", "tablet", "--request", request, "--json")) == "bad-name")
     #expect(try reason(camp.device("screen", "renew", "--name", "second", "--request", request, "--json")) == "no-key")
     #expect(camp.device("tablet", "renew", "--name", "second", "--request", request, "--dry-run").code == 0)
     #expect(try reason(camp.hub("device", "fork", "nobody", "--json")) == "no-device")

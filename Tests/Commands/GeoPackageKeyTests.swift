@@ -7,7 +7,8 @@ private let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
 @Suite(
   "Trees in a GeoPackage",
-  .enabled(if: FileManager.default.fileExists(atPath: package.path), "shared/data/geopackage is not beside the checkout"))
+  .enabled(
+    if: FileManager.default.fileExists(atPath: package.path), "shared/data/geopackage is not beside the checkout"))
 struct GeoPackageKeyTests {
   @Test(
     "surveyors who number trees and species alike keep all of them, each tree with its own species",
@@ -24,7 +25,8 @@ struct GeoPackageKeyTests {
         "SELECT 'DROP TRIGGER \"' || name || '\";' FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'trees'"))
     try camp.write(
       "camp.json",
-      #"{ "dataset": "camp", "version": 1, "tables": { "species": { "keys": "\#(rule)" }, "trees": { "keys": "\#(rule)" } } }"#)
+      #"{ "dataset": "camp", "version": 1, "tables": { "species": { "keys": "\#(rule)" }, "trees": { "keys": "\#(rule)" } } }"#
+    )
     let made = camp.hubAnywhere(
       "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     #expect(made.code == 0, "\(made.error)")

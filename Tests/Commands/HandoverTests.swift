@@ -28,8 +28,10 @@ struct HandoverTests {
           "stock": { "conflict": "manual" } } }
       """)
     #expect(
-      camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-        .code == 0)
+      camp.hubAnywhere(
+        "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite")
+      )
+      .code == 0)
     for user in ["ann", "ben"] { camp.hub("user", "add", user) }
     #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
   }
@@ -47,7 +49,9 @@ struct HandoverTests {
     return try #require(try outcome.json["bundles"]?.arrayValue?.first)
   }
 
-  private var all: String { get throws { try camp.rows("tablet/data.sqlite", "SELECT id, owner, words FROM notes ORDER BY id") } }
+  private var all: String {
+    get throws { try camp.rows("tablet/data.sqlite", "SELECT id, owner, words FROM notes ORDER BY id") }
+  }
 
   private func isWell() {
     #expect(camp.device("tablet", "doctor").code == 0)
@@ -73,21 +77,26 @@ struct HandoverTests {
 
   @Test("nothing that the new user may not see stays in the database, and nothing of it is lost")
   func nothingStays() throws {
-    try onTablet("INSERT INTO notes VALUES (7, 'ann', 'secret words', 3, NULL); UPDATE notes SET count = 5 WHERE id = 1")
+    try onTablet(
+      "INSERT INTO notes VALUES (7, 'ann', 'secret words', 3, NULL); UPDATE notes SET count = 5 WHERE id = 1")
     try hand()
     #expect(try all == "2|ben|of ben")
     let bytes = try camp.read("tablet/data.sqlite")
     #expect(!String(decoding: bytes, as: UTF8.self).contains("secret words"))
     #expect(camp.device("tablet", "doctor").code == 0)
     let status = camp.device("tablet", "status")
-    #expect(status.out.contains("2 changes of ann are in camp-tablet-hub-1.satchel, and in no later export: carry it to the hub"))
+    #expect(
+      status.out.contains(
+        "2 changes of ann are in camp-tablet-hub-1.satchel, and in no later export: carry it to the hub"))
     try camp.carry("tablet", rounds: 2)
     #expect(try atHub("SELECT id, words, count FROM notes ORDER BY id") == "1|of ann|5\n2|of ben|0\n7|secret words|3")
     #expect(!camp.device("tablet", "status").out.contains("of ann"))
     isWell()
   }
 
-  @Test("both users' exports are carried, in their order, and the new user's change of a row meets the former one's as another's")
+  @Test(
+    "both users' exports are carried, in their order, and the new user's change of a row meets the former one's as another's"
+  )
   func bothAreCarried() throws {
     try onTablet("UPDATE stock SET words = 'by ann'")
     try hand()
@@ -101,7 +110,8 @@ struct HandoverTests {
     #expect(try atHub("SELECT count(*) FROM satchel_log WHERE device IS NOT NULL") == "0")
     try camp.carry("tablet", rounds: 2)
     #expect(
-      try atHub("SELECT user, kind, state, device_values FROM satchel_conflicts") == #"ben|update/update|open|{"words":"by ben"}"#
+      try atHub("SELECT user, kind, state, device_values FROM satchel_conflicts")
+        == #"ben|update/update|open|{"words":"by ben"}"#
     )
     #expect(try atHub("SELECT words FROM stock") == "by ann")
     #expect(try atHub("SELECT words FROM notes WHERE id = 2") == "ben again")
@@ -140,7 +150,8 @@ struct HandoverTests {
     try camp.write("tablet/files/photos/a.jpg", "a picture")
     try camp.write("tablet/files/photos/b.jpg", "another picture")
     try onTablet(
-      "UPDATE notes SET photo = 'photos/a.jpg' WHERE id = 1; INSERT INTO notes VALUES (7, 'ann', 'x', 0, 'photos/b.jpg')")
+      "UPDATE notes SET photo = 'photos/a.jpg' WHERE id = 1; INSERT INTO notes VALUES (7, 'ann', 'x', 0, 'photos/b.jpg')"
+    )
     try hand()
     try camp.carry("tablet", rounds: 2)
     #expect(try String(decoding: camp.read("hub/files/photos/a.jpg"), as: UTF8.self) == "a picture")
@@ -160,7 +171,9 @@ struct HandoverTests {
     #expect(camp.device("tablet", "renew", "--name", "slate", "--request", camp.path("request.satchel")).code == 0)
   }
 
-  @Test("a database that is lost then is made anew with the new user's changes, and the former one's are carried all the same")
+  @Test(
+    "a database that is lost then is made anew with the new user's changes, and the former one's are carried all the same"
+  )
   func lostDatabase() throws {
     try onTablet("UPDATE stock SET words = 'by ann'; UPDATE notes SET count = 1 WHERE id = 1")
     try hand()

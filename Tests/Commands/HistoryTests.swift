@@ -56,7 +56,8 @@ struct HistoryTests {
 
   @Test("many are decided at once by a policy, and those whose row was changed since are left")
   func all() throws {
-    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('a', 'lake', 'ann', 1, 'x'), ('b', 'lake', 'ann', 1, 'x')")
+    try camp.sql(
+      "tablet/data.sqlite", "INSERT INTO reviews VALUES ('a', 'lake', 'ann', 1, 'x'), ('b', 'lake', 'ann', 1, 'x')")
     camp.deliver("tablet", 1)
     camp.answer("tablet", 2)
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine'")
@@ -70,7 +71,8 @@ struct HistoryTests {
       try camp.rows("office.sqlite", "SELECT id, words FROM reviews WHERE author = 'ann' ORDER BY id")
         == "a|mine\nb|later\nr1|mine")
     for words in [
-      ["--all"], ["--all", "--policy", "manual"], ["--policy", "hub"], [], ["--all", "--policy", "hub", "--keep", "hub"],
+      ["--all"], ["--all", "--policy", "manual"], ["--policy", "hub"], [],
+      ["--all", "--policy", "hub", "--keep", "hub"],
     ] {
       #expect(camp.hubAnywhere(["-C", camp.path("hub"), "conflicts", "resolve"] + words).code == 2, "\(words)")
     }

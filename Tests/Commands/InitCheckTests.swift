@@ -5,7 +5,9 @@ import Testing
 /// What `init` says of databases and definitions that somebody would have trouble with later.
 @Suite("Init looks before it leaps")
 struct InitCheckTests {
-  private func start(_ schema: String, _ tables: String, _ words: String...) throws -> (camp: Camp, outcome: Camp.Outcome) {
+  private func start(_ schema: String, _ tables: String, _ words: String...) throws -> (
+    camp: Camp, outcome: Camp.Outcome
+  ) {
     let camp = try Camp()
     try camp.sql("office.sqlite", schema)
     try camp.write("camp.json", "{ \"dataset\": \"camp\", \"version\": 1, \"tables\": { \(tables) } }")
@@ -36,7 +38,8 @@ struct InitCheckTests {
     #expect(try start(schema, #""store": { "parents": [] }, "staff": {}"#).outcome.code == 0)
   }
 
-  @Test("a database whose pages contradict each other, or that is none, is refused with what to do, and nothing is made")
+  @Test(
+    "a database whose pages contradict each other, or that is none, is refused with what to do, and nothing is made")
   func damaged() throws {
     for isNone in [false, true] {
       let camp = try Camp()
@@ -51,7 +54,8 @@ struct InitCheckTests {
       try Data(bytes).write(to: URL(fileURLWithPath: camp.path("office.sqlite")))
       try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "t": {} } }"#)
       let outcome = camp.hubAnywhere(
-        "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"), "--json")
+        "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"),
+        "--json")
       #expect(outcome.code == 1)
       let error = try outcome.json["error"]
       #expect(error?["reason"]?.stringValue == (isNone ? "not-a-database" : "corrupt"))
@@ -98,7 +102,8 @@ struct InitCheckTests {
   }
 
   @Test(
-    "what works, and what somebody will meet, is told: triggers with functions of the app's, outward references, counted keys")
+    "what works, and what somebody will meet, is told: triggers with functions of the app's, outward references, counted keys"
+  )
   func warnings() throws {
     let (camp, made) = try start(
       """
@@ -116,12 +121,14 @@ struct InitCheckTests {
     ] { #expect(made.out.contains(words), "\(words)") }
     #expect(!made.out.contains("asleep"))
     let rehearsed = camp.hubAnywhere(
-      "init", camp.path("other"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"), "--dry-run")
+      "init", camp.path("other"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"),
+      "--dry-run")
     #expect(rehearsed.code == 1, "it belongs to a hub by now")
     camp.hub("user", "add", "ann")
     camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
     try camp.sql("tablet/data.sqlite", "INSERT INTO orders VALUES (1, 'p')")
-    #expect(camp.device("tablet", "doctor").out == "All is well.\n", "references that leave the dataset are not its to count")
+    #expect(
+      camp.device("tablet", "doctor").out == "All is well.\n", "references that leave the dataset are not its to count")
   }
 
   @Test("nothing is told of a dataset that nobody will have trouble with; a rehearsal tells the same")

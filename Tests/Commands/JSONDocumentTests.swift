@@ -74,7 +74,9 @@ struct JSONDocumentTests {
     try season.note("satchel-hub", camp.hubAnywhere(words))
     try camp.sql("counted.sqlite", "CREATE TABLE c (id INTEGER PRIMARY KEY)")
     try camp.write("counted.json", #"{ "dataset": "counted", "version": 1, "tables": { "c": {} } }"#)
-    let counted = ["--dataset", camp.path("counted.json"), "--database", camp.path("counted.sqlite"), "--dry-run", "--json"]
+    let counted = [
+      "--dataset", camp.path("counted.json"), "--database", camp.path("counted.sqlite"), "--dry-run", "--json",
+    ]
     try season.note("satchel-hub", camp.hubAnywhere(["init", camp.path("counted")] + counted))
     try camp.write("users.csv", "user,tier\nben,2\n")
     try season.hub("user", "add", "ann", "tier=1")
@@ -90,7 +92,9 @@ struct JSONDocumentTests {
     try season.device("radio", "status")
     let print = try #require(made["fingerprint"]?.stringValue)
     for more in [["--dry-run"], []] {
-      let words = ["-C", camp.path("hub"), "device", "enrol", request, "--user", "ben", "--fingerprint", print, "--json"]
+      let words = [
+        "-C", camp.path("hub"), "device", "enrol", request, "--user", "ben", "--fingerprint", print, "--json",
+      ]
       try season.note("satchel-hub", camp.hubAnywhere(words + more))
     }
   }
@@ -220,7 +224,8 @@ struct JSONDocumentTests {
     let camp = season.camp
     try camp.sql("office.sqlite", "DROP TRIGGER \"satchel_before_update:sites\"")
     try camp.sql(
-      "phone/data.sqlite", "DROP TRIGGER \"satchel_before_update:sites\"; UPDATE sites SET name = 'x' WHERE id = 'lake'")
+      "phone/data.sqlite", "DROP TRIGGER \"satchel_before_update:sites\"; UPDATE sites SET name = 'x' WHERE id = 'lake'"
+    )
     for more in [[], ["--repair"]] {
       try season.note("satchel-hub", camp.hubAnywhere(["-C", camp.path("hub"), "doctor", "--json"] + more))
       try season.note("satchel", camp.deviceAnywhere(["-C", camp.path("phone"), "doctor", "--json"] + more))

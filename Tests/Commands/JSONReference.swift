@@ -41,7 +41,8 @@ struct JSONReference {
   private func fields(of name: String) -> [Field] {
     (sections[name] ?? []).flatMap { field -> [Field] in
       // "a [conflict](#object-conflict)"
-      guard let link = field.words.components(separatedBy: "](#object-").dropFirst().first?.prefix(while: { $0 != ")" }) else {
+      guard let link = field.words.components(separatedBy: "](#object-").dropFirst().first?.prefix(while: { $0 != ")" })
+      else {
         return [field]
       }
       let inner = fields(of: "object \(link)").map { inner in
@@ -55,7 +56,8 @@ struct JSONReference {
   func differences(_ command: String, _ documents: [JSONValue]) -> [String] {
     let listed = fields(of: command) + fields(of: "every document")
     // A list is named by its elements.
-    let paths = Set(listed.map(\.path) + listed.map(\.path).filter { $0.hasSuffix("[]") }.map { String($0.dropLast(2)) })
+    let paths = Set(
+      listed.map(\.path) + listed.map(\.path).filter { $0.hasSuffix("[]") }.map { String($0.dropLast(2)) })
     var seen: Set<String> = []
     for document in documents { Self.collect(document, "", paths, &seen) }
     return seen.subtracting(paths).sorted().map { "\(command): \($0) is not in docs/JSON.md" }
@@ -64,7 +66,8 @@ struct JSONReference {
       }
   }
 
-  /// The paths of what a document holds, as far as they are listed: `tables.*` stands for names that are data, `x[]` for each of a list.
+  /// The paths of what a document holds, as far as they are listed: `tables.*` stands for names that are data, `x[]`
+  /// for each of a list.
   private static func collect(_ value: JSONValue, _ place: String, _ listed: Set<String>, _ seen: inout Set<String>) {
     func isListed(_ path: String) -> Bool {
       listed.contains { $0 == path || $0.hasPrefix(path + ".") || $0.hasPrefix(path + "[]") }
@@ -75,7 +78,9 @@ struct JSONReference {
         let path = !isListed(start + member.name) && isListed(start + "*") ? start + "*" : start + member.name
         seen.insert(path)
         // What stands under a name that is data is a value of a row, unless more is said of it.
-        if path.hasSuffix("*"), !listed.contains(where: { $0.hasPrefix(path + ".") || $0.hasPrefix(path + "[]") }) { continue }
+        if path.hasSuffix("*"), !listed.contains(where: { $0.hasPrefix(path + ".") || $0.hasPrefix(path + "[]") }) {
+          continue
+        }
         collect(member.value, path, listed, &seen)
       }
     } else if let list = value.arrayValue {

@@ -2,7 +2,8 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A database that has rows before the first bundle of its hub comes: a site that worked alone, or one whose hub was lost.
+/// A database that has rows before the first bundle of its hub comes: a site that worked alone, or one whose hub was
+/// lost.
 @Suite("Joining a hub with rows of one's own")
 struct JoiningTests {
   private let camp: Camp
@@ -21,7 +22,9 @@ struct JoiningTests {
       """)
     try openHub(
       "hub",
-      rows: "INSERT INTO wells VALUES ('w1', 10, 'A'), ('w2', 20, 'B'); INSERT INTO visits VALUES (1, 'w1', 'office', NULL);")
+      rows:
+        "INSERT INTO wells VALUES ('w1', 10, 'A'), ('w2', 20, 'B'); INSERT INTO visits VALUES (1, 'w1', 'office', NULL);"
+    )
   }
 
   /// A hub with these rows in its database, and its users.
@@ -33,7 +36,9 @@ struct JoiningTests {
     for user in ["ann", "ben"] { camp.hubAnywhere("-C", camp.path(name), "user", "add", user) }
   }
 
-  private func hub(_ hub: String, _ words: String...) -> Camp.Outcome { camp.hubAnywhere(["-C", camp.path(hub)] + words) }
+  private func hub(_ hub: String, _ words: String...) -> Camp.Outcome {
+    camp.hubAnywhere(["-C", camp.path(hub)] + words)
+  }
 
   /// Asks for a workspace beside a database that is there, and is let in.
   private func ask(_ name: String) throws {
@@ -45,12 +50,15 @@ struct JoiningTests {
 
   private func enrol(_ name: String, at place: String, user: String, _ made: JSONValue) throws {
     let fingerprint = try #require(made["fingerprint"]?.stringValue, "\(made)")
-    let enrolled = hub(place, "device", "enrol", camp.path("\(name).request"), "--user", user, "--fingerprint", fingerprint)
+    let enrolled = hub(
+      place, "device", "enrol", camp.path("\(name).request"), "--user", user, "--fingerprint", fingerprint)
     #expect(enrolled.code == 0, "\(enrolled.error)")
   }
 
   /// Imports the newest bundle for the device, with the hub's fingerprint as a person compared it.
-  @discardableResult private func answer(_ name: String, from place: String, isFirst: Bool = false) throws -> Camp.Outcome {
+  @discardableResult private func answer(_ name: String, from place: String, isFirst: Bool = false) throws
+    -> Camp.Outcome
+  {
     let made = try hub(place, "emit", "--device", name, "--json").json["emissions"]?.arrayValue?.first
     let file = try #require(made?["file"]?.stringValue)
     if !isFirst { return camp.device(name, "import", file) }
@@ -75,7 +83,8 @@ struct JoiningTests {
   }
 
   @Test(
-    "rows that the hub lacks are delivered, equal ones are nothing, and different ones are conflicts in which nothing is lost")
+    "rows that the hub lacks are delivered, equal ones are nothing, and different ones are conflicts in which nothing is lost"
+  )
   func site() throws {
     try site(
       "site",
@@ -103,7 +112,8 @@ struct JoiningTests {
   func collisions() throws {
     try site(
       "site",
-      "INSERT INTO wells VALUES ('w1', 10, 'A'), ('mine', 5, 'B'); INSERT INTO visits VALUES (1, 'w1', 'another visit', NULL);")
+      "INSERT INTO wells VALUES ('w1', 10, 'A'), ('mine', 5, 'B'); INSERT INTO visits VALUES (1, 'w1', 'another visit', NULL);"
+    )
     #expect(try answer("site", from: "hub", isFirst: true).code == 0)
     #expect(try camp.rows("site/data.sqlite", "SELECT words FROM visits ORDER BY words") == "another visit\noffice")
     try deliver("site", to: "hub")
@@ -128,7 +138,8 @@ struct JoiningTests {
     #expect(refused.code == 3 && refused.error.contains("wells") && refused.error.contains("depth"), "\(refused.error)")
     #expect(try camp.rows("site/data.sqlite", "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'satchel%'") == "0")
     try camp.sql(
-      "site/data.sqlite", "DROP TABLE wells; DROP TABLE visits;" + Self.tables + "INSERT INTO wells VALUES ('w9', 9, 'Z')")
+      "site/data.sqlite",
+      "DROP TABLE wells; DROP TABLE visits;" + Self.tables + "INSERT INTO wells VALUES ('w9', 9, 'Z')")
     let taken = try answer("site", from: "hub", isFirst: true)
     #expect(taken.code == 0, "\(taken.error)")
     try deliver("site", to: "hub")
@@ -167,10 +178,12 @@ struct JoiningTests {
     try camp.sql("x/data.sqlite", "UPDATE wells SET depth = 11 WHERE id = 'w1'")
     try deliver("x", to: "hub")
     try answer("x", from: "hub")
-    try camp.sql("x/data.sqlite", "UPDATE wells SET depth = 21 WHERE id = 'w2'; INSERT INTO wells VALUES ('of-x', 1, 'X')")
+    try camp.sql(
+      "x/data.sqlite", "UPDATE wells SET depth = 21 WHERE id = 'w2'; INSERT INTO wells VALUES ('of-x', 1, 'X')")
     #expect(camp.device("x", "export").code == 0)
     try camp.sql(
-      "y/data.sqlite", "INSERT INTO wells VALUES ('of-y', 2, 'Y'); UPDATE visits SET words = 'by y', photo = 'y.jpg' WHERE id = 1"
+      "y/data.sqlite",
+      "INSERT INTO wells VALUES ('of-y', 2, 'Y'); UPDATE visits SET words = 'by y', photo = 'y.jpg' WHERE id = 1"
     )
     try camp.makeFolder("y/files")
     try camp.write("y/files/y.jpg", "of y")
@@ -183,7 +196,9 @@ struct JoiningTests {
     try enrol(name, at: "next", user: user, left.json)
   }
 
-  @Test("a hub that is lost without a backup is replaced: all rows of all devices, and their pending work, are at the next one")
+  @Test(
+    "a hub that is lost without a backup is replaced: all rows of all devices, and their pending work, are at the next one"
+  )
   func nextHub() throws {
     try loseHub()
     for (name, user) in [("x", "ann"), ("y", "ben")] {
@@ -203,16 +218,19 @@ struct JoiningTests {
       try wells("next.sqlite")
         == "meanwhile-x|3|NULL\nmeanwhile-y|3|NULL\nof-x|1|X\nof-y|2|Y\nw1|11|A\nw2|21|B", "the newer of what both had")
     #expect(
-      try camp.rows("next.sqlite", "SELECT id, words, photo FROM visits") == "1|by y|y.jpg", "a row with a hub's key is one row")
+      try camp.rows("next.sqlite", "SELECT id, words, photo FROM visits") == "1|by y|y.jpg",
+      "a row with a hub's key is one row")
     #expect(try camp.read("next/files/y.jpg") == Array("of y".utf8))
     #expect(hub("next", "doctor").code == 0)
   }
 
-  @Test("nothing of the lost hub is taken any more, nothing of it is deleted, and the next hub's fingerprint is compared")
+  @Test(
+    "nothing of the lost hub is taken any more, nothing of it is deleted, and the next hub's fingerprint is compared")
   func parted() throws {
     try loseHub()
     let old = try #require(
-      try hub("hub", "emit", "--device", "x", "--full", "--json").json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
+      try hub("hub", "emit", "--device", "x", "--full", "--json").json["emissions"]?.arrayValue?.first?["file"]?
+        .stringValue)
     try leave("x", user: "ann")
     #expect(camp.device("x", "import", old).code == 3)
     let unknown = try answer("x", from: "next")

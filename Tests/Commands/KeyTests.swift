@@ -22,7 +22,9 @@ struct KeyTests {
 
   private var hubKey: String { get throws { try fingerprint(camp.hub("keys", "show", "--json")) } }
 
-  private func deviceKey(_ name: String) throws -> String { try fingerprint(camp.device(name, "keys", "show", "--json")) }
+  private func deviceKey(_ name: String) throws -> String {
+    try fingerprint(camp.device(name, "keys", "show", "--json"))
+  }
 
   private func outgoing(_ name: String, _ number: Int) -> String {
     camp.path("\(name)/bundles/outbox/camp-\(name)-hub-\(number).satchel")
@@ -69,7 +71,8 @@ struct KeyTests {
   // MARK: rotation
 
   @Test(
-    "a device's new key is told by the old one, signs once the hub is known to have it, and the old one is then worth nothing")
+    "a device's new key is told by the old one, signs once the hub is known to have it, and the old one is then worth nothing"
+  )
   func deviceRotation() throws {
     let old = try deviceKey("tablet")
     let made = try fingerprint(camp.device("tablet", "keys", "rotate", "--json"))
@@ -137,7 +140,9 @@ struct KeyTests {
     for name in ["tablet", "phone"] {
       camp.hub("emit", "--device", name)
       let file = try #require(
-        try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/outbox")).first { $0.contains("-\(name)-") })
+        try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/outbox")).first {
+          $0.contains("-\(name)-")
+        })
       #expect(camp.device(name, "import", camp.path("hub/bundles/outbox/\(file)")).code == 0)
     }
   }
@@ -205,14 +210,18 @@ struct KeyTests {
       let emission = try #require(try emitted.json["emissions"]?.arrayValue?.first)
       let file = try #require(emission["file"]?.stringValue)
       let outcome =
-        fingerprint.map { camp.device("tablet", "import", file, "--fingerprint", $0) } ?? camp.device("tablet", "import", file)
+        fingerprint.map { camp.device("tablet", "import", file, "--fingerprint", $0) }
+        ?? camp.device("tablet", "import", file)
       #expect(outcome.code == 0, "\(outcome.error)")
     }
-    func export() throws -> String { try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue) }
+    func export() throws -> String {
+      try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
+    }
     #expect(try thief("restore", "--in-place").code == 0)
     try answer(from: "thief")
     for stars in [1, 2] {
-      try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('v\(stars)', 'lake', 'ann', \(stars), 'visit \(stars)')")
+      try camp.sql(
+        "tablet/data.sqlite", "INSERT INTO reviews VALUES ('v\(stars)', 'lake', 'ann', \(stars), 'visit \(stars)')")
       #expect(try thief("import", export()).code == 0)
       try answer(from: "thief")
     }
@@ -228,7 +237,8 @@ struct KeyTests {
     #expect(try camp.rows("tablet/data.sqlite", words) == "later\nvisit 1")
   }
 
-  @Test("a lost device: what it made before counts, what comes after does not, and its key is worth nothing at the others")
+  @Test(
+    "a lost device: what it made before counts, what comes after does not, and its key is worth nothing at the others")
   func lostDevice() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     camp.device("tablet", "export")
@@ -247,7 +257,8 @@ struct KeyTests {
 
     camp.hub("emit", "--all")
     #expect(camp.device("phone", "import", incoming("phone", 2)).code == 0)
-    #expect(try camp.device("phone", "keys", "show", "--json").json["revoked"]?.arrayValue == [.string(deviceKey("tablet"))])
+    #expect(
+      try camp.device("phone", "keys", "show", "--json").json["revoked"]?.arrayValue == [.string(deviceKey("tablet"))])
     // Its user goes on with another device.
     #expect(camp.hub("device", "provision", "tablet-2", "--user", "ann", "--into", camp.path("tablet-2")).code == 0)
     #expect(try camp.rows("tablet-2/data.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
@@ -259,7 +270,8 @@ struct KeyTests {
     camp.deliver("tablet", 1)
     try FileManager.default.removeItem(atPath: camp.path("tablet"))
     let made = camp.deviceAnywhere(
-      "init", camp.path("tablet"), "--dataset", "camp", "--name", "tablet", "--request", camp.path("r.satchel"), "--json")
+      "init", camp.path("tablet"), "--dataset", "camp", "--name", "tablet", "--request", camp.path("r.satchel"),
+      "--json")
     let print = try fingerprint(made)
     let taken = camp.hub("device", "enrol", camp.path("r.satchel"), "--user", "ann", "--fingerprint", print)
     #expect(taken.code == 1 && taken.error.contains("There is a device tablet already"))
@@ -336,13 +348,15 @@ struct KeyTests {
         == "age-encryption.org/v1")
     let other = camp.device("phone", "verify", file)
     #expect(other.code == 3 && other.error.contains("encrypted"))
-    #expect(camp.device("tablet", "inspect", file, "--rows").out.contains("for your eyes"), "who made it can read it too")
+    #expect(
+      camp.device("tablet", "inspect", file, "--rows").out.contains("for your eyes"), "who made it can read it too")
     let opened = try StockTool.age(
       "-d", "-i", camp.path("hub/keys/own.identity"), "-o", camp.path("plain.satchel"), file, in: camp.root)
     #expect(opened.status == 0)
     #expect(try camp.hub("import", file, "--json").json["bundles"]?.arrayValue?.first?["taken"] == 1)
     #expect(
-      camp.hub("import", camp.path("plain.satchel")).out.contains("imported before"), "one bundle, with its wrapping and without")
+      camp.hub("import", camp.path("plain.satchel")).out.contains("imported before"),
+      "one bundle, with its wrapping and without")
 
     let answer = camp.hub("emit", "--device", "tablet", "--encrypt")
     #expect(answer.code == 0)
@@ -352,7 +366,8 @@ struct KeyTests {
   @Test("a bundle that age encrypts for the hub is taken")
   func encryptedByAge() throws {
     camp.device("tablet", "export")
-    let recipient = String(decoding: try camp.read("hub/keys/own.recipient"), as: UTF8.self).trimmingCharacters(in: .newlines)
+    let recipient = String(decoding: try camp.read("hub/keys/own.recipient"), as: UTF8.self).trimmingCharacters(
+      in: .newlines)
     try StockTool.age("-r", recipient, "-o", camp.path("wrapped.satchel"), outgoing("tablet", 1), in: camp.root)
     #expect(camp.hub("import", camp.path("wrapped.satchel")).code == 0)
   }
@@ -373,10 +388,13 @@ struct KeyTests {
     let recipient = try #require(keygen.complaint.split(separator: " ").last).trimmingCharacters(in: .newlines)
     try camp.write(
       "camp.json",
-      Camp.definition.replacing(#""version": 1,"#, with: #""version": 1, "encrypt": "always", "escrow": ["\#(recipient)"],"#))
+      Camp.definition.replacing(
+        #""version": 1,"#, with: #""version": 1, "encrypt": "always", "escrow": ["\#(recipient)"],"#))
     #expect(
-      camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-        .code == 0)
+      camp.hubAnywhere(
+        "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite")
+      )
+      .code == 0)
     camp.hub("user", "add", "ann", "tier=1")
     #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'for three' WHERE id = 'r1'")

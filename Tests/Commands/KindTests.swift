@@ -1,7 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// What no policy can let in: each kind, with each policy. What merges can decide is told in MergeTests, natural keys in NaturalKeyTests.
+/// What no policy can let in: each kind, with each policy. What merges can decide is told in MergeTests, natural keys
+/// in NaturalKeyTests.
 @Suite("A change that cannot be taken, whatever the policy")
 struct KindTests {
   struct Case: CustomTestStringConvertible {
@@ -33,24 +34,32 @@ struct KindTests {
 
   static let cases = [
     Case(
-      kind: "foreign key", tablet: "INSERT INTO rows VALUES ('n', 9, 1, 1, 'new')", office: "", states: held, rows: kept),
+      kind: "foreign key", tablet: "INSERT INTO rows VALUES ('n', 9, 1, 1, 'new')", office: "", states: held, rows: kept
+    ),
     Case(
-      kind: "foreign key", tablet: "UPDATE rows SET parent = 9, words = 'z' WHERE id = 'a'", office: "", states: held, rows: kept),
+      kind: "foreign key", tablet: "UPDATE rows SET parent = 9, words = 'z' WHERE id = 'a'", office: "", states: held,
+      rows: kept),
     Case(
       kind: "foreign key", tablet: "DELETE FROM rows; DELETE FROM parents",
       office: "INSERT INTO rows VALUES ('o', 1, 1, 1, 'late')",
       states: open, rows: "o|1|1|1|late"),
     Case(
-      kind: "constraint", tablet: "PRAGMA ignore_check_constraints = ON; UPDATE rows SET small = 99, words = 'z' WHERE id = 'a'",
+      kind: "constraint",
+      tablet: "PRAGMA ignore_check_constraints = ON; UPDATE rows SET small = 99, words = 'z' WHERE id = 'a'",
       office: "", states: held, rows: kept),
     Case(
-      kind: "constraint", tablet: "PRAGMA ignore_check_constraints = ON; INSERT INTO rows VALUES ('n', 1, 99, 1, 'new')",
+      kind: "constraint",
+      tablet: "PRAGMA ignore_check_constraints = ON; INSERT INTO rows VALUES ('n', 1, 99, 1, 'new')",
       office: "",
       states: held, rows: kept),
-    Case(kind: "forbidden", tablet: "UPDATE rows SET tier = 2, words = 'z' WHERE id = 'a'", office: "", states: held, rows: kept),
-    Case(kind: "forbidden", tablet: "INSERT INTO rows VALUES ('n', 1, 1, 2, 'new')", office: "", states: held, rows: kept),
     Case(
-      kind: "revoked", tablet: "UPDATE rows SET words = 'z' WHERE id = 'a'", office: "UPDATE rows SET tier = 5 WHERE id = 'a'",
+      kind: "forbidden", tablet: "UPDATE rows SET tier = 2, words = 'z' WHERE id = 'a'", office: "", states: held,
+      rows: kept),
+    Case(
+      kind: "forbidden", tablet: "INSERT INTO rows VALUES ('n', 1, 1, 2, 'new')", office: "", states: held, rows: kept),
+    Case(
+      kind: "revoked", tablet: "UPDATE rows SET words = 'z' WHERE id = 'a'",
+      office: "UPDATE rows SET tier = 5 WHERE id = 'a'",
       states: ["settled", "open", "open", "open"], rows: "a|1|1|5|x\nb|1|1|1|y"),
     Case(
       kind: "revoked", tablet: "UPDATE rows SET words = 'z', small = 2 WHERE id = 'a'", office: "", states: open,
@@ -58,7 +67,8 @@ struct KindTests {
   ]
 
   @Test(
-    "it is kept with its values, and the device has the row as it is", arguments: cases, ["hub", "device", "newest", "manual"])
+    "it is kept with its values, and the device has the row as it is", arguments: cases,
+    ["hub", "device", "newest", "manual"])
   func kinds(_ test: Case, policy: String) throws {
     let camp = try Camp()
     try camp.sql(
@@ -76,7 +86,8 @@ struct KindTests {
       { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
         "tables": { "parents": {}, "rows": { "visible": "tier <= :tier", "write": "tier <= :tier", "conflict": "\(policy)" } } }
       """)
-    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    camp.hubAnywhere(
+      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     camp.hub("user", "add", "ann", "tier=1")
     camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
     try camp.sql("tablet/data.sqlite", test.tablet)

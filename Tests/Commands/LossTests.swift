@@ -20,7 +20,8 @@ import Testing
 
   /// A device asks, and is let in; it has no data yet.
   private func join(_ name: String) throws -> String {
-    camp.deviceAnywhere("init", camp.path(name), "--dataset", "camp", "--name", name, "--request", camp.path("\(name).request"))
+    camp.deviceAnywhere(
+      "init", camp.path(name), "--dataset", "camp", "--name", name, "--request", camp.path("\(name).request"))
     let shown = try camp.device(name, "keys", "show", "--json").json["fingerprint"]?.stringValue
     let enrolled = camp.hub(
       "device", "enrol", camp.path("\(name).request"), "--user", "ann", "--fingerprint", try #require(shown))
@@ -47,7 +48,8 @@ import Testing
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
     camp.answer("tablet", 2)
     camp.deliver("tablet", 1)
-    // What the hub knows of a device by its own words, the device has. Only one that has lost its memory stands before it.
+    // What the hub knows of a device by its own words, the device has. Only one that has lost its memory stands before
+    // it.
     try camp.sql(
       "tablet/data.sqlite",
       """

@@ -34,7 +34,9 @@ struct LostFileTests: PhotoStory {
     #expect(try files("hub")["waiting"]?.arrayValue?.contains { $0["device"] == "tablet" } == false)
   }
 
-  @Test("a new card: what the device took itself and delivered comes back too, and what it never delivered is not asked for")
+  @Test(
+    "a new card: what the device took itself and delivered comes back too, and what it never delivered is not asked for"
+  )
   func newCard() throws {
     try photo("lake.jpg", in: "hub", "a lake")
     try review("r1", "lake", "lake.jpg", in: "office.sqlite")

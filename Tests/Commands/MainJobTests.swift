@@ -84,7 +84,8 @@ struct MainJobTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
     camp.answer("tablet", 2)
-    let found = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue
+    let found = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?
+      .stringValue
     let id = try #require(found)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "winter")
     camp.deliver("tablet", 1)
@@ -93,7 +94,8 @@ struct MainJobTests {
     #expect(camp.device("tablet", "conflicts", "resolve", id, "--keep", "device").code == 0)
     #expect(camp.hub("conflicts", "resolve", id, "--keep", "hub").code == 0)
     camp.deliver("tablet", 2)
-    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "winter", "the hub decided first")
+    #expect(
+      try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "winter", "the hub decided first")
     camp.answer("tablet", 3)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "winter")
   }
@@ -116,11 +118,14 @@ struct MainJobTests {
     let camp = try Camp()
     try camp.open()
     try camp.sql(
-      "phone/data.sqlite", "UPDATE reviews SET words = 'forged' WHERE id = 'r1'; UPDATE sites SET name = 'Mine' WHERE id = 'lake'"
+      "phone/data.sqlite",
+      "UPDATE reviews SET words = 'forged' WHERE id = 'r1'; UPDATE sites SET name = 'Mine' WHERE id = 'lake'"
     )
     camp.deliver("phone", 1)
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "quiet")
-    let kinds = try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.compactMap { $0["kind"]?.stringValue }
+    let kinds = try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.compactMap {
+      $0["kind"]?.stringValue
+    }
     #expect(kinds == ["forbidden", "forbidden"])
     camp.answer("phone", 2)
     #expect(try camp.rows("phone/data.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "quiet")
@@ -141,7 +146,9 @@ struct MainJobTests {
     let again = ["init", camp.path("laptop"), "--dataset", "camp", "--request", request, "--json", "--name"]
     #expect(try camp.deviceAnywhere(again + ["other"]).json["error"]?["reason"] == "exists")
     #expect(try camp.deviceAnywhere(again + ["laptop"]).json["fingerprint"]?.stringValue == shown)
-    #expect(try camp.hub("device", "enrol", request, "--user", "ben", "--json").json["error"]?["reason"] == "fingerprint-needed")
+    #expect(
+      try camp.hub("device", "enrol", request, "--user", "ben", "--json").json["error"]?["reason"]
+        == "fingerprint-needed")
     let foreign = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
     #expect(camp.hub("device", "enrol", request, "--user", "ben", "--fingerprint", foreign).code == 3)
     #expect(camp.hub("device", "enrol", request, "--user", "ben", answers: ["nonsense"], interactive: true).code == 1)
@@ -183,7 +190,8 @@ extension MainJobTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
     camp.answer("tablet", 2)
-    let found = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue
+    let found = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?
+      .stringValue
     #expect(camp.device("tablet", "conflicts", "resolve", try #require(found), "--keep", "device").code == 0)
     camp.deliver("tablet", 1)
     let known = try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.first

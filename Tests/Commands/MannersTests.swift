@@ -37,7 +37,9 @@ struct MannersTests {
         var context = CommandContext(platform: .real, console: console)
         let words = command.path + ["--json", "-C", "/nowhere"] + command.arguments.map { _ in "x" }
         let required = command.options.filter(\.required).flatMap { ["--\($0.long)", "x"] }
-        let code = tool.run(words + required, context: &context, console: console) { failure, _ in report(failure, to: console) }
+        let code = tool.run(words + required, context: &context, console: console) { failure, _ in
+          report(failure, to: console)
+        }
         #expect(code != .done, "\(command.name)")
         let document = try JSONValue.parse(Array(console.outText.utf8))
         #expect(document["ok"] == false)

@@ -3,9 +3,11 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// Rows that come into a user's sight and leave it, while the user's device has changes of just these rows that no export carries yet.
+/// Rows that come into a user's sight and leave it, while the user's device has changes of just these rows that no
+/// export carries yet.
 ///
-/// Ann's tablet has the north: a region, a site in it, and the visits there. The south is Ben's. What decides is never the row that moves.
+/// Ann's tablet has the north: a region, a site in it, and the visits there. The south is Ben's. What decides is never
+/// the row that moves.
 @Suite("Movements")
 struct MovementTests {
   let camp: Camp
@@ -40,7 +42,8 @@ struct MovementTests {
 
   /// The hub emits, and the tablet imports that.
   private func answer() throws {
-    let emission = try #require(try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first)
+    let emission = try #require(
+      try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first)
     guard emission["new"] == true else { return }
     let outcome = camp.device("tablet", "import", try #require(emission["file"]?.stringValue))
     #expect(outcome.code == 0, "\(outcome.error)")
@@ -86,7 +89,8 @@ struct MovementTests {
     #expect(try camp.device("tablet", "status", "--json").json["pending"]?.arrayValue?.isEmpty ?? true)
   }
 
-  @Test("a grant brings old rows whole, with their children, over a row that the device made under the key of one of them")
+  @Test(
+    "a grant brings old rows whole, with their children, over a row that the device made under the key of one of them")
   func grant() throws {
     try onTablet("INSERT INTO visits VALUES ('l1', 'hill', 'mine', 1); UPDATE visits SET stars = 1 WHERE id = 'h1'")
     try untouched {
@@ -94,7 +98,9 @@ struct MovementTests {
       try answer()
     }
     #expect(try rows == "h1:windy1 hill l1:calm4 lake north south")
-    #expect(try kept("tablet/data.sqlite").hasPrefix(#"insert/insert ["l1"] {"id":"l1","site":"hill","words":"mine","stars":1}"#))
+    #expect(
+      try kept("tablet/data.sqlite").hasPrefix(
+        #"insert/insert ["l1"] {"id":"l1","site":"hill","words":"mine","stars":1}"#))
     try settles("h1:windy1 hill l1:calm4 lake north south")
     #expect(try kept("office.sqlite").contains(#""words":"mine""#))
   }
@@ -128,7 +134,8 @@ struct MovementTests {
   func parentMoves() throws {
     try onTablet("UPDATE visits SET words = 'mine' WHERE id = 'h1'")
     try untouched {
-      try atOffice("UPDATE sites SET region = 'south' WHERE id = 'hill'; UPDATE sites SET region = 'north' WHERE id = 'lake'")
+      try atOffice(
+        "UPDATE sites SET region = 'south' WHERE id = 'hill'; UPDATE sites SET region = 'north' WHERE id = 'lake'")
       try answer()
     }
     #expect(try rows == "l1:calm4 lake north")
@@ -145,7 +152,8 @@ struct MovementTests {
     #expect(try rows == "")
     try settles("")
     #expect(try camp.rows("office.sqlite", "SELECT site FROM visits WHERE id = 'h1'") == "hill")
-    #expect(try kept("office.sqlite").contains(#"{"site":"dune"}"#) && kept("office.sqlite").contains(#""name":"Dune""#))
+    #expect(
+      try kept("office.sqlite").contains(#"{"site":"dune"}"#) && kept("office.sqlite").contains(#""name":"Dune""#))
   }
 
   @Test(
@@ -173,7 +181,8 @@ struct MovementTests {
   }
 
   @Test(
-    "a user whose attributes change gets the rows that they allow, and loses those that they do not", arguments: [true, false])
+    "a user whose attributes change gets the rows that they allow, and loses those that they do not",
+    arguments: [true, false])
   func attributes(isFull: Bool) throws {
     try untouched {
       #expect(camp.hub("user", "set", "ann", "tier=2").code == 0)
@@ -200,7 +209,8 @@ struct MovementTests {
     try atOffice("INSERT INTO posts VALUES ('ben', 'coast'), ('ann', 'coast')")
     try answer()
     try onTablet(
-      "UPDATE visits SET words = 'seen by both' WHERE id = 'r1'; UPDATE visits SET words = 'for ann alone' WHERE id = 'h1'")
+      "UPDATE visits SET words = 'seen by both' WHERE id = 'r1'; UPDATE visits SET words = 'for ann alone' WHERE id = 'h1'"
+    )
     #expect(camp.hub("device", "set", "tablet", "--user", "nobody").error.contains("There is no user nobody"))
     let outcome = try camp.hub("device", "set", "tablet", "--user", "ben", "--json").json
     #expect(outcome["device"]?["user"]?.stringValue == "ben")
@@ -217,7 +227,8 @@ struct MovementTests {
     try onTablet("UPDATE visits SET stars = 1 WHERE id = 'l1'")
     try settles("coast l1:calm1 lake r1:seen by both5 reef south")
     #expect(
-      try camp.rows("office.sqlite", "SELECT user FROM satchel_log WHERE key = '[\"l1\"]' ORDER BY cursor DESC LIMIT 1") == "ben")
+      try camp.rows("office.sqlite", "SELECT user FROM satchel_log WHERE key = '[\"l1\"]' ORDER BY cursor DESC LIMIT 1")
+        == "ben")
   }
 
   @Test(
@@ -249,7 +260,9 @@ struct MovementTests {
     #expect(try camp.rows("office.sqlite", count) == "1")
   }
 
-  @Test("what a user exported before the device was given away is merged with that user's rights, and Ben is told nothing of it")
+  @Test(
+    "what a user exported before the device was given away is merged with that user's rights, and Ben is told nothing of it"
+  )
   func exportedBefore() throws {
     try onTablet("UPDATE visits SET words = 'for ann alone' WHERE id = 'h1'")
     try atOffice("UPDATE visits SET words = 'no' WHERE id = 'h1'")
@@ -258,7 +271,8 @@ struct MovementTests {
     #expect(camp.hub("import", file).code == 0)
     #expect(try camp.rows("office.sqlite", "SELECT user || kind FROM satchel_conflicts") == "annupdate/update")
     camp.hub("emit", "--device", "tablet")
-    let bundle = try StockTool.zstd("-dc", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"), in: camp.root).text
+    let bundle = try StockTool.zstd("-dc", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"), in: camp.root)
+      .text
     #expect(!bundle.contains("for ann alone") && !bundle.contains("windy") && bundle.contains("calm"))
     camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"))
     try settles("l1:calm4 lake south")

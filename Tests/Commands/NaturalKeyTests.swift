@@ -1,7 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// A room and a day can be booked once. The office and a tablet book the same, under ids of their own, and do not fold them into one.
+/// A room and a day can be booked once. The office and a tablet book the same, under ids of their own, and do not fold
+/// them into one.
 @Suite("Two rows with one natural key")
 struct NaturalKeyTests {
   let camp: Camp
@@ -92,7 +93,8 @@ struct NaturalKeyTests {
     try expectPeace()
     let deviceWins = test.stands == "t|Tess"
     #expect(try red("office.sqlite") == (deviceWins ? "old|Ada" : "o|Olga"))
-    #expect(try camp.rows("office.sqlite", "SELECT room FROM bookings WHERE id = 'old'") == (deviceWins ? "red" : "blue"))
+    #expect(
+      try camp.rows("office.sqlite", "SELECT room FROM bookings WHERE id = 'old'") == (deviceWins ? "red" : "blue"))
     #expect(try conflicts().map { $0["state"]?.stringValue } == [test.state])
   }
 

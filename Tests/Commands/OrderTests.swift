@@ -38,7 +38,8 @@ struct OrderTests {
     try camp.copy("office.sqlite", to: "office-before.sqlite")
     try camp.sql(
       "b/data.sqlite",
-      #"UPDATE things SET tags = '["red","blue"]', n = n + 3 WHERE id = 1; INSERT INTO things VALUES (2, '[]', 'made by b', 0)"#)
+      #"UPDATE things SET tags = '["red","blue"]', n = n + 3 WHERE id = 1; INSERT INTO things VALUES (2, '[]', 'made by b', 0)"#
+    )
     try camp.carry("b")
     try camp.carry("a")
     try camp.sql(

@@ -58,7 +58,9 @@ extension PhotoStory {
     "\(device)/bundles/outbox/camp-\(device)-hub-\(number).satchel"
   }
 
-  func emission(_ number: Int, for device: String) -> String { "hub/bundles/outbox/camp-hub-\(device)-\(number).satchel" }
+  func emission(_ number: Int, for device: String) -> String {
+    "hub/bundles/outbox/camp-hub-\(device)-\(number).satchel"
+  }
 
   /// What `status` says of a workspace's files.
   func files(_ place: String) throws -> JSONValue {

@@ -26,7 +26,8 @@ struct ProofTests {
   }
 
   private func proof() throws -> JSONValue? {
-    try camp.hub("status", "--json").json["devices"]?.arrayValue?.first { $0["name"]?.stringValue == "tablet" }?["proof"]
+    try camp.hub("status", "--json").json["devices"]?.arrayValue?.first { $0["name"]?.stringValue == "tablet" }?[
+      "proof"]
   }
 
   @Test("the first export after a full bundle proves that both have the same rows, and status says when")
@@ -60,7 +61,8 @@ struct ProofTests {
     #expect(try camp.device("tablet", "export", "--json").json["proof"]?.boolValue == true)
     try importNewest()
     let found = try camp.hub("compare", "tablet", "--json").json["rows"]?.arrayValue ?? []
-    #expect(found.count == 1 && found[0]["kind"]?.stringValue == "different" && found[0]["table"]?.stringValue == "sites")
+    #expect(
+      found.count == 1 && found[0]["kind"]?.stringValue == "different" && found[0]["table"]?.stringValue == "sites")
     #expect(try camp.hub("compare", "tablet", "--repair", "--json").json["repaired"]?.integerValue == 1)
     try fetchNewest()
     #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") != "Swamp")
@@ -80,7 +82,9 @@ struct ProofTests {
   @Test("a full bundle keeps what was written, made or deleted unseen before it writes over that")
   func full() throws {
     camp.deliver("tablet", 1)
-    try unseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'; INSERT INTO reviews VALUES ('ghost', 'lake', 'ann', 1, 'boo')")
+    try unseen(
+      "UPDATE sites SET name = 'Swamp' WHERE id = 'lake'; INSERT INTO reviews VALUES ('ghost', 'lake', 'ann', 1, 'boo')"
+    )
     #expect(camp.hub("emit", "--device", "tablet", "--full").code == 0)
     try fetchNewest(emit: false)
     let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []

@@ -28,7 +28,8 @@ struct ProvisioningFaultTests {
       #expect(try isKnown("second", camp) == isThere, "call \(number): \(outcome.error)")
       if !isThere {
         #expect(
-          camp.hub("device", "provision", "second", "--user", "ann", "--into", camp.path("second")).code == 0, "call \(number)")
+          camp.hub("device", "provision", "second", "--user", "ann", "--into", camp.path("second")).code == 0,
+          "call \(number)")
       }
       try camp.carry("second")
       #expect(camp.device("second", "doctor").code == 0, "call \(number)")
@@ -38,6 +39,7 @@ struct ProvisioningFaultTests {
   }
 
   private func isKnown(_ name: String, _ camp: Camp) throws -> Bool {
-    try camp.hub("device", "list", "--json").json["devices"]?.arrayValue?.contains { $0["name"]?.stringValue == name } ?? false
+    try camp.hub("device", "list", "--json").json["devices"]?.arrayValue?.contains { $0["name"]?.stringValue == name }
+      ?? false
   }
 }

@@ -9,12 +9,15 @@ struct ProvisioningPlaceTests {
     camp = try Camp()
     try camp.open()
     try camp.makeFolder("elsewhere")
-    try FileManager.default.createSymbolicLink(atPath: camp.path("elsewhere/link"), withDestinationPath: camp.path("hub/bundles"))
+    try FileManager.default.createSymbolicLink(
+      atPath: camp.path("elsewhere/link"), withDestinationPath: camp.path("hub/bundles"))
   }
 
   @Test(
     "a folder inside a workspace is refused before anything is written, whatever way leads there",
-    arguments: ["hub/second", "hub/bundles/outbox/second", "hub/not/there/yet", "tablet/second", "elsewhere/link/second"])
+    arguments: [
+      "hub/second", "hub/bundles/outbox/second", "hub/not/there/yet", "tablet/second", "elsewhere/link/second",
+    ])
   func inside(place: String) throws {
     let before = try camp.everything()
     for more in [[], ["--dry-run"]] {
@@ -33,9 +36,11 @@ struct ProvisioningPlaceTests {
     }
   }
 
-  @Test("a folder beside the hub's is none inside it, however it is written, and neither is one that a link leads out to")
+  @Test(
+    "a folder beside the hub's is none inside it, however it is written, and neither is one that a link leads out to")
   func beside() throws {
-    try FileManager.default.createSymbolicLink(atPath: camp.path("hub/out"), withDestinationPath: camp.path("elsewhere"))
+    try FileManager.default.createSymbolicLink(
+      atPath: camp.path("hub/out"), withDestinationPath: camp.path("elsewhere"))
     for (number, place) in ["hub/../beside", "hub/bundles/../../also", "hub/out/third"].enumerated() {
       let outcome = camp.hub("device", "provision", "device-\(number)", "--user", "ann", "--into", camp.path(place))
       #expect(outcome.code == 0, "\(outcome.error)")

@@ -46,7 +46,8 @@ struct Quarrel {
   }
 
   func emit(_ name: String, full: Bool = false) throws -> String {
-    let outcome = full ? camp.hub("emit", "--device", name, "--full", "--json") : camp.hub("emit", "--device", name, "--json")
+    let outcome =
+      full ? camp.hub("emit", "--device", name, "--full", "--json") : camp.hub("emit", "--device", name, "--json")
     #expect(outcome.code == 0, "\(outcome.error)")
     let file = try #require(try outcome.json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
     let copy = camp.path("\(UUID().uuidString).satchel")
@@ -76,7 +77,8 @@ struct Quarrel {
   }
 
   func conflicts(_ who: String? = nil) throws -> [JSONValue] {
-    let outcome = who.map { camp.device($0, "conflicts", "--all", "--json") } ?? camp.hub("conflicts", "--all", "--json")
+    let outcome =
+      who.map { camp.device($0, "conflicts", "--all", "--json") } ?? camp.hub("conflicts", "--all", "--json")
     return try outcome.json["conflicts"]?.arrayValue ?? []
   }
 

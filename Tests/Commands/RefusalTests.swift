@@ -12,8 +12,13 @@ struct RefusalTests {
     arguments: [
       ("not JSON", "{", "dataset-definition", "not JSON"),
       ("unknown member", #"{ "dataset": "d", "version": 1, "tabels": {} }"#, "dataset-definition", "tabels"),
-      ("unknown table", #"{ "dataset": "d", "version": 1, "tables": { "nix": {} } }"#, "dataset-definition", "tables.nix"),
-      ("no key", #"{ "dataset": "d", "version": 1, "tables": { "keyless": {} } }"#, "dataset-definition", "PRIMARY KEY"),
+      (
+        "unknown table", #"{ "dataset": "d", "version": 1, "tables": { "nix": {} } }"#, "dataset-definition",
+        "tables.nix"
+      ),
+      (
+        "no key", #"{ "dataset": "d", "version": 1, "tables": { "keyless": {} } }"#, "dataset-definition", "PRIMARY KEY"
+      ),
       ("a view", #"{ "dataset": "d", "version": 1, "tables": { "seen": {} } }"#, "dataset-definition", "view"),
       (
         "unknown column", #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "region = 1" } } }"#,
@@ -37,7 +42,8 @@ struct RefusalTests {
       ),
       (
         "a rule that is not decided by the row",
-        #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "random() > 0" } } }"#, "dataset-definition", "random"
+        #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "random() > 0" } } }"#, "dataset-definition",
+        "random"
       ),
       (
         "a rule that writes",
@@ -47,7 +53,8 @@ struct RefusalTests {
       ),
       (
         "a rule that loads code",
-        #"{ "dataset": "d", "version": 1, "tables": { "t": { "write": "load_extension('x') IS NULL" } } }"#, "dataset-definition",
+        #"{ "dataset": "d", "version": 1, "tables": { "t": { "write": "load_extension('x') IS NULL" } } }"#,
+        "dataset-definition",
         "tables.t.write: it calls load_extension()"
       ),
       (
@@ -57,7 +64,8 @@ struct RefusalTests {
         "tables.t.visible: it asks for the present time or place by 'now'"
       ),
       (
-        "unknown policy", #"{ "dataset": "d", "version": 1, "tables": { "t": { "conflict": "mine" } } }"#, "dataset-definition",
+        "unknown policy", #"{ "dataset": "d", "version": 1, "tables": { "t": { "conflict": "mine" } } }"#,
+        "dataset-definition",
         "mine"
       ),
       ("NULL in a key", #"{ "dataset": "d", "version": 1, "tables": { "old": {} } }"#, "dataset-definition", "NULL"),
@@ -112,7 +120,8 @@ struct RefusalTests {
     #expect(try camp.everything() == before)
   }
 
-  @Test("a bundle with a flipped byte, cut anywhere, or for somebody else is refused with exit code 3, and nothing changes")
+  @Test(
+    "a bundle with a flipped byte, cut anywhere, or for somebody else is refused with exit code 3, and nothing changes")
   func badBundles() throws {
     let camp = try Camp()
     try camp.open()
@@ -126,7 +135,8 @@ struct RefusalTests {
       bad[place] ^= 0x10
       try Data(bad).write(to: URL(fileURLWithPath: camp.path("bad.satchel")))
       let outcome = camp.hub("import", camp.path("bad.satchel"), "--dry-run", "--json")
-      // A byte between two entries, which a tar fills up with zeros, carries nothing: then everything else is as it was signed.
+      // A byte between two entries, which a tar fills up with zeros, carries nothing: then everything else is as it was
+      // signed.
       if outcome.code == 3 {
         refused += 1
       } else {
@@ -148,7 +158,8 @@ struct RefusalTests {
     #expect(try outcome.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "not-for-us")
     #expect(FileManager.default.fileExists(atPath: forPhone))
     #expect(
-      camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")).code == 0, "the good one is still taken")
+      camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")).code == 0,
+      "the good one is still taken")
   }
 
   @Test("a refused file is copied to quarantine with its reason, and noted in the ledger")
@@ -204,7 +215,8 @@ struct RefusalTests {
     try camp.open()
     for name in ["tablet", "phone"] {
       try camp.sql(
-        "\(name)/data.sqlite", "INSERT INTO reviews VALUES ('\(name)', 'lake', '\(name == "phone" ? "ben" : "ann")', 1, '')")
+        "\(name)/data.sqlite",
+        "INSERT INTO reviews VALUES ('\(name)', 'lake', '\(name == "phone" ? "ben" : "ann")', 1, '')")
       camp.device(name, "export")
     }
     try camp.write("junk.satchel", "junk")
@@ -215,7 +227,8 @@ struct RefusalTests {
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews") == "4")
   }
 
-  @Test("two copies of one device at work: the second history is refused, and the device flagged until somebody decides")
+  @Test(
+    "two copies of one device at work: the second history is refused, and the device flagged until somebody decides")
   func clone() throws {
     let camp = try Camp()
     try camp.open()
@@ -291,7 +304,8 @@ struct RefusalTests {
     for words in ["one", "two", "three"] { _ = try export(camp, "tablet", words) }
     let folder = "tablet/bundles"
     for (number, place) in [(2, "sent"), (1, "sent"), (3, "outbox"), (1, "sent"), (2, "sent"), (3, "outbox")] {
-      #expect(camp.hub("import", camp.path("\(folder)/\(place)/camp-tablet-hub-\(number).satchel")).code == 0, "\(number)")
+      #expect(
+        camp.hub("import", camp.path("\(folder)/\(place)/camp-tablet-hub-\(number).satchel")).code == 0, "\(number)")
     }
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "three")
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_chain") == "3")
@@ -346,7 +360,8 @@ struct RefusalTests {
     let outcomes = [
       camp.device("tablet", "export", "--dry-run"),
       camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"), "--dry-run"),
-      camp.hub("emit", "--all", "--full", "--dry-run"), camp.hub("conflicts", "resolve", id, "--keep", "device", "--dry-run"),
+      camp.hub("emit", "--all", "--full", "--dry-run"),
+      camp.hub("conflicts", "resolve", id, "--keep", "device", "--dry-run"),
       camp.hub("user", "add", "zoe", "--dry-run"), camp.hub("user", "set", "ann", "tier=9", "--dry-run"),
       camp.hub("device", "revoke", "tablet", "--dry-run"),
       camp.hub("device", "provision", "new", "--user", "ann", "--into", camp.path("new"), "--dry-run"),
@@ -373,7 +388,9 @@ struct RefusalTests {
       "tablet/bundles/outbox/.satchel-dead", "tablet/bundles/inbox/.satchel-dead", "tablet/.satchel-dead",
       "hub/bundles/inbox/.satchel-dead", "tablet/keys/former/.satchel-dead", "hub/files/.satchel-dead",
     ]
-    for folder in left { try FileManager.default.createDirectory(atPath: camp.path(folder), withIntermediateDirectories: true) }
+    for folder in left {
+      try FileManager.default.createDirectory(atPath: camp.path(folder), withIntermediateDirectories: true)
+    }
     #expect(camp.device("tablet", "export").code == 0)
     #expect(camp.hub("emit", "--all").code == 0)
     for folder in left { #expect(!FileManager.default.fileExists(atPath: camp.path(folder)), "\(folder)") }
@@ -388,7 +405,8 @@ struct RefusalTests {
     #expect(camp.hub("device", "provision", "new", "--user", "ann", "--into", camp.path("mine")).code == 1)
     #expect(try camp.read("mine/notes.txt") == Array("mine".utf8))
     let request = camp.path("nowhere/request.satchel")
-    let made = camp.deviceAnywhere("init", camp.path("mine"), "--dataset", "camp", "--name", "new", "--request", request)
+    let made = camp.deviceAnywhere(
+      "init", camp.path("mine"), "--dataset", "camp", "--name", "new", "--request", request)
     #expect(made.code == 1)
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("mine")) == ["notes.txt"])
   }
@@ -445,7 +463,8 @@ struct RefusalTests {
   func drift() throws {
     let camp = try Camp()
     try camp.open()
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'; ALTER TABLE reviews ADD COLUMN mood TEXT")
+    try camp.sql(
+      "tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'; ALTER TABLE reviews ADD COLUMN mood TEXT")
     #expect(camp.device("tablet", "status").out.contains("the table reviews has the new column mood"))
     let outcome = camp.device("tablet", "export", "--json")
     #expect(outcome.code == 1)
@@ -479,7 +498,8 @@ struct RefusalTests {
       INSERT INTO p VALUES ('open', 1), ('secret', 2);
       INSERT INTO c VALUES ('c1', 'open', 'secret'), ('c2', 'secret', 'open');
       """)
-    try camp.write("d.json", #"{ "dataset": "d", "version": 1, "tables": { "p": { "visible": "tier = 1" }, "c": {} } }"#)
+    try camp.write(
+      "d.json", #"{ "dataset": "d", "version": 1, "tables": { "p": { "visible": "tier = 1" }, "c": {} } }"#)
     camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path("data.sqlite"))
     camp.hub("user", "add", "ann")
     camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))

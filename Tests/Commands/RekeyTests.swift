@@ -78,7 +78,8 @@ struct RekeyTests {
     camp.device("phone", "export")
     let imported = camp.hub("import", camp.path("phone/bundles/outbox/camp-phone-hub-1.satchel"), "--json")
     let wanted: JSONValue = [
-      ["table": "orders", "key": 2, "to": 3], ["table": "lines", "key": 1, "to": 3], ["table": "lines", "key": 2, "to": 4],
+      ["table": "orders", "key": 2, "to": 3], ["table": "lines", "key": 1, "to": 3],
+      ["table": "lines", "key": 2, "to": 4],
     ]
     #expect(try imported.json["bundles"]?.arrayValue?.first?["rekeyed"] == wanted)
     #expect(
@@ -97,7 +98,8 @@ struct RekeyTests {
         == "lines|1|3|2\nlines|2|4|2\norders|2|3|2")
   }
 
-  @Test("a row that was not delivered yet gives way to the hub's by itself, and its children follow before anybody is told")
+  @Test(
+    "a row that was not delivered yet gives way to the hub's by itself, and its children follow before anybody is told")
   func yields() throws {
     try order("office.sqlite", "office")
     try order("phone/data.sqlite", "bens")
@@ -122,11 +124,13 @@ struct RekeyTests {
     camp.hub("emit", "--device", "phone")
     try order("phone/data.sqlite", "bens")
     try order("office.sqlite", "office again")
-    // Delivered, and renamed at the hub to another key than the device is about to find by itself; what tells of that is not made yet when the older bundle comes.
+    // Delivered, and renamed at the hub to another key than the device is about to find by itself; what tells of that
+    // is not made yet when the older bundle comes.
     camp.deliver("phone", 1)
     camp.device("phone", "import", camp.path("hub/bundles/outbox/camp-hub-phone-2.satchel"))
     try camp.sql("phone/data.sqlite", "UPDATE orders SET note = 'mine' WHERE name = 'bens'")
-    try camp.sql("phone/data.sqlite", "INSERT INTO lines (of, name) SELECT id, 'bens c' FROM orders WHERE name = 'bens'")
+    try camp.sql(
+      "phone/data.sqlite", "INSERT INTO lines (of, name) SELECT id, 'bens c' FROM orders WHERE name = 'bens'")
     camp.deliver("phone", 2)
     camp.answer("phone", 3)
     try expectPeace("phone")
@@ -209,7 +213,8 @@ struct RekeyTests {
     try order("phone/data.sqlite", "bens next")
     camp.answer("phone", 2)
     #expect(
-      try camp.rows("phone/data.sqlite", "SELECT id, name FROM orders ORDER BY id") == "1|first\n2|anns\n3|bens\n4|bens next")
+      try camp.rows("phone/data.sqlite", "SELECT id, name FROM orders ORDER BY id")
+        == "1|first\n2|anns\n3|bens\n4|bens next")
     camp.deliver("phone", 2)
     camp.answer("phone", 3)
     camp.answer("tablet", 2)
@@ -231,7 +236,8 @@ struct RekeyTests {
 
   @Test("a row that came from the hub, was deleted and made anew under its key, is no other row")
   func madeAnew() throws {
-    try camp.sql("phone/data.sqlite", "DELETE FROM orders WHERE id = 1; INSERT INTO orders (id, name) VALUES (1, 'anew')")
+    try camp.sql(
+      "phone/data.sqlite", "DELETE FROM orders WHERE id = 1; INSERT INTO orders (id, name) VALUES (1, 'anew')")
     camp.deliver("phone", 1)
     try camp.sql("phone/data.sqlite", "DELETE FROM orders WHERE id = 1")
     camp.device("phone", "export")
@@ -261,7 +267,8 @@ struct RekeyTests {
     camp.deliver("phone", 1)
     #expect(try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.first?["state"] == "held")
     try camp.sql(
-      "office.sqlite", "INSERT INTO lines (of, name) VALUES (1, 'office'); INSERT INTO orders (id, name) VALUES (50, 'late')")
+      "office.sqlite",
+      "INSERT INTO lines (of, name) VALUES (1, 'office'); INSERT INTO orders (id, name) VALUES (50, 'late')")
     camp.answer("phone", 2)
     #expect(try camp.rows("office.sqlite", "SELECT id, of, name FROM lines ORDER BY id") == "1|1|office\n2|50|bens")
     #expect(try story("phone/data.sqlite") == story("office.sqlite"))
@@ -292,7 +299,8 @@ struct RekeyTests {
       let words = try refusal(#"{ "\#(table)": { "keys": "rekey" } }"#)
       #expect(words.contains("tables.\(table).keys") && words.contains("INTEGER PRIMARY KEY"), "\(words)")
     }
-    #expect(try refusal(#"{ "people": {}, "more": { "keys": "rekey" } }"#).contains("a reference to another table's row"))
+    #expect(
+      try refusal(#"{ "people": {}, "more": { "keys": "rekey" } }"#).contains("a reference to another table's row"))
     let both = try refusal(#"{ "people": { "keys": "rekey" }, "others": { "keys": "rekey" }, "either": {} }"#)
     #expect(both.contains("the column who of either refers to keys of"))
     #expect(try refusal(#"{ "people": { "keys": "blocks" } }"#).contains("AUTOINCREMENT"))
@@ -313,7 +321,8 @@ struct RekeyTests {
     try camp.carry("tablet", rounds: 2)
     #expect(camp.device("phone", "sync", camp.path("stick")).out.contains("restored"))
     camp.hub("sync", camp.path("stick"))
-    // What no export tells yet is about the row that has the phone's old key: it must not go with the phone's own row to the next.
+    // What no export tells yet is about the row that has the phone's old key: it must not go with the phone's own row
+    // to the next.
     try camp.sql("phone/data.sqlite", "UPDATE orders SET note = 'hers' WHERE name = 'anns'")
     let imported = camp.device("phone", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-phone-"))
     #expect(imported.code == 0 && imported.out.contains("written"), "\(imported.out)\(imported.error)")
@@ -328,7 +337,8 @@ struct RekeyTests {
     #expect(names == "anns|2\nbens|2\nfirst|0")
     #expect(
       try camp.rows(
-        "office.sqlite", "SELECT count(*) FROM lines JOIN orders ON orders.id = of WHERE substr(lines.name, 1, 4) <> orders.name")
+        "office.sqlite",
+        "SELECT count(*) FROM lines JOIN orders ON orders.id = of WHERE substr(lines.name, 1, 4) <> orders.name")
         == "0")
     for name in ["tablet", "phone"] {
       #expect(try story("\(name)/data.sqlite") == story("office.sqlite"), "\(name)")
@@ -339,7 +349,8 @@ struct RekeyTests {
       let stands = try camp.rows("office.sqlite", "SELECT note IS '\(note)' FROM orders WHERE name = '\(owner)'") == "1"
       let isAsked =
         try camp.rows(
-          "office.sqlite", "SELECT count(*) FROM satchel_conflicts WHERE device_values LIKE '%\(note)%' AND state = 'open'")
+          "office.sqlite",
+          "SELECT count(*) FROM satchel_conflicts WHERE device_values LIKE '%\(note)%' AND state = 'open'")
         != "0"
       #expect(stands || isAsked, "\(note)")
     }

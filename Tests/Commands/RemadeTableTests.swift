@@ -34,7 +34,8 @@ struct RemadeTableTests {
   }
 
   @Test(
-    "rows that it lacks are put back, unless a person says that they were deleted", arguments: ["tablet", "hub"], [false, true])
+    "rows that it lacks are put back, unless a person says that they were deleted", arguments: ["tablet", "hub"],
+    [false, true])
   func lacking(place: String, deleted: Bool) throws {
     let camp = try camp()
     let database = place == "hub" ? "office.sqlite" : "tablet/data.sqlite"
@@ -68,7 +69,8 @@ struct RemadeTableTests {
     let camp = try camp()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 60 WHERE id = 'r6'")
     #expect(camp.device("tablet", "export").code == 0)
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 70 WHERE id = 'r7'; DELETE FROM reviews WHERE id = 'r5'")
+    try camp.sql(
+      "tablet/data.sqlite", "UPDATE reviews SET stars = 70 WHERE id = 'r7'; DELETE FROM reviews WHERE id = 'r5'")
     #expect(camp.device("tablet", "export").code == 0)
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 71 WHERE id = 'r7'")
     try camp.sql("tablet/data.sqlite", Self.remake(where: "id < 'r5'"))
@@ -98,7 +100,8 @@ struct RemadeTableTests {
     #expect(camp.device("tablet", "doctor", "--repair").code == 1)
     try camp.sql(
       "tablet/data.sqlite",
-      "CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT, author TEXT, stars INTEGER, words TEXT NOT NULL DEFAULT '')")
+      "CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT, author TEXT, stars INTEGER, words TEXT NOT NULL DEFAULT '')"
+    )
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
     #expect(try rows(camp, "tablet/data.sqlite") == "r5|5\nr6|6\nr7|7")
   }

@@ -23,7 +23,8 @@ struct ReportTests {
   @Test("status names bundles that never came, refused files with their reason, and everything that is to be done")
   func hub() throws {
     for stars in 1...4 {
-      try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = \(stars) WHERE id = 'r1'; UPDATE reviews SET words = 'w'")
+      try camp.sql(
+        "tablet/data.sqlite", "UPDATE reviews SET stars = \(stars) WHERE id = 'r1'; UPDATE reviews SET words = 'w'")
       camp.device("tablet", "export")
     }
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'loud' WHERE id = 'r1'")
@@ -62,7 +63,8 @@ struct ReportTests {
     #expect(html.contains("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;more&quot;"))
     #expect(!html.contains("<script") && !html.contains("http://") && !html.contains("https://"))
     for words in [
-      "<html lang=\"en\">", "<caption>Devices</caption>", "scope=\"row\">tablet</th>", "@media print", "No file was refused.",
+      "<html lang=\"en\">", "<caption>Devices</caption>", "scope=\"row\">tablet</th>", "@media print",
+      "No file was refused.",
     ] {
       #expect(html.contains(words), "\(words)")
     }

@@ -68,7 +68,8 @@ import Testing
     #expect(camp.hub("doctor").code == 0)
   }
 
-  @Test("what a device delivered after the backup comes back under the name that it got since", arguments: [true, false])
+  @Test(
+    "what a device delivered after the backup comes back under the name that it got since", arguments: [true, false])
   func renewed(isRestoredFirst: Bool) throws {
     try carry("tablet")
     try backUp()
@@ -107,13 +108,15 @@ import Testing
     try carry("tablet")
     try backUp()
     // Two bundles that the hub takes and acknowledges, and then loses.
-    try write("tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'new'), ('n2', 'lake', 'ann', 3, 'gone soon')")
+    try write(
+      "tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'new'), ('n2', 'lake', 'ann', 3, 'gone soon')")
     try carry("tablet")
     try write("tablet", "UPDATE reviews SET words = 'calm' WHERE id = 'r1'; DELETE FROM reviews WHERE id = 'n2'")
     try carry("tablet", rounds: 2)
     // What no export holds yet is written into a row that the restored hub has never seen.
     try write(
-      "tablet", "UPDATE reviews SET stars = 5 WHERE id = 'n1'; INSERT INTO reviews VALUES ('n3', 'hill', 'ann', 1, 'late')")
+      "tablet",
+      "UPDATE reviews SET stars = 5 WHERE id = 'n1'; INSERT INTO reviews VALUES ('n3', 'hill', 'ann', 1, 'late')")
     let before = try reviews("tablet/data.sqlite")
 
     try restore()
@@ -138,7 +141,8 @@ import Testing
     }
   }
 
-  @Test("a device of which the restored hub has everything takes the new history at once, with its pending changes on top")
+  @Test(
+    "a device of which the restored hub has everything takes the new history at once, with its pending changes on top")
   func nothingLost() throws {
     try carry("tablet", rounds: 2)
     try backUp()
@@ -190,7 +194,8 @@ import Testing
     #expect(try reviews("tablet/data.sqlite") == "n1|3|new\nr1|4|quiet")
   }
 
-  @Test("bundles of the lost history are taken in their order, whatever became of the device", arguments: [true, false])
+  @Test(
+    "bundles of the lost history are taken in their order, whatever became of the device", arguments: [true, false])
   func formerBundles(isInOrder: Bool) throws {
     try backUp()
     for number in 1...3 {
@@ -223,7 +228,8 @@ import Testing
     try carry("phone")
     // The phone's user may not write ann's row: the hub says so, and then forgets it.
     try write(
-      "phone", "INSERT INTO reviews VALUES ('n2', 'lake', 'ben', 2, 'his'); UPDATE reviews SET words = 'mine' WHERE id = 'n1'")
+      "phone",
+      "INSERT INTO reviews VALUES ('n2', 'lake', 'ben', 2, 'his'); UPDATE reviews SET words = 'mine' WHERE id = 'n1'")
     try carry("phone")
     try carry("tablet")
     try restore()
@@ -238,7 +244,8 @@ import Testing
     #expect(try reviews("tablet/data.sqlite") == "n1|3|hers\nn2|2|his\nr1|4|quiet")
     // What was not taken is to be seen.
     #expect(
-      try camp.rows(office, "SELECT count(*) > 0 FROM satchel_conflicts WHERE table_name = 'reviews' AND key = '[\"n1\"]'") == "1"
+      try camp.rows(
+        office, "SELECT count(*) > 0 FROM satchel_conflicts WHERE table_name = 'reviews' AND key = '[\"n1\"]'") == "1"
     )
   }
 
@@ -272,7 +279,8 @@ import Testing
     #expect(try reviews("tablet/data.sqlite") == "r1|1|quiet")
   }
 
-  @Test("a delta of a history of which the device has not heard is refused, and a bundle of the former one is an old one")
+  @Test(
+    "a delta of a history of which the device has not heard is refused, and a bundle of the former one is an old one")
   func otherHistories() throws {
     try backUp()
     camp.hub("emit", "--device", "tablet", "--full")
@@ -346,7 +354,8 @@ import Testing
     #expect(camp.hub("restore", "--finish").code == 0)
     try carry("tablet")
     for database in [office, "tablet/data.sqlite"] {
-      #expect(try camp.rows(database, "SELECT stars, words FROM reviews WHERE id = 'r1'") == "1|signed with the next key")
+      #expect(
+        try camp.rows(database, "SELECT stars, words FROM reviews WHERE id = 'r1'") == "1|signed with the next key")
     }
     for outcome in [camp.hub("doctor"), camp.hub("audit"), camp.device("tablet", "doctor")] {
       #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")

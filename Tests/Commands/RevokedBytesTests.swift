@@ -32,7 +32,8 @@ struct RevokedBytesTests {
       "camp.json",
       #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { "notes": { "visible": "tier <= :tier" } } }"#
     )
-    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    camp.hubAnywhere(
+      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     camp.hub("user", "add", "ann", "tier=2")
     #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
   }

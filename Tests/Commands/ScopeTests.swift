@@ -35,7 +35,8 @@ struct ScopeTests {
       try camp.rows("tablet/data.sqlite", "SELECT group_concat(name) FROM (SELECT name FROM parts ORDER BY id)")
         == "ship,safe,gold,coin,egg,hen")
     // A child that is hung below what the user may not see is not the user's to make.
-    try camp.sql("tablet/data.sqlite", "INSERT INTO parts VALUES (9, 1, 1, 'rope'); UPDATE parts SET inside = 2 WHERE id = 6")
+    try camp.sql(
+      "tablet/data.sqlite", "INSERT INTO parts VALUES (9, 1, 1, 'rope'); UPDATE parts SET inside = 2 WHERE id = 6")
     camp.deliver("tablet", 1)
     #expect(try camp.rows("office.sqlite", "SELECT inside FROM parts WHERE id IN (6, 9) ORDER BY id") == "5\n1")
     #expect(camp.hub("conflicts").out.contains("forbidden"))
@@ -60,7 +61,8 @@ struct ScopeTests {
     let seen = camp.hub("scope", "show", "ann", "--json")
     #expect(try seen.json["tables"]?["links"]?["seen"]?.integerValue == (any ? 4 : 3))
     let numbers = try camp.rows("tablet/data.sqlite", "SELECT group_concat(id) FROM (SELECT id FROM links ORDER BY id)")
-    // The device has the rows that its parents' absence leaves in place: references go nowhere only where the rule says so.
+    // The device has the rows that its parents' absence leaves in place: references go nowhere only where the rule says
+    // so.
     #expect(numbers == (any ? "0,10,11,12" : "0,10,11"))
   }
 
@@ -114,7 +116,9 @@ struct ScopeTests {
     #expect(camp.hub("import", file).out.contains("1 change taken"))
     #expect(camp.hub("device", "set", "tablet", "--expires", "2020-01-01").code == 0)
     #expect(camp.hub("emit", "--device", "tablet").code == 1)
-    for word in ["2026-02-29", "tomorrow", "2026-1-1"] { #expect(camp.hub("user", "set", "ann", "--expires", word).code == 2) }
+    for word in ["2026-02-29", "tomorrow", "2026-1-1"] {
+      #expect(camp.hub("user", "set", "ann", "--expires", word).code == 2)
+    }
   }
 
   @Test("a device that may not edit: its changes become conflicts, and it gets the true rows back")
@@ -140,7 +144,8 @@ struct ScopeTests {
     for device in ["tablet", "laptop"] { camp.answer(device, 2) }
     for database in ["tablet/data.sqlite", "laptop/data.sqlite"] {
       #expect(
-        try camp.rows(database, "SELECT id, words FROM reviews ORDER BY id") == "r1|from the tablet\nr5|from the laptop")
+        try camp.rows(database, "SELECT id, words FROM reviews ORDER BY id") == "r1|from the tablet\nr5|from the laptop"
+      )
     }
     // An expired one takes nothing from the other.
     camp.hub("device", "set", "laptop", "--expires", "2020-01-01")

@@ -20,7 +20,8 @@ struct StagingTests {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Lake \(number)' WHERE id = 'lake'")
     camp.hub("emit", "--device", "tablet")
     let path = camp.path("stick-\(number).satchel")
-    try FileManager.default.copyItem(atPath: camp.path("hub/bundles/outbox/camp-hub-tablet-\(number).satchel"), toPath: path)
+    try FileManager.default.copyItem(
+      atPath: camp.path("hub/bundles/outbox/camp-hub-tablet-\(number).satchel"), toPath: path)
     return path
   }
 
@@ -35,7 +36,8 @@ struct StagingTests {
     #expect(try state == "pending" && camp.rows("tablet/data.sqlite", "SELECT group_concat(name) FROM sites") == before)
     #expect(camp.device("tablet", "status").out.contains("Next: satchel apply"))
     #expect(camp.device("tablet", "apply").out.contains("Bundle 3 of the hub"))
-    #expect(try state == "current" && camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Lake 3")
+    #expect(
+      try state == "current" && camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Lake 3")
     #expect(camp.device("tablet", "apply").out == "Nothing is staged.\n")
     #expect(try HostFileSystem().list(camp.path("tablet/bundles/staged")).isEmpty)
   }
@@ -79,7 +81,8 @@ struct StagingTests {
     #expect(camp.device("tablet", "import", "--stage", file).code == 3)
     #expect(try state == "current")
     #expect(
-      camp.device("tablet", "import", "--stage", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"), "--dry-run").code == 0
+      camp.device("tablet", "import", "--stage", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"), "--dry-run")
+        .code == 0
     )
     #expect(try state == "current")
   }

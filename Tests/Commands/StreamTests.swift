@@ -41,9 +41,14 @@ struct StreamTests {
 
   private func device(_ words: String..., input: [UInt8] = [], traits: ConsoleTraits = ConsoleTraits()) -> (
     code: Int32, bytes: [UInt8], out: String, error: String
-  ) { run({ runDeviceTool($0, platform: $1, console: $2) }, ["-C", camp.path("tablet")] + words, input: input, traits: traits) }
+  ) {
+    run(
+      { runDeviceTool($0, platform: $1, console: $2) }, ["-C", camp.path("tablet")] + words, input: input,
+      traits: traits)
+  }
 
-  private func hub(_ words: String..., input: [UInt8] = []) -> (code: Int32, bytes: [UInt8], out: String, error: String) {
+  private func hub(_ words: String..., input: [UInt8] = []) -> (code: Int32, bytes: [UInt8], out: String, error: String)
+  {
     run({ runHubTool($0, platform: $1, console: $2) }, ["-C", camp.path("hub")] + words, input: input)
   }
 

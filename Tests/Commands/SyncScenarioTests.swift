@@ -4,8 +4,8 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// The scenarios that every tool must pass that keeps copies of objects in step: objects have ids of their maker's, a natural key, and a mark
-/// that says that they were deleted.
+/// The scenarios that every tool must pass that keeps copies of objects in step: objects have ids of their maker's, a
+/// natural key, and a mark that says that they were deleted.
 @Suite("Nine scenarios of keeping in step")
 struct SyncScenarioTests {
   let camp: Camp
@@ -24,7 +24,8 @@ struct SyncScenarioTests {
       INSERT INTO things (id, name) VALUES ('t1', 'axe'), ('t2', 'rope');
       """)
     try camp.write("camp.json", Self.definition)
-    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    camp.hubAnywhere(
+      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     camp.hub("user", "add", "ann")
     for name in ["tablet", "phone"] {
       #expect(camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)).code == 0)
@@ -40,13 +41,16 @@ struct SyncScenarioTests {
     let exported = camp.device(name, "export", "--json")
     if let file = try? exported.json["file"]?.stringValue { camp.hub("import", file) }
     let emitted = camp.hub("emit", "--device", name, "--json")
-    if let file = try? emitted.json["emissions"]?.arrayValue?.first?["file"]?.stringValue { camp.device(name, "import", file) }
+    if let file = try? emitted.json["emissions"]?.arrayValue?.first?["file"]?.stringValue {
+      camp.device(name, "import", file)
+    }
   }
 
   @Test("hub to device")
   func hubToDevice() throws {
     try camp.sql(
-      "office.sqlite", "INSERT INTO things (id, name) VALUES ('t3', 'saw'); UPDATE things SET name = 'ax' WHERE id = 't1'")
+      "office.sqlite",
+      "INSERT INTO things (id, name) VALUES ('t3', 'saw'); UPDATE things SET name = 'ax' WHERE id = 't1'")
     cycle("tablet")
     #expect(try things("tablet/data.sqlite") == "t1|ax|0|0\nt2|rope|0|0\nt3|saw|0|0")
   }
@@ -54,7 +58,8 @@ struct SyncScenarioTests {
   @Test("device to hub")
   func deviceToHub() throws {
     try camp.sql(
-      "tablet/data.sqlite", "INSERT INTO things (id, name) VALUES ('t3', 'saw'); UPDATE things SET name = 'ax' WHERE id = 't1'")
+      "tablet/data.sqlite",
+      "INSERT INTO things (id, name) VALUES ('t3', 'saw'); UPDATE things SET name = 'ax' WHERE id = 't1'")
     cycle("tablet")
     #expect(try things("office.sqlite") == "t1|ax|0|0\nt2|rope|0|0\nt3|saw|0|0")
   }
@@ -73,7 +78,9 @@ struct SyncScenarioTests {
     cycle("tablet")
     cycle("tablet")
     #expect(try camp.device("tablet", "export", "--json").json["new"]?.boolValue == false)
-    #expect(try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["new"]?.boolValue == false)
+    #expect(
+      try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["new"]?.boolValue
+        == false)
   }
 
   @Test("soft deletes")
@@ -120,7 +127,9 @@ struct SyncScenarioTests {
     try camp.sql("phone/data.sqlite", "INSERT INTO things (id, name, uses) VALUES ('b', 'saw', 2)")
     for _ in 0..<2 { for name in ["tablet", "phone"] { cycle(name) } }
     let expected = "a|saw|1|0\nt1|axe|0|0\nt2|rope|0|0"
-    for database in ["office.sqlite", "tablet/data.sqlite", "phone/data.sqlite"] { #expect(try things(database) == expected) }
+    for database in ["office.sqlite", "tablet/data.sqlite", "phone/data.sqlite"] {
+      #expect(try things(database) == expected)
+    }
     // Nothing of the other one is lost.
     let conflicts = try camp.hub("conflicts", "list", "--all", "--json").json["conflicts"]?.arrayValue
     #expect(conflicts?.contains { $0["device_values"]?["id"]?.stringValue == "b" } == true)
@@ -129,7 +138,8 @@ struct SyncScenarioTests {
   @Test("full sync with local objects not yet sent")
   func fullSync() throws {
     try camp.sql(
-      "tablet/data.sqlite", "INSERT INTO things (id, name) VALUES ('new', 'saw'); UPDATE things SET uses = 1 WHERE id = 't1'")
+      "tablet/data.sqlite",
+      "INSERT INTO things (id, name) VALUES ('new', 'saw'); UPDATE things SET uses = 1 WHERE id = 't1'")
     try camp.sql("office.sqlite", "UPDATE things SET uses = 5 WHERE id = 't1'")
     camp.hub("emit", "--device", "tablet", "--full")
     camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"))

@@ -30,13 +30,16 @@ struct SyncTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     try camp.sql("phone/data.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'r2'")
     let first = camp.device("tablet", "sync", stick)
-    #expect(first.code == 0 && first.out.contains("For hub: bundle 1, 1 change.") && first.out.hasSuffix("safe to remove.\n"))
+    #expect(
+      first.code == 0 && first.out.contains("For hub: bundle 1, 1 change.") && first.out.hasSuffix("safe to remove.\n"))
     let second = camp.device("phone", "sync", stick)
     #expect(second.out.contains("1 bundle for others stays as it is"))
     #expect(try carried == ["hub/phone/camp-phone-hub-1.satchel", "hub/tablet/camp-tablet-hub-1.satchel"])
     let hub = camp.hub("sync", stick)
     #expect(hub.code == 0 && hub.out.contains("Bundle 1 of tablet: 1 change taken"))
-    #expect(try camp.rows("office.sqlite", "SELECT group_concat(stars) FROM (SELECT stars FROM reviews ORDER BY id)") == "1,2")
+    #expect(
+      try camp.rows("office.sqlite", "SELECT group_concat(stars) FROM (SELECT stars FROM reviews ORDER BY id)") == "1,2"
+    )
     #expect(try carried == ["phone/hub/camp-hub-phone-2.satchel", "tablet/hub/camp-hub-tablet-2.satchel"])
     camp.device("tablet", "sync", stick)
     camp.device("phone", "sync", stick)
@@ -47,7 +50,8 @@ struct SyncTests {
     #expect(try camp.device("tablet", "status", "--json").json["pending"] == .object([]))
   }
 
-  @Test("an import that the database refuses keeps no export from the hub, and status tells of it until one comes through")
+  @Test(
+    "an import that the database refuses keeps no export from the hub, and status tells of it until one comes through")
   func refusedImport() throws {
     // An app's index over the rows that names a table which is not there.
     try camp.sql(
@@ -130,7 +134,9 @@ struct SyncTests {
       camp.deliver("tablet", number)
     }
     #expect(try camp.rows("tablet/data.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "2")
-    #expect(try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["new"]?.boolValue == false)
+    #expect(
+      try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["new"]?.boolValue
+        == false)
   }
 
   @Test("a device that has no data yet takes its first bundle from a stick")

@@ -21,7 +21,9 @@ struct ThousandTests {
     try Database(path: world.folder("\(place)/data.sqlite"), mode: .readOnly).first(sql) { $0.integer(0) }
   }
 
-  @Test("a thousand bundles later, files, pre-images, sets and logs have the size that the design says; compact brings them back")
+  @Test(
+    "a thousand bundles later, files, pre-images, sets and logs have the size that the design says; compact brings them back"
+  )
   func sizes() throws {
     let world = try World()
     let (device, _) = try world.device("tablet", user: "ana", tier: 1)
@@ -36,7 +38,8 @@ struct ThousandTests {
     let files = world.platform.files
     // Of what is acknowledged nothing is left in the database; every export is kept for a hub that may be restored.
     #expect(
-      try rows(world, "tablet", "SELECT count(*) FROM satchel_before_camps WHERE satchel_generation < \(Self.bundles)") == 0)
+      try rows(world, "tablet", "SELECT count(*) FROM satchel_before_camps WHERE satchel_generation < \(Self.bundles)")
+        == 0)
     #expect(try rows(world, "tablet", "SELECT count(*) FROM satchel_writes_camps") == 1)
     #expect(try count(device.folder.sent, files) == Self.bundles)
     #expect(try count(device.folder.outbox, files) == 0)

@@ -17,8 +17,10 @@ struct TimeTests {
     try camp.sql(
       "office.sqlite",
       "CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT); INSERT INTO notes VALUES ('n', 'first'), ('m', 'other')")
-    try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "notes": { "conflict": "newest" } } }"#)
-    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    try camp.write(
+      "camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "notes": { "conflict": "newest" } } }"#)
+    camp.hubAnywhere(
+      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     camp.hub("user", "add", "ann")
     for name in ["tablet", "phone"] {
       #expect(camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)).code == 0)
@@ -81,7 +83,9 @@ struct TimeTests {
     #expect(try words("tablet/data.sqlite") == "tablet")
   }
 
-  @Test("a clock that runs ahead wins until its bundle comes to the hub, and not a moment longer", arguments: clocks.dropFirst())
+  @Test(
+    "a clock that runs ahead wins until its bundle comes to the hub, and not a moment longer",
+    arguments: clocks.dropFirst())
   func ahead(_ clock: Int64) throws {
     try write("tablet", in: "tablet/data.sqlite", at: clock)
     try deliver("tablet", at: clock, hubAt: now + Self.day)
@@ -119,7 +123,8 @@ struct TimeTests {
     try write("office", in: "office.sqlite", at: now + 2 * Self.day)
     try answer("tablet", at: now, hubAt: now + 2 * Self.day)
     #expect(try words("tablet/data.sqlite") == "office")
-    let steps = try camp.rows("office.sqlite", "SELECT stamp FROM satchel_log WHERE operation <> 'insert' ORDER BY cursor")
+    let steps = try camp.rows(
+      "office.sqlite", "SELECT stamp FROM satchel_log WHERE operation <> 'insert' ORDER BY cursor")
     let stamps = steps.split(separator: "\n").compactMap { Int64($0) }
     #expect(stamps == stamps.sorted())
   }
@@ -159,7 +164,9 @@ struct TimeTests {
     let file = try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
     try atHub(wrong) {}
     for outcome in [camp.hub("import", file), camp.hub("emit", "--device", "phone")] {
-      #expect(outcome.code == 3 && outcome.error.contains("This hub's own clock was set back: it shows 20"), "\(outcome.error)")
+      #expect(
+        outcome.code == 3 && outcome.error.contains("This hub's own clock was set back: it shows 20"),
+        "\(outcome.error)")
       #expect(outcome.error.contains("satchel-hub doctor --repair"))
     }
     #expect(camp.hub("status").out.contains("This hub's own clock was set back"))
@@ -169,7 +176,8 @@ struct TimeTests {
     #expect(try words() == "later, by the tablet")
   }
 
-  @Test("a clock that is right at last, after the hub worked by a wrong one, is accepted by a person, and order is kept")
+  @Test(
+    "a clock that is right at last, after the hub worked by a wrong one, is accepted by a person, and order is kept")
   func hubWasAhead() throws {
     let ahead = now + 100 * Self.day
     try answer("phone", at: now, hubAt: ahead)
@@ -219,7 +227,8 @@ struct TimeTests {
       """)
     try atHub(now) { #expect(camp.hub("doctor", "--repair").code == 0) }
     #expect(try emission(for: "phone", at: now + 1).code == 0)
-    let stamps = try camp.rows("office.sqlite", "SELECT stamp >> 16 FROM satchel_log ORDER BY key DESC").split(separator: "\n")
+    let stamps = try camp.rows("office.sqlite", "SELECT stamp >> 16 FROM satchel_log ORDER BY key DESC").split(
+      separator: "\n")
     #expect(stamps.count == 2 && stamps.allSatisfy { Int64($0) == now })
     #expect(try camp.rows("office.sqlite", "SELECT key FROM satchel_log ORDER BY stamp") == "[\"n\"]\n[\"m\"]")
   }

@@ -26,7 +26,8 @@ struct TypeDriftTests {
 
   /// As a tool does that puts the triggers back.
   private func remake(_ camp: Camp, _ database: String, _ columns: String) throws {
-    let triggers = try camp.rows(database, "SELECT sql || ';' FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 't'")
+    let triggers = try camp.rows(
+      database, "SELECT sql || ';' FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 't'")
     try camp.sql(
       database,
       "CREATE TABLE u (\(columns)); INSERT INTO u SELECT * FROM t; DROP TABLE t; ALTER TABLE u RENAME TO t;" + triggers)

@@ -3,7 +3,8 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// Pending changes of rows whose UNIQUE values hang on each other, with the hub's edits on the same rows: no import gets stuck on them.
+/// Pending changes of rows whose UNIQUE values hang on each other, with the hub's edits on the same rows: no import
+/// gets stuck on them.
 @Suite("UNIQUE values in chains")
 struct UniqueChainTests {
   private let camp: Camp
@@ -61,7 +62,8 @@ struct UniqueChainTests {
   private func random(policy: String, lane: UInt64) throws {
     var random = SplitMix64(seed: lane &* 7919 &+ UInt64(policy.utf8.count))
     try open(
-      policy, "INSERT INTO seats (id, name, note) VALUES ('0', 'a', 'A'), ('1', 'b', 'B'), ('2', 'c', 'C'), ('3', 'd', 'D');")
+      policy,
+      "INSERT INTO seats (id, name, note) VALUES ('0', 'a', 'A'), ('1', 'b', 'B'), ('2', 'c', 'C'), ('3', 'd', 'D');")
     var story: [String] = []
     for _ in 0..<6 {
       for (place, database) in [("tablet", "tablet/data.sqlite"), ("office", "office.sqlite")] {
@@ -70,7 +72,8 @@ struct UniqueChainTests {
           let sql =
             switch random.below(5) {
             case 0: "DELETE FROM seats WHERE id = '\(id)'"
-            case 1: "INSERT OR IGNORE INTO seats (id, name, note) VALUES ('\(id)', '\(name)', '\(name)\(random.below(3))')"
+            case 1:
+              "INSERT OR IGNORE INTO seats (id, name, note) VALUES ('\(id)', '\(name)', '\(name)\(random.below(3))')"
             case 2: "UPDATE OR IGNORE seats SET note = '\(name)\(random.below(3))' WHERE id = '\(id)'"
             case 3: "UPDATE OR REPLACE seats SET name = '\(name)' WHERE id = '\(id)'"
             default: "UPDATE OR IGNORE seats SET name = '\(name)' WHERE id = '\(id)'"

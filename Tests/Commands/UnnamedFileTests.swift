@@ -28,7 +28,9 @@ struct UnnamedFileTests: PhotoStory {
     try exchange()
   }
 
-  @Test("compact takes a file away once no row names it and every device is known to have heard of that; a rehearsal counts")
+  @Test(
+    "compact takes a file away once no row names it and every device is known to have heard of that; a rehearsal counts"
+  )
   func deletedRow() throws {
     try share()
     #expect(try compact()["attached"] == 0)
@@ -108,7 +110,9 @@ struct UnnamedFileTests: PhotoStory {
     #expect(content("trees/oak.jpg", in: "hub") == "for another purpose")
   }
 
-  @Test("on a device compact removes what came from the hub and no row names, after the hub knows; the app's own files stay")
+  @Test(
+    "on a device compact removes what came from the hub and no row names, after the hub knows; the app's own files stay"
+  )
   func device() throws {
     try share()
     try photo("own.jpg", in: "tablet", "never named")
@@ -116,7 +120,8 @@ struct UnnamedFileTests: PhotoStory {
     #expect(try camp.device("tablet", "compact", "--json").json["attached"] == 0)
     try camp.carry("tablet", rounds: 2)
     let before = try camp.everything()
-    #expect(camp.device("tablet", "compact", "--dry-run").out.contains("Would remove 1 file that no row names any more"))
+    #expect(
+      camp.device("tablet", "compact", "--dry-run").out.contains("Would remove 1 file that no row names any more"))
     #expect(try camp.everything() == before)
     let done = try camp.device("tablet", "compact", "--json").json
     #expect((done["attached"], done["attached_bytes"]) == (1, 6))

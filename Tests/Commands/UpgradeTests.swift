@@ -4,8 +4,8 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A workspace that release 0.1 made, worked by the commands of this release: a hub, and the devices a, b and c with work that was not
-/// delivered.
+/// A workspace that release 0.1 made, worked by the commands of this release: a hub, and the devices a, b and c with
+/// work that was not delivered.
 @Suite("A workspace of release 0.1")
 struct UpgradeTests {
   let camp: Camp
@@ -35,7 +35,8 @@ struct UpgradeTests {
     try fetch()
   }
 
-  /// The first rounds after a hub was restored: what it lacks comes with the second one, and newer exports wait for that.
+  /// The first rounds after a hub was restored: what it lacks comes with the second one, and newer exports wait for
+  /// that.
   private func syncAllAfterRestore() throws {
     for device in Self.devices { check(camp.device(device, "sync", camp.path("stick")), "\(device) sync") }
     let outcome = camp.hub("sync", camp.path("stick"))
@@ -52,7 +53,8 @@ struct UpgradeTests {
   private func rows(_ database: String) throws -> [String: String] {
     var rows: [String: String] = [:]
     for (table, key) in Self.tables {
-      rows[table] = try camp.rows(database, "SELECT * FROM \(table) ORDER BY \(key)").replacingOccurrences(of: "NULL", with: "")
+      rows[table] = try camp.rows(database, "SELECT * FROM \(table) ORDER BY \(key)").replacingOccurrences(
+        of: "NULL", with: "")
     }
     return rows
   }
@@ -76,7 +78,9 @@ struct UpgradeTests {
     ) { $1 }
   }
 
-  private static let scopes: [String: [Substring]] = ["a": ["c1", "c4"], "b": ["c1", "c2", "c3", "c4"], "c": ["c2", "c3"]]
+  private static let scopes: [String: [Substring]] = [
+    "a": ["c1", "c4"], "b": ["c1", "c2", "c3", "c4"], "c": ["c2", "c3"],
+  ]
 
   private func checkMerged(_ place: SourceLocation = #_sourceLocation) throws {
     #expect(try rows(office) == Self.merged, sourceLocation: place)
@@ -92,14 +96,17 @@ struct UpgradeTests {
 
   private func checkHealth(_ place: SourceLocation = #_sourceLocation) throws {
     for outcome in [camp.hub("doctor")] + Self.devices.map({ camp.device($0, "doctor") }) {
-      #expect(outcome.code == 0 && outcome.out == "All is well.\n", "\(outcome.out)\(outcome.error)", sourceLocation: place)
+      #expect(
+        outcome.code == 0 && outcome.out == "All is well.\n", "\(outcome.out)\(outcome.error)", sourceLocation: place)
     }
     check(camp.hub("audit"), "audit", place)
   }
 
   // MARK: the promises
 
-  @Test("after three rounds of sync all work is merged, each device has what its user may see, and the doctors find nothing")
+  @Test(
+    "after three rounds of sync all work is merged, each device has what its user may see, and the doctors find nothing"
+  )
   func rounds() throws {
     try syncAll()
     try checkMerged()
@@ -117,11 +124,14 @@ struct UpgradeTests {
     for _ in 0..<3 {
       for device in Self.devices {
         check(camp.device(device, "export"), "\(device) export")
-        check(camp.hub("import", try camp.newestBundle(in: "\(device)/bundles/outbox", "camps-\(device)-hub-")), "hub import")
+        check(
+          camp.hub("import", try camp.newestBundle(in: "\(device)/bundles/outbox", "camps-\(device)-hub-")),
+          "hub import")
       }
       check(camp.hub("emit", "--all"), "emit")
       for device in Self.devices {
-        let outcome = camp.device(device, "import", try camp.newestBundle(in: "hub/bundles/outbox", "camps-hub-\(device)-"))
+        let outcome = camp.device(
+          device, "import", try camp.newestBundle(in: "hub/bundles/outbox", "camps-hub-\(device)-"))
         check(outcome, "\(device) import")
       }
     }
@@ -131,8 +141,10 @@ struct UpgradeTests {
   @Test("a bundle that release 0.1 left in an outbox is taken as any other")
   func leftInOutbox() throws {
     for device in Self.devices {
-      check(camp.hub("import", try camp.newestBundle(in: "\(device)/bundles/outbox", "camps-\(device)-hub-")), "hub import")
-      let outcome = camp.device(device, "import", try camp.newestBundle(in: "hub/bundles/outbox", "camps-hub-\(device)-"))
+      check(
+        camp.hub("import", try camp.newestBundle(in: "\(device)/bundles/outbox", "camps-\(device)-hub-")), "hub import")
+      let outcome = camp.device(
+        device, "import", try camp.newestBundle(in: "hub/bundles/outbox", "camps-hub-\(device)-"))
       check(outcome, "\(device) import")
     }
     try syncAll()
@@ -142,14 +154,18 @@ struct UpgradeTests {
   /// Commands that may be the first of this release in a workspace.
   private static let hubCommands: [[String]] = [
     ["status"], ["report", "HERE/report.html"], ["log"], ["doctor"], ["doctor", "--repair"], ["audit"], ["conflicts"],
-    ["conflicts", "export"], ["history", "reviews", "2"], ["scope", "show", "ann"], ["scope", "explain", "ann", "camps", "c1"],
+    ["conflicts", "export"], ["history", "reviews", "2"], ["scope", "show", "ann"],
+    ["scope", "explain", "ann", "camps", "c1"],
     ["user", "list"], ["user", "set", "ann", "area=north"], ["user", "add", "dan", "area=south"], ["device", "list"],
     ["device", "set", "a", "--edits", "yes"], ["device", "provision", "new", "--user", "ann", "--into", "HERE/new"],
-    ["device", "revoke", "c"], ["dataset", "show"], ["keys", "show"], ["keys", "rotate", "--lost", "--yes"], ["emit", "--all"],
-    ["emit", "--device", "a", "--full"], ["compact"], ["compact", "--older-than", "1", "--shrink"], ["restore", "--in-place"],
+    ["device", "revoke", "c"], ["dataset", "show"], ["keys", "show"], ["keys", "rotate", "--lost", "--yes"],
+    ["emit", "--all"],
+    ["emit", "--device", "a", "--full"], ["compact"], ["compact", "--older-than", "1", "--shrink"],
+    ["restore", "--in-place"],
     ["backup", "HERE/monday.satchel"], ["sync", "HERE/stick"], ["revert", "a/2"],
     ["conflicts", "resolve", "--all", "--policy", "hub"],
-    ["import", "HERE/a/bundles/outbox/camps-a-hub-2.satchel"], ["verify", "HERE/a/bundles/outbox/camps-a-hub-2.satchel"],
+    ["import", "HERE/a/bundles/outbox/camps-a-hub-2.satchel"],
+    ["verify", "HERE/a/bundles/outbox/camps-a-hub-2.satchel"],
     ["inspect", "HERE/a/bundles/outbox/camps-a-hub-2.satchel"],
   ]
 
@@ -168,7 +184,8 @@ struct UpgradeTests {
     ["import", "HERE/hub/bundles/outbox/camps-hub-b-3.satchel"],
     ["import", "--stage", "HERE/hub/bundles/outbox/camps-hub-b-3.satchel"],
     ["sync", "HERE/stick"], ["compact"], ["renew", "--name", "other", "--request", "HERE/request"],
-    ["verify", "HERE/hub/bundles/outbox/camps-hub-b-3.satchel"], ["inspect", "HERE/hub/bundles/outbox/camps-hub-b-3.satchel"],
+    ["verify", "HERE/hub/bundles/outbox/camps-hub-b-3.satchel"],
+    ["inspect", "HERE/hub/bundles/outbox/camps-hub-b-3.satchel"],
   ]
 
   @Test("every command of a device may be the first", arguments: deviceCommands)
@@ -240,7 +257,8 @@ struct UpgradeTests {
     #expect(try camp.rows(office, "SELECT name FROM camps WHERE id IN ('c1', 'c5') ORDER BY id") == "Oak of all\nElder")
     #expect(try camp.rows(office, "SELECT note FROM reviews WHERE id = 4") == "later")
     #expect(try camp.rows(office, "SELECT likes FROM reviews WHERE id = 2") == "2")
-    #expect(try camp.rows("a/data.sqlite", "SELECT id, name FROM camps ORDER BY id") == "c1|Oak of all\nc4|New\nc5|Elder")
+    #expect(
+      try camp.rows("a/data.sqlite", "SELECT id, name FROM camps ORDER BY id") == "c1|Oak of all\nc4|New\nc5|Elder")
     let seen = try camp.rows(office, "SELECT * FROM reviews ORDER BY id")
     #expect(try camp.rows("b/data.sqlite", "SELECT * FROM reviews ORDER BY id") == seen)
     try checkHealth()

@@ -26,12 +26,14 @@ struct VersionMemoryTests {
   }
 
   @Test(
-    "a conflict of an earlier version is decided in the columns of the present one, on both sides", arguments: ["hub", "tablet"])
+    "a conflict of an earlier version is decided in the columns of the present one, on both sides",
+    arguments: ["hub", "tablet"])
   func decided(side: String) throws {
     try camp.write("office", "INSERT INTO reviews VALUES ('r6', 'lake', 'ann', 1, 'theirs')")
     try camp.write(
       "tablet",
-      "INSERT INTO reviews VALUES ('r6', 'lake', 'ann', 2, 'mine'); UPDATE reviews SET stars = 1, words = 'loud' WHERE id = 'r1'")
+      "INSERT INTO reviews VALUES ('r6', 'lake', 'ann', 2, 'mine'); UPDATE reviews SET stars = 1, words = 'loud' WHERE id = 'r1'"
+    )
     try camp.write("office", "UPDATE reviews SET words = 'calm' WHERE id = 'r1'")
     camp.camp.deliver("tablet", 1)
     camp.camp.answer("tablet", 2)
@@ -47,9 +49,11 @@ struct VersionMemoryTests {
     #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
     try camp.settle()
     #expect(
-      try camp.office("SELECT id, text, season FROM reviews WHERE author = 'ann' ORDER BY id") == "r1|loud|summer\nr6|mine|summer"
+      try camp.office("SELECT id, text, season FROM reviews WHERE author = 'ann' ORDER BY id")
+        == "r1|loud|summer\nr6|mine|summer"
     )
-    #expect(try camp.office("SELECT device_values FROM satchel_conflicts WHERE operation = 'insert'").contains(#""stars":2"#))
+    #expect(
+      try camp.office("SELECT device_values FROM satchel_conflicts WHERE operation = 'insert'").contains(#""stars":2"#))
   }
 
   @Test("history tells what was before, and a bundle of an earlier version can be taken back")
@@ -85,7 +89,9 @@ struct VersionMemoryTests {
     #expect(shown.contains("Migration to version 2\n  ALTER TABLE reviews DROP COLUMN stars;"), "\(shown)")
   }
 
-  @Test("an index for full-text search that triggers of the app's keep is true after a migration and the rows that came with it")
+  @Test(
+    "an index for full-text search that triggers of the app's keep is true after a migration and the rows that came with it"
+  )
   func derived() throws {
     let index = """
       CREATE VIRTUAL TABLE found USING fts5 (words);
@@ -95,15 +101,20 @@ struct VersionMemoryTests {
       """
     try camp.write("tablet", "\(index) INSERT INTO found (rowid, words) SELECT rowid, words FROM reviews")
     try camp.write(
-      "office", "UPDATE reviews SET words = 'foggy' WHERE id = 'r1'; INSERT INTO reviews VALUES ('r7', 'hill', 'ben', 1, 'windy')"
+      "office",
+      "UPDATE reviews SET words = 'foggy' WHERE id = 'r1'; INSERT INTO reviews VALUES ('r7', 'hill', 'ben', 1, 'windy')"
     )
     try camp.apply(
-      VersionTests.definition(2), "ALTER TABLE reviews RENAME COLUMN words TO text; UPDATE reviews SET text = text || ' indeed'")
+      VersionTests.definition(2),
+      "ALTER TABLE reviews RENAME COLUMN words TO text; UPDATE reviews SET text = text || ' indeed'")
     camp.camp.answer("tablet", 2)
     #expect(
       try camp.tablet(
-        "SELECT id FROM reviews JOIN found ON found.rowid = reviews.rowid WHERE found MATCH 'foggy' AND text = words") == "r1")
-    #expect(try camp.tablet("SELECT words FROM found WHERE found MATCH 'indeed' ORDER BY words") == "foggy indeed\nwindy indeed")
+        "SELECT id FROM reviews JOIN found ON found.rowid = reviews.rowid WHERE found MATCH 'foggy' AND text = words")
+        == "r1")
+    #expect(
+      try camp.tablet("SELECT words FROM found WHERE found MATCH 'indeed' ORDER BY words")
+        == "foggy indeed\nwindy indeed")
     #expect(camp.camp.device("tablet", "doctor").code == 0)
   }
 
@@ -121,7 +132,8 @@ struct VersionMemoryTests {
       INSERT INTO camps VALUES (1, 'Oak');
       """)
     try camp.write("camp.json", definition(1))
-    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    camp.hubAnywhere(
+      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     camp.hub("user", "add", "ann")
     camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
     try camp.sql("office.sqlite", "INSERT INTO camps VALUES (2, 'Elm'); INSERT INTO notes VALUES (1, 2, 'tall')")
@@ -136,7 +148,9 @@ struct VersionMemoryTests {
     camp.answer("tablet", 3)
     #expect(try camp.rows("office.sqlite", rows) == "Ash|wide\nElm|tall")
     for side in ["camps", "notes"] {
-      #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM \(side)") == camp.rows("office.sqlite", "SELECT * FROM \(side)"))
+      #expect(
+        try camp.rows("tablet/data.sqlite", "SELECT * FROM \(side)")
+          == camp.rows("office.sqlite", "SELECT * FROM \(side)"))
     }
     #expect(camp.device("tablet", "doctor").code == 0)
   }

@@ -40,7 +40,8 @@ struct VersionMovementTests {
 
   @Test("a parent that is named no more lets its children be seen")
   func parents() throws {
-    try camp.apply(definition(#""visible": "tier <= :tier", "write": "none""#, #""parents": [], "write": "author = :user""#))
+    try camp.apply(
+      definition(#""visible": "tier <= :tier", "write": "none""#, #""parents": [], "write": "author = :user""#))
     camp.camp.answer("tablet", 2)
     #expect(try camp.tablet("SELECT id, words FROM reviews ORDER BY id") == "r1|mine\nr2|dark")
   }
@@ -71,7 +72,8 @@ struct VersionMovementTests {
   private static let tools = "\(VersionTests.tables), \"tools\": {}"
   private static let makeTools = "CREATE TABLE IF NOT EXISTS tools (id TEXT PRIMARY KEY, name TEXT)"
 
-  @Test("a table that comes into the dataset brings the hub's rows, and rows that a device had in it are its own new ones")
+  @Test(
+    "a table that comes into the dataset brings the hub's rows, and rows that a device had in it are its own new ones")
   func added() throws {
     try camp.write("office", "\(Self.makeTools); INSERT INTO tools VALUES ('t1', 'axe'), ('t2', 'rope')")
     try camp.write("tablet", "\(Self.makeTools); INSERT INTO tools VALUES ('t1', 'saw'), ('t2', 'rope'), ('t9', 'map')")
@@ -80,7 +82,9 @@ struct VersionMovementTests {
     camp.camp.answer("phone", 2)
     #expect(try camp.camp.rows("phone/data.sqlite", "SELECT * FROM tools ORDER BY id") == "t1|axe\nt2|rope")
     #expect(try camp.tablet("SELECT * FROM tools ORDER BY id") == "t1|axe\nt2|rope\nt9|map")
-    #expect(try camp.tablet("SELECT kind, device_values FROM satchel_conflicts") == #"insert/insert|{"id":"t1","name":"saw"}"#)
+    #expect(
+      try camp.tablet("SELECT kind, device_values FROM satchel_conflicts") == #"insert/insert|{"id":"t1","name":"saw"}"#
+    )
     try camp.settle()
     #expect(try camp.office("SELECT * FROM tools ORDER BY id") == "t1|axe\nt2|rope\nt9|map")
     try camp.write("phone", "UPDATE tools SET name = 'long rope' WHERE id = 't2'")
@@ -99,7 +103,8 @@ struct VersionMovementTests {
     #expect(try camp.office("SELECT count(*) FROM tools") == "2")
   }
 
-  @Test("a table that leaves the dataset stays in place on both sides; what was pending is kept once, and can be closed")
+  @Test(
+    "a table that leaves the dataset stays in place on both sides; what was pending is kept once, and can be closed")
   func removed() throws {
     camp.camp.device("tablet", "export")
     try camp.write("tablet", "INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'steep')")

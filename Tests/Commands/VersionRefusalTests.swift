@@ -13,10 +13,12 @@ struct VersionRefusalTests {
     camp.camp.hub("status")
     let before = try camp.camp.everything()
     let definition = VersionTests.definition(2, #""sites": { "visible": "tier = 1" }, "tools": {}"#)
-    let script = "CREATE TABLE tools (id TEXT PRIMARY KEY); ALTER TABLE sites ADD COLUMN note; UPDATE sites SET note = 'x'"
+    let script =
+      "CREATE TABLE tools (id TEXT PRIMARY KEY); ALTER TABLE sites ADD COLUMN note; UPDATE sites SET note = 'x'"
     let told = try camp.tryToApply(definition, script, "--dry-run").out
     for words in [
-      "would have version 2", "tools", "reviews: its rows stay", "sites has the new column note", "visible", "3 updated",
+      "would have version 2", "tools", "reviews: its rows stay", "sites has the new column note", "visible",
+      "3 updated",
     ] {
       #expect(told.contains(words), "\(told)")
     }
@@ -35,7 +37,10 @@ struct VersionRefusalTests {
       (VersionTests.definition(3), nil, #"say "version": 2"#),
       (#"{ "dataset": "other", "version": 2, "tables": { "sites": {} } }"#, nil, "this hub's dataset is camp"),
       (VersionTests.definition(2, #""nothing": {}"#), nil, "tables.nothing"),
-      (VersionTests.definition(2, #""sites": { "visible": "height > 1" }"#), nil, "tables.sites.visible: no such column: height"),
+      (
+        VersionTests.definition(2, #""sites": { "visible": "height > 1" }"#), nil,
+        "tables.sites.visible: no such column: height"
+      ),
       (VersionTests.definition(2, #""sites": { "visible": "load_extension('x')" }"#), nil, "tables.sites.visible"),
       (VersionTests.definition(2, #""sites": { "visible": "random() > 0" }"#), nil, "it calls random()"),
       (
@@ -73,14 +78,17 @@ struct VersionRefusalTests {
       ("height > 1", "no such column: height"), ("id IN (DELETE FROM sites)", "syntax error"),
       ("random() > 0", "it calls random()"),
       ("load_extension('x')", "it calls load_extension()"), ("name < datetime()", "it asks for the present time"),
-      ("id IN (SELECT name FROM satchel_users)", "satchel_users"), ("1); DELETE FROM sites; --", "parenthesis is closed"),
+      ("id IN (SELECT name FROM satchel_users)", "satchel_users"),
+      ("1); DELETE FROM sites; --", "parenthesis is closed"),
     ])
   func rules(rule: String, words: String) throws {
     try camp.write("other.sqlite", "CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT)")
     for member in ["visible", "write"] {
-      try camp.camp.write("other.json", #"{ "dataset": "d", "version": 1, "tables": { "sites": { "\#(member)": "\#(rule)" } } }"#)
+      try camp.camp.write(
+        "other.json", #"{ "dataset": "d", "version": 1, "tables": { "sites": { "\#(member)": "\#(rule)" } } }"#)
       let outcome = camp.camp.hubAnywhere(
-        "init", camp.camp.path("other"), "--dataset", camp.camp.path("other.json"), "--database", camp.camp.path("other.sqlite"))
+        "init", camp.camp.path("other"), "--dataset", camp.camp.path("other.json"), "--database",
+        camp.camp.path("other.sqlite"))
       #expect(
         outcome.code == 1 && outcome.error.contains("at tables.sites.\(member): ") && outcome.error.contains(words),
         "\(outcome.error)")
@@ -99,7 +107,9 @@ struct VersionRefusalTests {
     ])
   func bounds(script: String, words: String) throws {
     let outcome = try camp.tryToApply(VersionTests.definition(2), "-- a comment\n\n\(script);")
-    #expect(outcome.code == 1 && outcome.error.contains("fails at line 3: ") && outcome.error.contains(words), "\(outcome.error)")
+    #expect(
+      outcome.code == 1 && outcome.error.contains("fails at line 3: ") && outcome.error.contains(words),
+      "\(outcome.error)")
     #expect(camp.camp.hub("doctor").out == "All is well.\n")
   }
 
@@ -107,7 +117,8 @@ struct VersionRefusalTests {
   func waitsAtDevice() throws {
     try camp.write("tablet", "CREATE TABLE tools (mine TEXT); UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
     let definition = VersionTests.definition(2, #"\#(VersionTests.tables), "tools": {}"#)
-    try camp.apply(definition, "CREATE TABLE tools (id TEXT PRIMARY KEY); ALTER TABLE reviews RENAME COLUMN words TO text")
+    try camp.apply(
+      definition, "CREATE TABLE tools (id TEXT PRIMARY KEY); ALTER TABLE reviews RENAME COLUMN words TO text")
     camp.camp.hub("emit", "--device", "tablet")
     let schema = try camp.tablet("SELECT sql FROM sqlite_schema ORDER BY name")
     let bundle = camp.camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel")
@@ -138,10 +149,13 @@ struct VersionRefusalTests {
     #expect(camp.camp.device("tablet", "doctor", "--repair").code == 0)
     try camp.apply(VersionTests.definition(2), "ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'summer'")
     try camp.write(
-      "office", "UPDATE reviews SET season = 'spring' WHERE id = 'r2'; UPDATE sites SET name = 'Big Lake' WHERE id = 'lake'")
+      "office",
+      "UPDATE reviews SET season = 'spring' WHERE id = 'r2'; UPDATE sites SET name = 'Big Lake' WHERE id = 'lake'")
     camp.camp.hub("emit", "--device", "tablet")
     let outcome = camp.camp.device("tablet", "import", camp.camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"))
-    #expect(outcome.code == 3 && outcome.error.contains("duplicate column name: season") && outcome.error.contains("--migrated"))
+    #expect(
+      outcome.code == 3 && outcome.error.contains("duplicate column name: season")
+        && outcome.error.contains("--migrated"))
     let applied = camp.camp.device("tablet", "apply", "--migrated")
     #expect(applied.code == 0 && applied.out.contains("version 2"), "\(applied.error)")
     try camp.settle()
@@ -149,7 +163,8 @@ struct VersionRefusalTests {
   }
 
   @Test(
-    "where the app has not, a migration that is passed over leaves tables that the hub's rows do not fit, and nothing is changed")
+    "where the app has not, a migration that is passed over leaves tables that the hub's rows do not fit, and nothing is changed"
+  )
   func notMigratedByApp() throws {
     try camp.apply(VersionTests.definition(2), VersionTests.migration)
     camp.camp.hub("emit", "--device", "tablet")
@@ -162,14 +177,17 @@ struct VersionRefusalTests {
   }
 
   @Test(
-    "a hub that was set back keeps a device's bundle of the newer version, names it, and takes it when it has come so far again")
+    "a hub that was set back keeps a device's bundle of the newer version, names it, and takes it when it has come so far again"
+  )
   func waitsAtHub() throws {
     let old = try camp.camp.read("office.sqlite")
     try camp.apply(VersionTests.definition(2), VersionTests.migration)
     camp.camp.answer("tablet", 2)
     try camp.write("tablet", "UPDATE reviews SET text = 'mine' WHERE id = 'r1'")
     camp.camp.device("tablet", "export")
-    for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: camp.camp.path("office.sqlite\(ending)")) }
+    for ending in ["-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: camp.camp.path("office.sqlite\(ending)"))
+    }
     try Data(old).write(to: URL(fileURLWithPath: camp.camp.path("office.sqlite")))
     let outcome = camp.camp.hub("import", camp.camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
     #expect(outcome.code == 3 && outcome.error.contains("It is of version 2 of the dataset; this hub has version 1"))

@@ -26,7 +26,9 @@ struct VersionTests {
 
   init() throws { camp = try VersionCamp() }
 
-  @Test("a migration travels with the next bundle, and changes that were pending on exactly those rows arrive in the new columns")
+  @Test(
+    "a migration travels with the next bundle, and changes that were pending on exactly those rows arrive in the new columns"
+  )
   func travels() throws {
     try camp.write(
       "tablet",
@@ -37,7 +39,8 @@ struct VersionTests {
     try camp.apply(Self.definition(2), Self.migration)
     #expect(try camp.office("SELECT id, reviewed FROM sites ORDER BY id") == "cave|1\nhill|0\nlake|1")
     camp.camp.answer("tablet", 2)
-    #expect(try camp.tablet("SELECT id, text, season FROM reviews ORDER BY id") == "r1|very quiet|summer\nr3|steep|summer")
+    #expect(
+      try camp.tablet("SELECT id, text, season FROM reviews ORDER BY id") == "r1|very quiet|summer\nr3|steep|summer")
     let status = try camp.camp.device("tablet", "status", "--json").json
     #expect(status["version"]?.integerValue == 2 && status["pending"]?["reviews"]?.integerValue == 2)
     camp.camp.deliver("tablet", 1)
@@ -99,11 +102,14 @@ struct VersionTests {
     #expect(camp.camp.hub("history", "reviews", "r1").out.contains("80"))
   }
 
-  @Test("a table that is made anew with stricter columns: a pending change that it does not allow any more holds up nothing")
+  @Test(
+    "a table that is made anew with stricter columns: a pending change that it does not allow any more holds up nothing"
+  )
   func stricter() throws {
     try camp.write(
       "tablet",
-      "UPDATE reviews SET words = NULL WHERE id = 'r1'; INSERT INTO reviews (id, site, author) VALUES ('r3', 'hill', 'ann')")
+      "UPDATE reviews SET words = NULL WHERE id = 'r1'; INSERT INTO reviews (id, site, author) VALUES ('r3', 'hill', 'ann')"
+    )
     try camp.apply(
       Self.definition(2),
       """
@@ -116,11 +122,13 @@ struct VersionTests {
     camp.camp.answer("tablet", 2)
     #expect(try camp.tablet("SELECT id, words, rank FROM reviews ORDER BY id") == "r1|none|4\nr3|none|0")
     try camp.settle()
-    #expect(try camp.office("SELECT id, words, rank FROM reviews WHERE author = 'ann' ORDER BY id") == "r1|none|4\nr3|none|0")
+    #expect(
+      try camp.office("SELECT id, words, rank FROM reviews WHERE author = 'ann' ORDER BY id") == "r1|none|4\nr3|none|0")
   }
 
   @Test(
-    "what a migration would compute from the rows that a device sees is what the hub computed from all", arguments: [false, true])
+    "what a migration would compute from the rows that a device sees is what the hub computed from all",
+    arguments: [false, true])
   func partial(full: Bool) throws {
     try camp.write("office", "INSERT INTO reviews VALUES ('r4', 'hill', 'ben', 1, 'far')")
     camp.camp.answer("tablet", 2)
@@ -140,13 +148,17 @@ struct VersionTests {
     try camp.settle()
   }
 
-  @Test("a device that missed two versions gets both migrations in their order, in a full bundle too", arguments: [false, true])
+  @Test(
+    "a device that missed two versions gets both migrations in their order, in a full bundle too",
+    arguments: [false, true])
   func missed(full: Bool) throws {
     try camp.write("tablet", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
     camp.camp.device("tablet", "export")
-    try camp.apply(Self.definition(2), "ALTER TABLE reviews RENAME COLUMN words TO text; ALTER TABLE sites ADD COLUMN note TEXT")
+    try camp.apply(
+      Self.definition(2), "ALTER TABLE reviews RENAME COLUMN words TO text; ALTER TABLE sites ADD COLUMN note TEXT")
     camp.camp.hub("emit", "--device", "tablet")
-    try camp.apply(Self.definition(3), "ALTER TABLE reviews DROP COLUMN stars; ALTER TABLE reviews RENAME COLUMN text TO report")
+    try camp.apply(
+      Self.definition(3), "ALTER TABLE reviews DROP COLUMN stars; ALTER TABLE reviews RENAME COLUMN text TO report")
     try camp.apply(Self.definition(4))
     camp.camp.hub("import", camp.camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
     #expect(try camp.office("SELECT report FROM reviews WHERE id = 'r1'") == "mine")
@@ -166,7 +178,8 @@ struct VersionTests {
     camp.camp.hub("device", "provision", "second", "--user", "ann", "--into", camp.camp.path("second"))
     #expect(try camp.camp.rows("second/data.sqlite", "SELECT id, reviewed FROM sites ORDER BY id") == "hill|0\nlake|1")
     camp.camp.hub("emit", "--device", "phone", "--full")
-    #expect(camp.camp.device("phone", "import", camp.camp.path("hub/bundles/outbox/camp-hub-phone-2.satchel")).code == 0)
+    #expect(
+      camp.camp.device("phone", "import", camp.camp.path("hub/bundles/outbox/camp-hub-phone-2.satchel")).code == 0)
     #expect(try camp.camp.rows("phone/data.sqlite", "SELECT text FROM reviews WHERE id = 'r2'") == "darker")
     try camp.settle("second")
     try camp.settle("phone", sites: "tier <= 2")
@@ -225,7 +238,8 @@ struct VersionCamp {
     let data = "\(device)/data.sqlite"
     let seen = "SELECT id FROM sites WHERE \(sites)"
     #expect(
-      try camp.rows(data, "SELECT * FROM sites ORDER BY id") == office("SELECT * FROM sites WHERE id IN (\(seen)) ORDER BY id"))
+      try camp.rows(data, "SELECT * FROM sites ORDER BY id")
+        == office("SELECT * FROM sites WHERE id IN (\(seen)) ORDER BY id"))
     #expect(
       try camp.rows(data, "SELECT * FROM reviews ORDER BY id")
         == office("SELECT * FROM reviews WHERE site IN (\(seen)) ORDER BY id"))

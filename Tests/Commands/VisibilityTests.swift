@@ -1,7 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// What a user sees follows rows that are far from those that change. Each step is an emission of its own, which is derived from the one before.
+/// What a user sees follows rows that are far from those that change. Each step is an emission of its own, which is
+/// derived from the one before.
 @Suite("Who sees what")
 struct VisibilityTests {
   let camp: Camp
@@ -38,7 +39,8 @@ struct VisibilityTests {
     #expect(try after("UPDATE b SET tier = 1 WHERE id = 2", bundle: 2, parts) == "1,2,3,4")
     #expect(try after("UPDATE a SET tier = 2; UPDATE parts SET b = NULL WHERE id = 1", bundle: 3, parts) == "NULL")
     let why = camp.hub("scope", "explain", "ann", "parts", "4").out
-    #expect(why.contains("yes  the row of b that b names, or the row of a that a names is to be seen, or there is none"))
+    #expect(
+      why.contains("yes  the row of b that b names, or the row of a that a names is to be seen, or there is none"))
   }
 
   @Test("a tree with two ways up: nothing is seen below a row that is hidden along the other way")
@@ -53,7 +55,9 @@ struct VisibilityTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT group_concat(x) FROM (\(people))") == "5,6")
     #expect(try after("UPDATE people SET tier = 1 WHERE id = 1", bundle: 2, people) == "1,2,3,4,5,6")
     #expect(try after("UPDATE people SET tier = 9 WHERE id = 2", bundle: 3, people) == "1,5,6")
-    #expect(try after("UPDATE people SET father = 1 WHERE id = 5; DELETE FROM people WHERE id = 1", bundle: 4, people) == "NULL")
+    #expect(
+      try after("UPDATE people SET father = 1 WHERE id = 5; DELETE FROM people WHERE id = 1", bundle: 4, people)
+        == "NULL")
   }
 
   @Test("visibility goes down twenty generations of tables")
@@ -69,7 +73,8 @@ struct VisibilityTests {
     let last = "SELECT id AS x FROM t19 ORDER BY id"
     #expect(try after("UPDATE t0 SET tier = 2 WHERE id = 1", bundle: 2, last) == "2")
     #expect(
-      try after("UPDATE t0 SET tier = 1; UPDATE t10 SET up = 1 WHERE id = 2; DELETE FROM t9 WHERE id = 2", bundle: 3, last)
+      try after(
+        "UPDATE t0 SET tier = 1; UPDATE t10 SET up = 1 WHERE id = 2; DELETE FROM t9 WHERE id = 2", bundle: 3, last)
         == "1,2")
   }
 
@@ -77,12 +82,14 @@ struct VisibilityTests {
   func tooDeep() throws {
     let rule = String(repeating: "(", count: 89) + "1" + String(repeating: ")", count: 89)
     try camp.sql(
-      "office.sqlite", "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (id INTEGER PRIMARY KEY, p REFERENCES p)")
+      "office.sqlite",
+      "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (id INTEGER PRIMARY KEY, p REFERENCES p)")
     try camp.write("camp.json", Self.definition(#""p": { "visible": "\#(rule)" }, "c": {}"#))
     let before = try camp.everything()
     let outcome = camp.hubAnywhere(
       "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    #expect(outcome.code == 1 && outcome.error.contains("at tables.p: its rules and its parents' cannot be asked together"))
+    #expect(
+      outcome.code == 1 && outcome.error.contains("at tables.p: its rules and its parents' cannot be asked together"))
     #expect(try camp.everything() == before)
   }
 
@@ -106,7 +113,8 @@ struct VisibilityTests {
       "SELECT id AS x FROM people UNION ALL SELECT person || team FROM members UNION ALL SELECT 't' || id FROM teams ORDER BY 1"
     #expect(try camp.rows("tablet/data.sqlite", "SELECT group_concat(x) FROM (\(all))") == "p,p1,q,q1,t1")
     #expect(
-      try after("INSERT INTO members VALUES ('r', 1); DELETE FROM members WHERE person = 'p'", bundle: 2, all) == "q,q1,r,r1,t1")
+      try after("INSERT INTO members VALUES ('r', 1); DELETE FROM members WHERE person = 'p'", bundle: 2, all)
+        == "q,q1,r,r1,t1")
     #expect(try after("UPDATE teams SET lead = 'ann' WHERE id = 2", bundle: 3, all) == "q,q1,q2,r,r1,r2,t1,t2")
     #expect(try after("UPDATE teams SET lead = 'ben'", bundle: 4, all) == "NULL")
   }
@@ -120,8 +128,10 @@ struct VisibilityTests {
       INSERT INTO codes VALUES (1, 'a'); INSERT INTO secrets VALUES (1); INSERT INTO hints VALUES (1, 1, 1), (2, NULL, 1);
       """,
       Self.definition(
-        #""codes": {}, "secrets": { "visible": "0" }, "hints": { "visible": "1 OR secret IS NOT NULL", "write": "1" }"#))
-    let all = "SELECT 'c' || id AS x FROM codes UNION ALL SELECT 's' || id FROM secrets UNION ALL SELECT 'h' || id FROM hints"
+        #""codes": {}, "secrets": { "visible": "0" }, "hints": { "visible": "1 OR secret IS NOT NULL", "write": "1" }"#)
+    )
+    let all =
+      "SELECT 'c' || id AS x FROM codes UNION ALL SELECT 's' || id FROM secrets UNION ALL SELECT 'h' || id FROM hints"
     #expect(try camp.rows("tablet/data.sqlite", "SELECT group_concat(x) FROM (\(all))") == "c1,h2")
     #expect(
       try after("INSERT INTO secrets VALUES (2); INSERT INTO hints VALUES (3, 2, 1), (4, NULL, NULL)", bundle: 2, all)

@@ -46,7 +46,8 @@ struct VolumeTests {
     #expect(names[0] == "camp-tablet-hub-1-1of\(volumes.count).satchel")
     for (place, path) in volumes.reversed().enumerated().dropLast() {
       let outcome = camp.hub("import", path)
-      #expect(outcome.code == 0 && outcome.out.contains("\(volumes.count - 1 - place) of \(volumes.count) still missing"))
+      #expect(
+        outcome.code == 0 && outcome.out.contains("\(volumes.count - 1 - place) of \(volumes.count) still missing"))
       #expect(try reviews == "2")
     }
     let status = camp.hub("status").out
@@ -63,8 +64,10 @@ struct VolumeTests {
   func oneCommand() throws {
     #expect(camp.hubAnywhere(["-C", camp.path("hub"), "import"] + (try volumes())).code == 0)
     #expect(try reviews == "102")
-    let emitted = camp.hub("emit", "--device", "phone", "--full", "--volume-size", "64K", "--to", camp.path("other"), "--json")
-    let paths = try #require(try emitted.json["emissions"]?.arrayValue?.first?["volumes"]?.arrayValue).compactMap(\.stringValue)
+    let emitted = camp.hub(
+      "emit", "--device", "phone", "--full", "--volume-size", "64K", "--to", camp.path("other"), "--json")
+    let paths = try #require(try emitted.json["emissions"]?.arrayValue?.first?["volumes"]?.arrayValue).compactMap(
+      \.stringValue)
     #expect(paths.count > 3)
     #expect(camp.deviceAnywhere(["-C", camp.path("phone"), "import"] + paths.shuffled()).code == 0)
     #expect(try camp.rows("phone/data.sqlite", "SELECT count(*) FROM reviews") == "102")
@@ -123,7 +126,8 @@ struct VolumeTests {
     bytes[bytes.count / 2] ^= 1
     try camp.write("bad.satchel", "")
     try bytes.write(to: URL(filePath: camp.path("bad.satchel")))
-    let outcome = camp.hubAnywhere(["-C", camp.path("hub"), "import", paths[0], camp.path("bad.satchel")] + paths[2...])
+    let outcome = camp.hubAnywhere(
+      ["-C", camp.path("hub"), "import", paths[0], camp.path("bad.satchel")] + paths[2...])
     #expect(outcome.code == 3 && outcome.error.contains("bad.satchel"))
     #expect(camp.hub("status").out.contains("1 of \(paths.count) still missing: 2"))
     #expect(camp.hub("import", paths[1]).out.contains("100 changes taken"))
@@ -151,7 +155,8 @@ struct VolumeTests {
     let print = try #require(try camp.device("radio", "status", "--json").json["fingerprint"]?.stringValue)
     #expect(camp.hub("device", "enrol", camp.path("radio.satchel"), "--user", "ben", "--fingerprint", print).code == 0)
     let emitted = camp.hub("emit", "--device", "radio", "--volume-size", "64K", "--to", camp.path("other"), "--json")
-    let paths = try #require(try emitted.json["emissions"]?.arrayValue?.first?["volumes"]?.arrayValue).compactMap(\.stringValue)
+    let paths = try #require(try emitted.json["emissions"]?.arrayValue?.first?["volumes"]?.arrayValue).compactMap(
+      \.stringValue)
     let hub = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
     #expect(camp.device("radio", "import", paths[0]).error.contains("does not know its hub"))
     for path in paths.dropLast() { #expect(camp.device("radio", "import", "--fingerprint", hub, path).code == 0) }
@@ -184,7 +189,8 @@ struct VolumeTests {
   }
 
   @Test(
-    "sizes that mean nothing are refused before anything is done", arguments: ["10", "0", "x", "63K", "4T", "-5M", "1.5G", ""])
+    "sizes that mean nothing are refused before anything is done",
+    arguments: ["10", "0", "x", "63K", "4T", "-5M", "1.5G", ""])
   func sizes(size: String) throws {
     let before = try camp.everything()
     #expect(camp.device("tablet", "export", "--volume-size=\(size)").code == 2)

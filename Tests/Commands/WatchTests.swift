@@ -31,7 +31,8 @@ struct WatchTests {
     }
   }
 
-  private func watch(_ device: String, _ words: String..., during steps: @Sendable () throws -> Void...) -> Camp.Outcome {
+  private func watch(_ device: String, _ words: String..., during steps: @Sendable () throws -> Void...) -> Camp.Outcome
+  {
     let console = CollectingConsole()
     let words = ["-C", camp.path(device), "watch", camp.path("media")] + words
     let code = runDeviceTool(words, console: console, endRequest: Story(steps))
@@ -41,7 +42,9 @@ struct WatchTests {
   /// A courier plugs in a stick on which `sync` was before.
   private var plug: @Sendable (_ stick: String) throws -> Void {
     let root = camp.root
-    return { try FileManager.default.createDirectory(atPath: "\(root)/media/\($0)/SATCHEL", withIntermediateDirectories: true) }
+    return {
+      try FileManager.default.createDirectory(atPath: "\(root)/media/\($0)/SATCHEL", withIntermediateDirectories: true)
+    }
   }
 
   private func count(_ text: String, in whole: String) -> Int { whole.components(separatedBy: text).count - 1 }
@@ -53,7 +56,8 @@ struct WatchTests {
       "tablet",
       during: { try plug("red") },
       {
-        #expect(FileManager.default.fileExists(atPath: "\(root)/media/red/SATCHEL/hub/tablet/camp-tablet-hub-1.satchel"))
+        #expect(
+          FileManager.default.fileExists(atPath: "\(root)/media/red/SATCHEL/hub/tablet/camp-tablet-hub-1.satchel"))
       },
       { try FileManager.default.moveItem(atPath: "\(root)/media/red", toPath: "\(root)/pocket") },
       { try FileManager.default.moveItem(atPath: "\(root)/pocket", toPath: "\(root)/media/red") },
@@ -104,7 +108,9 @@ struct WatchTests {
     #expect(camp.device("tablet", "watch", "--once", camp.path("media")).code == 3)
   }
 
-  @Test("a stick folder is named itself, a wrong pause and a missing folder are refused, and one that comes later is waited for")
+  @Test(
+    "a stick folder is named itself, a wrong pause and a missing folder are refused, and one that comes later is waited for"
+  )
   func places() throws {
     try plug("red")
     #expect(camp.device("tablet", "watch", "--once", camp.path("media/red")).out.contains("safe to remove"))

@@ -16,7 +16,9 @@ struct WayfindingTests {
     let before = try camp.everything()
     for place in ["nowhere", "nowhere/mine.satchel"] {
       let outcome = camp.device("tablet", "export", "--to", camp.path(place))
-      #expect(outcome.code == 1 && outcome.error.contains("There is no folder \(camp.path("nowhere")).\nIs the stick mounted?"))
+      #expect(
+        outcome.code == 1
+          && outcome.error.contains("There is no folder \(camp.path("nowhere")).\nIs the stick mounted?"))
     }
     let volumes = camp.device("tablet", "export", "--to", camp.path("mine.satchel"), "--volume-size", "64K")
     #expect(
@@ -24,10 +26,12 @@ struct WayfindingTests {
         && volumes.error.contains("There is no folder \(camp.path("mine.satchel")).\nIs the stick mounted? Volumes"))
     let emission = camp.hub("emit", "--all", "--to", camp.path("nowhere"))
     #expect(
-      emission.code == 1 && emission.error.hasSuffix("There is no folder \(camp.path("nowhere")).\nIs the stick mounted?\n"))
+      emission.code == 1
+        && emission.error.hasSuffix("There is no folder \(camp.path("nowhere")).\nIs the stick mounted?\n"))
     #expect(try camp.everything() == before)
     try camp.makeFolder("stick")
-    #expect(camp.device("tablet", "export", "--to", camp.path("stick/mine.satchel")).out.hasPrefix("Export 1: 1 change"))
+    #expect(
+      camp.device("tablet", "export", "--to", camp.path("stick/mine.satchel")).out.hasPrefix("Export 1: 1 change"))
     #expect(camp.hub("import", camp.path("stick/mine.satchel")).code == 0)
   }
 

@@ -13,7 +13,8 @@ struct WriteRuleTests {
       INSERT INTO notes (id, status) VALUES ('n', 'open');
       """)
     try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "notes": { "write": "\#(rule)" } } }"#)
-    camp.hubAnywhere("init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+    camp.hubAnywhere(
+      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     camp.hub("user", "add", "ann")
     camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
     return camp

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Programs beside the tests")
 struct ChildProcessTests {
-  /// Starts programs that stay until they are let go, and lets go of them when all is read, or when that takes too long.
+  /// Starts programs that stay until they are let go, and lets go of them when all is read, or when that takes too
+  /// long.
   private final class Others: @unchecked Sendable {
     private let allIsRead = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)

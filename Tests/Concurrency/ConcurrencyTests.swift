@@ -23,7 +23,9 @@ struct ConcurrencyTests {
       let count = "SELECT count(*), sum(number), count(words) FROM notes;"
       let theirs = "SELECT count(*) FROM notes WHERE author = '\(author)';"
       let lines = try shell.ask("BEGIN;\n\(count)\n\(theirs)\n\(count)\nCOMMIT;")
-      guard lines.count == 3, lines[0] == lines[2] else { throw ToolFailure("one transaction saw two states: \(lines)") }
+      guard lines.count == 3, lines[0] == lines[2] else {
+        throw ToolFailure("one transaction saw two states: \(lines)")
+      }
       guard ["0", "\(Field.rows)"].contains(lines[1]) else { throw ToolFailure("a bundle was seen in part: \(lines)") }
     }
   }
@@ -63,11 +65,15 @@ struct ConcurrencyTests {
           FROM notes
           WHERE author = '\(author)'
           """)
-        #expect(found == ["\(turns)|\(turns)|\(turns - 1)|1|\(turns - 1)"], "what \(author) wrote is in \(database), once each")
+        #expect(
+          found == ["\(turns)|\(turns)|\(turns - 1)|1|\(turns - 1)"],
+          "what \(author) wrote is in \(database), once each")
       }
     }
     #expect(
-      try field.rows("office.sqlite", "SELECT count(*) FROM notes WHERE author IN ('office', 'tablet')") == ["\(2 * Field.rows)"])
+      try field.rows("office.sqlite", "SELECT count(*) FROM notes WHERE author IN ('office', 'tablet')") == [
+        "\(2 * Field.rows)"
+      ])
     #expect(try field.rows("office.sqlite", "SELECT count(*) FROM satchel_conflicts") == ["0"])
     let longest = writers.values.map(\.longestTurn).max() ?? 0
     print("\(journal), \(Field.rows) rows: \(writers.values.map(\.turns)) turns of writers, the longest \(longest) s")
@@ -75,7 +81,8 @@ struct ConcurrencyTests {
     #expect(longest < Shell.patience)
   }
 
-  @Test("an export that a reader does not let commit ends as busy, with nothing changed, and works when the reader is gone")
+  @Test(
+    "an export that a reader does not let commit ends as busy, with nothing changed, and works when the reader is gone")
   func busy() throws {
     let field = try Field(journal: "delete")
     let before = try field.device("status", "--json")

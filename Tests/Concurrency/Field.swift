@@ -8,8 +8,8 @@ struct Field {
   let folder: TemporaryFolder
   private let tools: String
 
-  /// How many rows lie ready at either side: `SATCHEL_ROWS`, or as many as a debug build takes in a second. More of them want the tools
-  /// of a release build, in the folder that `SATCHEL_TOOLS` names.
+  /// How many rows lie ready at either side: `SATCHEL_ROWS`, or as many as a debug build takes in a second. More of
+  /// them want the tools of a release build, in the folder that `SATCHEL_TOOLS` names.
   static let rows = ProcessInfo.processInfo.environment["SATCHEL_ROWS"].flatMap { Int($0) } ?? 1_000
 
   private static let definition = """
@@ -30,7 +30,8 @@ struct Field {
       CREATE INDEX notes_by_author ON notes (author, number);
       WITH n (i) AS (SELECT value FROM generate_series(1, 20)) INSERT INTO places SELECT i, 'Place ' || i FROM n;
       """)
-    try hub("init", folder("hub"), "--dataset", folder("field.json"), "--database", folder("office.sqlite"), isMade: false)
+    try hub(
+      "init", folder("hub"), "--dataset", folder("field.json"), "--database", folder("office.sqlite"), isMade: false)
     try hub("user", "add", "ann")
     try hub("device", "provision", "tablet", "--user", "ann", "--into", folder("tablet"))
     try sql("tablet/data.sqlite", "PRAGMA journal_mode = \(journal)")
@@ -45,7 +46,9 @@ struct Field {
     }
   }
 
-  func sql(_ database: String, _ text: String) throws { try StockTool.sqlite3("-bail", folder(database), text, in: folder.path) }
+  func sql(_ database: String, _ text: String) throws {
+    try StockTool.sqlite3("-bail", folder(database), text, in: folder.path)
+  }
 
   func rows(_ database: String, _ query: String) throws -> [String] {
     try StockTool.sqlite3(folder(database), query, in: folder.path).lines
@@ -55,7 +58,9 @@ struct Field {
     try run("satchel-hub", (isMade ? ["-C", folder("hub")] : []) + words)
   }
 
-  @discardableResult func device(_ words: String...) throws -> String { try run("satchel", ["-C", folder("tablet")] + words) }
+  @discardableResult func device(_ words: String...) throws -> String {
+    try run("satchel", ["-C", folder("tablet")] + words)
+  }
 
   /// Runs a tool and returns what it said. Throws where it failed.
   private func run(_ tool: String, _ words: [String]) throws -> String {

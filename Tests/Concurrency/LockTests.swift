@@ -3,8 +3,8 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Commands of ours beside each other, and beside an administrator with a transaction open. No journal mode lets two write at once; what waits, and
-/// what is told to come again, is for these tests.
+/// Commands of ours beside each other, and beside an administrator with a transaction open. No journal mode lets two
+/// write at once; what waits, and what is told to come again, is for these tests.
 @Suite("Commands that meet")
 struct LockTests {
   /// Starts the hub's tool and does not wait for it.
@@ -59,7 +59,8 @@ struct LockTests {
     administrator.close()
     #expect(end(of: process) == 0)
     try field.hub("emit", "--all")
-    let told = "SELECT count(*) FROM satchel_log WHERE table_name = 'places' AND operation = 'update' AND device IS NULL"
+    let told =
+      "SELECT count(*) FROM satchel_log WHERE table_name = 'places' AND operation = 'update' AND device IS NULL"
     #expect(try field.rows("office.sqlite", told) == ["2"])
     try expectWhole(field)
   }

@@ -56,7 +56,8 @@ final class Worker: @unchecked Sendable {
   private var longest = 0.0
   private var failure: String?
 
-  /// - Parameter turn: what is done again and again, with the number of the turn. It is timed, and its error ends the work.
+  /// - Parameter turn: what is done again and again, with the number of the turn. It is timed, and its error ends the
+  ///   work.
   init(_ database: String, _ turn: @escaping @Sendable (Shell, Int) throws -> Void) {
     Thread.detachNewThread {
       do {
@@ -88,7 +89,8 @@ final class Worker: @unchecked Sendable {
 
   private func stop() { lock.withLock { isStopping = true } }
 
-  /// Lets all of them work until `body` is over, however that ends, and then each finish its turn. To be looked at afterwards: each one's complaint.
+  /// Lets all of them work until `body` is over, however that ends, and then each finish its turn. To be looked at
+  /// afterwards: each one's complaint.
   static func work(_ workers: [Worker], during body: () throws -> Void) throws {
     defer {
       for worker in workers { worker.stop() }

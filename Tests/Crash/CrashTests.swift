@@ -28,23 +28,30 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
       words: ["-C", "tablet", "import", "STICK/SATCHEL/tablet/hub/camp-hub-tablet-2.satchel"],
       before: [export, merge]),
     CrashCase(
-      testDescription: "full import", tool: "satchel", words: ["-C", "tablet", "import", "STICK/camp-hub-tablet-2.satchel"],
+      testDescription: "full import", tool: "satchel",
+      words: ["-C", "tablet", "import", "STICK/camp-hub-tablet-2.satchel"],
       before: [["satchel-hub", "-C", "hub", "emit", "--device", "tablet", "--full", "--to", "STICK"]]),
-    CrashCase(testDescription: "device sync", tool: "satchel", words: ["-C", "tablet", "sync", "STICK"], before: [merge]),
-    CrashCase(testDescription: "hub sync", tool: "satchel-hub", words: ["-C", "hub", "sync", "STICK"], before: [export]),
+    CrashCase(
+      testDescription: "device sync", tool: "satchel", words: ["-C", "tablet", "sync", "STICK"], before: [merge]),
+    CrashCase(
+      testDescription: "hub sync", tool: "satchel-hub", words: ["-C", "hub", "sync", "STICK"], before: [export]),
     CrashCase(
       testDescription: "apply", tool: "satchel", words: ["-C", "tablet", "apply"],
-      before: [merge, ["satchel", "-C", "tablet", "import", "--stage", "STICK/SATCHEL/tablet/hub/camp-hub-tablet-2.satchel"]]),
+      before: [
+        merge, ["satchel", "-C", "tablet", "import", "--stage", "STICK/SATCHEL/tablet/hub/camp-hub-tablet-2.satchel"],
+      ]),
     CrashCase(
       testDescription: "backup", tool: "satchel-hub", words: ["-C", "hub", "backup", "monday.satchel"],
       before: [export, merge]),
     CrashCase(
-      testDescription: "compact", tool: "satchel-hub", words: ["-C", "hub", "compact", "--older-than", "1", "--shrink"],
+      testDescription: "compact", tool: "satchel-hub",
+      words: ["-C", "hub", "compact", "--older-than", "1", "--shrink"],
       before: [merge, export, merge]),
     CrashCase(testDescription: "dataset apply", tool: "satchel-hub", words: Array(step.dropFirst())),
     CrashCase(
       testDescription: "import of a new version", tool: "satchel",
-      words: ["-C", "tablet", "import", "STICK/SATCHEL/tablet/hub/camp-hub-tablet-2.satchel"], before: [step, export, merge]),
+      words: ["-C", "tablet", "import", "STICK/SATCHEL/tablet/hub/camp-hub-tablet-2.satchel"],
+      before: [step, export, merge]),
     CrashCase(
       testDescription: "restore", tool: "satchel-hub", words: ["restore", "monday.satchel", "hub-2", "--keys", "safe"],
       before: [export, merge, backup],
@@ -72,7 +79,10 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
       testDescription: "hub init", tool: "satchel-hub",
       words: ["init", "hub-2", "--dataset", "camp.json", "--database", "second.sqlite"],
       before: [
-        ["bash", "-c", "sqlite3 office.sqlite '.schema sites' '.schema reviews' | grep '^CREATE TABLE' | sqlite3 second.sqlite"]
+        [
+          "bash", "-c",
+          "sqlite3 office.sqlite '.schema sites' '.schema reviews' | grep '^CREATE TABLE' | sqlite3 second.sqlite",
+        ]
       ],
       then: """
         test -e hub-2/satchel.json -a ! -e hub-2/satchel.unfinished || satchel-hub init hub-2 --dataset camp.json --database second.sqlite
@@ -132,9 +142,11 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
         ["satchel-hub", "-C", "hub", "device", "provision", "silent", "--user", "ann", "--into", "HERE/silent"],
         ["bash", "-c", "satchel-hub -C hub sync STICK || test $? = 3"], export, merge, export,
       ],
-      then: "satchel-hub -C hub restore --finish || satchel-hub -C hub restore --finish 2>&1 | grep -q 'collects nothing'"),
+      then:
+        "satchel-hub -C hub restore --finish || satchel-hub -C hub restore --finish 2>&1 | grep -q 'collects nothing'"),
     CrashCase(
-      testDescription: "a lost key replaced", tool: "satchel-hub", words: ["-C", "hub", "keys", "rotate", "--lost", "--yes"],
+      testDescription: "a lost key replaced", tool: "satchel-hub",
+      words: ["-C", "hub", "keys", "rotate", "--lost", "--yes"],
       before: [export, merge],
       then: """
         satchel-hub -C hub keys rotate --lost --yes
@@ -202,7 +214,9 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   private static let copyHub = ["bash", "-c", "mkdir copy; cp -a hub office.sqlite copy"]
   private static let putBackHub = ["bash", "-c", "rm -r hub office.sqlite; cp -a copy/. .; rm -r copy"]
   private static let backup = ["bash", "-c", "satchel-hub -C hub backup HERE/monday.satchel; cp -a hub/keys safe"]
-  func words(in world: CrashWorld, _ words: [String]) throws -> [String] { try words.map { try expanded($0, in: world) } }
+  func words(in world: CrashWorld, _ words: [String]) throws -> [String] {
+    try words.map { try expanded($0, in: world) }
+  }
 
   /// What `keys show` says.
   private struct Shown: Decodable { let fingerprint: String }
@@ -266,7 +280,9 @@ struct CrashTests {
     for (call, number) in points {
       let copy = try CrashWorld(copyOf: world)
       try copy.kill(crash.tool, crash.words(in: copy, crash.words), at: call, number)
-      do { try crash.finish(copy) } catch { Issue.record("\(crash.testDescription) killed at \(call) \(number): \(error)") }
+      do { try crash.finish(copy) } catch {
+        Issue.record("\(crash.testDescription) killed at \(call) \(number): \(error)")
+      }
     }
     print("\(crash.testDescription): killed at \(points.count) points")
   }
@@ -287,7 +303,9 @@ struct CrashTests {
       // What fails behind the last thing that matters, or in what is only tidied up, need not be said.
       #expect([0, 1].contains(result.status), "\(fault): \(result.status) \(result.complaint)")
       // What was wrong and where, and what to do next.
-      if result.status == 1 { #expect(result.complaint.split(separator: "\n").count >= 2, "\(fault): \(result.complaint)") }
+      if result.status == 1 {
+        #expect(result.complaint.split(separator: "\n").count >= 2, "\(fault): \(result.complaint)")
+      }
       if result.status == 1, try copy.contents() == before { continue }
       do { try crash.finish(copy) } catch { Issue.record("\(crash.testDescription) with \(fault): \(error)") }
     }

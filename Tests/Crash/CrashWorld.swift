@@ -3,7 +3,8 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A hub, a device and a stick in a folder, worked by the real programs, one of which is killed at a system call of its choice.
+/// A hub, a device and a stick in a folder, worked by the real programs, one of which is killed at a system call of its
+/// choice.
 final class CrashWorld {
   let folder: TemporaryFolder
 
@@ -49,7 +50,8 @@ final class CrashWorld {
     )
     try sql(
       "office.sqlite",
-      "UPDATE reviews SET words = 'theirs', photo = 'lake.jpg' WHERE id = 'r1'; INSERT INTO sites VALUES ('cave', 'Cave')")
+      "UPDATE reviews SET words = 'theirs', photo = 'lake.jpg' WHERE id = 'r1'; INSERT INTO sites VALUES ('cave', 'Cave')"
+    )
     _ = try folder.folder("tablet/files/frogs")
     try folder.write(Array("a frog".utf8), to: "tablet/files/frogs/one.jpg")
     _ = try folder.folder("hub/files")
@@ -74,7 +76,9 @@ final class CrashWorld {
   @discardableResult
   func run(_ tool: String, _ words: [String]) throws -> ToolResult {
     let result = try runProgram(at: builtProgram(tool), words, in: folder.path)
-    guard result.status == 0 else { throw ToolFailure("\(tool) \(words): \(result.status) \(result.text)\(result.complaint)") }
+    guard result.status == 0 else {
+      throw ToolFailure("\(tool) \(words): \(result.status) \(result.text)\(result.complaint)")
+    }
     return result
   }
 
@@ -102,7 +106,8 @@ final class CrashWorld {
   }
 
   /// Runs a command in which a call fails for the n-th time with an error such as ENOSPC.
-  func fail(_ tool: String, _ words: [String], at call: String, _ number: Int, with error: String) throws -> ToolResult {
+  func fail(_ tool: String, _ words: [String], at call: String, _ number: Int, with error: String) throws -> ToolResult
+  {
     try strace(
       [
         "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):error=\(error):when=\(number)",
@@ -150,7 +155,8 @@ final class CrashWorld {
     let files = try StockTool.bash(
       "-c", "ls tablet/bundles/sent tablet/bundles/outbox | grep -c satchel$ || true", in: folder.path
     ).text
-    let known = try StockTool.sqlite3("tablet/data.sqlite", "SELECT count(*) FROM satchel_exports", in: folder.path).text
+    let known = try StockTool.sqlite3("tablet/data.sqlite", "SELECT count(*) FROM satchel_exports", in: folder.path)
+      .text
     #expect((Int(files.filter(\.isNumber)) ?? 0) <= (Int(known.filter(\.isNumber)) ?? 0))
   }
 }

@@ -12,8 +12,9 @@ struct Fault: CustomStringConvertible {
 }
 
 extension CrashWorld {
-  /// Ways in which a command may fail, a few of each, evenly spread over its calls, or each of its calls in one of the ways that it has: a full disk and a failing one, a medium that cannot be written, rights
-  /// that are missing, too many open files, and a stick that is pulled out while it is read.
+  /// Ways in which a command may fail, a few of each, evenly spread over its calls, or each of its calls in one of the
+  /// ways that it has: a full disk and a failing one, a medium that cannot be written, rights that are missing, too
+  /// many open files, and a stick that is pulled out while it is read.
   func faults(_ tool: String, _ words: [String], atEachCall: Bool) throws -> [Fault] {
     let spread = atEachCall ? Self.each : Self.spread
     let calls = try calls(["write", "pwrite64", "fsync", "rename", "mkdir", "openat", "read"], of: tool, words)
@@ -58,7 +59,8 @@ extension CrashWorld {
     return try folder.text("calls").split(separator: "\n").compactMap { line in
       guard let name = names.first(where: { line.contains(" \($0)(") }) else { return nil }
       counts[name, default: 0] += 1
-      let isHere = line.range(of: ") = ", options: .backwards).map { line[$0.upperBound...].contains(folder.path) } ?? false
+      let isHere =
+        line.range(of: ") = ", options: .backwards).map { line[$0.upperBound...].contains(folder.path) } ?? false
       return Call(name: name, number: counts[name] ?? 0, line: String(line), isHere: isHere)
     }
   }

@@ -3,7 +3,8 @@ import SatchelCrypto
 import TestSupport
 import Testing
 
-/// The test vectors of C2SP/CCTV for the age format, which live beside the repository: files with what must become of them.
+/// The test vectors of C2SP/CCTV for the age format, which live beside the repository: files with what must become of
+/// them.
 private struct Vector: Sendable, CustomTestStringConvertible {
   let name: String
   var fields: [(name: String, value: String)] = []
@@ -34,7 +35,8 @@ private struct Vector: Sendable, CustomTestStringConvertible {
     file = Array(rest)
     // The larger ones lie there in zlib's form.
     if values("compressed") == ["zlib"] {
-      let unpack = "import sys, zlib; sys.stdout.buffer.write(zlib.decompress(open(sys.argv[1], 'rb').read()[int(sys.argv[2]):]))"
+      let unpack =
+        "import sys, zlib; sys.stdout.buffer.write(zlib.decompress(open(sys.argv[1], 'rb').read()[int(sys.argv[2]):]))"
       let path = Self.folder.appending(path: name).path
       file = try StockTool.python3("-c", unpack, path, String(rest.startIndex), in: Self.folder.path).output
     }

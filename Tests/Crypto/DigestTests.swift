@@ -15,7 +15,8 @@ func knownVector() {
       + "d25e1031afee585313896444934eb04b903a685b1448b755d56f701afe9be2ce")
 }
 
-@Test("digests are those of b2sum, whole, in pieces and shorter", arguments: [0, 1, 127, 128, 129, 255, 256, 1000, 100_000])
+@Test(
+  "digests are those of b2sum, whole, in pieces and shorter", arguments: [0, 1, 127, 128, 129, 255, 256, 1000, 100_000])
 func stockDigests(count: Int) throws {
   let scratch = try Scratch()
   let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
@@ -29,7 +30,9 @@ func stockDigests(count: Int) throws {
   #expect(Digest.of(bytes).hexadecimal == expected)
   for piece in [1, 3, 64, 128, 4096] where count / piece < 5000 {
     var hasher = BLAKE2b512()
-    for start in stride(from: 0, to: count, by: piece) { hasher.update(Array(bytes[start..<min(start + piece, count)])) }
+    for start in stride(from: 0, to: count, by: piece) {
+      hasher.update(Array(bytes[start..<min(start + piece, count)]))
+    }
     hasher.update([])
     let digest = hasher.finish()
     #expect(digest.hexadecimal == expected)
@@ -59,7 +62,8 @@ func spelling() {
   #expect(Digest(bytes: digest.bytes) == digest)
   let text = digest.hexadecimal
   for other in [
-    text.uppercased(), String(text.dropLast()), text + "0", String(text.dropLast(2)), "g" + text.dropFirst(), "", " " + text,
+    text.uppercased(), String(text.dropLast()), text + "0", String(text.dropLast(2)), "g" + text.dropFirst(), "",
+    " " + text,
   ] {
     #expect(Digest(hexadecimal: other) == nil)
   }

@@ -5,7 +5,8 @@ import Testing
 func seeds() throws {
   // The first test vector of RFC 8032, section 7.1.
   let seed: [UInt8] = [
-    0x9d, 0x61, 0xb1, 0x9d, 0xef, 0xfd, 0x5a, 0x60, 0xba, 0x84, 0x4a, 0xf4, 0x92, 0xec, 0x2c, 0xc4, 0x44, 0x49, 0xc5, 0x69, 0x7b,
+    0x9d, 0x61, 0xb1, 0x9d, 0xef, 0xfd, 0x5a, 0x60, 0xba, 0x84, 0x4a, 0xf4, 0x92, 0xec, 0x2c, 0xc4, 0x44, 0x49, 0xc5,
+    0x69, 0x7b,
     0x32, 0x69, 0x19, 0x70, 0x3b, 0xac, 0x03, 0x1c, 0xae, 0x7f, 0x60,
   ]
   let id = try #require(KeyID(bytes: [1, 2, 3, 4, 5, 6, 7, 0xef]))
@@ -20,7 +21,9 @@ func seeds() throws {
 func lines() throws {
   let key = try testKey().publicKey
   #expect(PublicKey(line: key.line) == key)
-  for other in ["", key.line + "\n", " " + key.line, String(key.line.dropLast()), "A" + key.line.dropFirst(), key.line + "AAAA"] {
+  for other in [
+    "", key.line + "\n", " " + key.line, String(key.line.dropLast()), "A" + key.line.dropFirst(), key.line + "AAAA",
+  ] {
     #expect(PublicKey(line: other) == nil)
   }
 }
@@ -66,7 +69,9 @@ func passwordProtected() throws {
 
 @Test("every error has a word of its own and a sentence")
 func words() throws {
-  let keyErrors: [KeyError] = [.tooLarge, .malformed, .passwordProtected, .wrongPassword, .damaged, .unfitComment, .noMemory]
+  let keyErrors: [KeyError] = [
+    .tooLarge, .malformed, .passwordProtected, .wrongPassword, .damaged, .unfitComment, .noMemory,
+  ]
   let id = try testKey().publicKey.id
   let signatureErrors: [SignatureError] = [
     .tooLarge, .malformed, .legacy, .otherKey(signed: id, expected: id), .wrongMessage, .wrongComment, .unfitComment,

@@ -93,7 +93,8 @@ func ageBothWays(size: Int) throws {
 
   func sealed(_ sealer: consuming AgeSealer) -> [UInt8] {
     var sealer = sealer
-    return sealer.beginning + sealer.seal(message[..<(size / 3)]) + sealer.seal(message[(size / 3)...]) + sealer.finish()
+    return sealer.beginning + sealer.seal(message[..<(size / 3)]) + sealer.seal(message[(size / 3)...])
+      + sealer.finish()
   }
   func opened(_ bytes: [UInt8], _ key: AgeOpener.Key) throws -> [UInt8] {
     var opener = AgeOpener(key)
@@ -106,7 +107,8 @@ func ageBothWays(size: Int) throws {
   #expect(throws: AgeError.noMatch) { _ = try opened(forBoth, .identities([AgeIdentity(seed: random(32))])) }
   #expect(throws: AgeError.contentChanged) { _ = try opened(forBoth.dropLast(), .identities([identity])) }
 
-  try StockTool.age("-r", identity.recipient.text, "-r", escrow.recipient.text, "-o", "theirs.age", "m", in: folder.path)
+  try StockTool.age(
+    "-r", identity.recipient.text, "-r", escrow.recipient.text, "-o", "theirs.age", "m", in: folder.path)
   let read = try AgeIdentity.identities(fileBytes: folder.read("identity"))
   #expect(try opened(folder.read("theirs.age"), .identities(read)) == message)
 

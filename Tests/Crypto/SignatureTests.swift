@@ -75,7 +75,8 @@ func malformed() throws {
   let file = String(decoding: try signed().signature.fileBytes, as: UTF8.self)
   let others = [
     "", "\n\n\n\n", file + "\n", file + file, "\n" + file, String(file.dropLast()), file.replacing("\n", with: "\r\n"),
-    file.replacing("untrusted comment: ", with: "comment: "), file.replacing("\ntrusted comment:", with: "\nTrusted comment:"),
+    file.replacing("untrusted comment: ", with: "comment: "),
+    file.replacing("\ntrusted comment:", with: "\nTrusted comment:"),
     file.replacing(": untrusted", with: ": un\u{1b}[2Jtrusted"), file.replacing(": trusted", with: ": tru\u{0}sted"),
     file.replacing("==\n", with: "\n"), file.replacing("==\n", with: "== \n"),
   ]
@@ -91,7 +92,8 @@ func malformed() throws {
 @Test("comments that would not stay on their line are refused when signing")
 func unfitComments() throws {
   let key = try testKey()
-  for comment in ["two\nlines", "return\r", "\u{0}", "escape \u{1b}[2J", "\u{85}", String(repeating: "x", count: 2000)] {
+  for comment in ["two\nlines", "return\r", "\u{0}", "escape \u{1b}[2J", "\u{85}", String(repeating: "x", count: 2000)]
+  {
     let trusted = Result { try key.sign(message: [], trustedComment: comment, untrustedComment: "") }
     let untrusted = Result { try key.sign(message: [], trustedComment: "", untrustedComment: comment) }
     let publicFile = Result { try key.publicKey.fileBytes(comment: comment) }

@@ -21,7 +21,8 @@ final class Scratch {
   @discardableResult
   func run(_ tool: String, from package: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
     let path = "/usr/bin/\(tool)"
-    try #require(FileManager.default.isExecutableFile(atPath: path), "\(tool) is missing: install Debian's package \(package)")
+    try #require(
+      FileManager.default.isExecutableFile(atPath: path), "\(tool) is missing: install Debian's package \(package)")
     let process = try ChildProcess(path, arguments, in: folder.path, complaints: .withOutput)
     let text = String(decoding: process.readToEnd(), as: UTF8.self)
     return (process.wait(), text)

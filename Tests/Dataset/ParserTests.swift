@@ -6,7 +6,9 @@ import Testing
 private func read(_ json: String) throws -> DatasetDefinition { try DatasetDefinition(json: Array(json.utf8)) }
 
 /// A definition of one table, `t`, with these members.
-private func table(_ members: String) -> String { #"{ "dataset": "d", "version": 1, "tables": { "t": { \#(members) } } }"# }
+private func table(_ members: String) -> String {
+  #"{ "dataset": "d", "version": 1, "tables": { "t": { \#(members) } } }"#
+}
 
 @Test("everything has a default but the dataset's name, its version and the tables' names")
 func defaults() throws {
@@ -88,7 +90,9 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
     #"{ "dataset": "A b", "version": 1, "tables": { "t": {} } }"#, "dataset", "\"A b\" cannot be part of a file name",
     safeNameHint
   ),
-  (#"{ "dataset": "", "version": 1, "tables": { "t": {} } }"#, "dataset", "cannot be part of a file name", safeNameHint),
+  (
+    #"{ "dataset": "", "version": 1, "tables": { "t": {} } }"#, "dataset", "cannot be part of a file name", safeNameHint
+  ),
   (#"{ "dataset": "d", "tables": { "t": {} } }"#, "version", "it is missing", nil),
   (#"{ "dataset": "d", "version": "1", "tables": { "t": {} } }"#, "version", "it must be a whole number", nil),
   (#"{ "dataset": "d", "version": 1.5, "tables": { "t": {} } }"#, "version", "it must be a whole number", nil),
@@ -104,17 +108,29 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
     #"{ "dataset": "d", "version": 1, "snapshot": "often", "tables": { "t": {} } }"#, "snapshot",
     "\"always\", \"never\" or a whole number", nil
   ),
-  (#"{ "dataset": "d", "version": 1, "snapshot": 0, "tables": { "t": {} } }"#, "snapshot", "a whole number from 1 on", nil),
+  (
+    #"{ "dataset": "d", "version": 1, "snapshot": 0, "tables": { "t": {} } }"#, "snapshot", "a whole number from 1 on",
+    nil
+  ),
   (#"{ "dataset": "d", "version": 1, "encrypt": "often", "tables": { "t": {} } }"#, "encrypt", "never, always", nil),
-  (#"{ "dataset": "d", "version": 1, "escrow": "age1", "tables": { "t": {} } }"#, "escrow", "a list of at most 16", nil),
-  (#"{ "dataset": "d", "version": 1, "escrow": ["age1"], "tables": { "t": {} } }"#, "escrow", "as age-keygen shows it", nil),
-  (#"{ "dataset": "d", "version": 1, "attributes": [], "tables": { "t": {} } }"#, "attributes", "it must be an object", nil),
+  (
+    #"{ "dataset": "d", "version": 1, "escrow": "age1", "tables": { "t": {} } }"#, "escrow", "a list of at most 16", nil
+  ),
+  (
+    #"{ "dataset": "d", "version": 1, "escrow": ["age1"], "tables": { "t": {} } }"#, "escrow", "as age-keygen shows it",
+    nil
+  ),
+  (
+    #"{ "dataset": "d", "version": 1, "attributes": [], "tables": { "t": {} } }"#, "attributes", "it must be an object",
+    nil
+  ),
   (
     #"{ "dataset": "d", "version": 1, "attributes": { "x": "blob" }, "tables": { "t": {} } }"#, "attributes.x",
     "integer, real, text", nil
   ),
   (
-    #"{ "dataset": "d", "version": 1, "attributes": { "x": 1 }, "tables": { "t": {} } }"#, "attributes.x", "integer, real, text",
+    #"{ "dataset": "d", "version": 1, "attributes": { "x": 1 }, "tables": { "t": {} } }"#, "attributes.x",
+    "integer, real, text",
     nil
   ),
   (
@@ -133,21 +149,29 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
     #"{ "dataset": "d", "version": 1, "attributes": { "": "text" }, "tables": { "t": {} } }"#, "attributes.",
     "begins with a letter", nil
   ),
-  (#"{ "dataset": "d", "version": 1, "attachments": ["a"], "tables": { "t": {} } }"#, "attachments", "it must be an object", nil),
+  (
+    #"{ "dataset": "d", "version": 1, "attachments": ["a"], "tables": { "t": {} } }"#, "attachments",
+    "it must be an object", nil
+  ),
   (
     #"{ "dataset": "d", "version": 1, "attachments": { "file": 0 }, "tables": { "t": {} } }"#, "attachments.file",
     "a number of bytes from 1 to", nil
   ),
   (
-    #"{ "dataset": "d", "version": 1, "attachments": { "file": 9, "bundle": 8 }, "tables": { "t": {} } }"#, "attachments.bundle",
+    #"{ "dataset": "d", "version": 1, "attachments": { "file": 9, "bundle": 8 }, "tables": { "t": {} } }"#,
+    "attachments.bundle",
     "would fit into no bundle", "Let it be no less than attachments.file."
   ),
   (table(#""attachments": "photo""#), "tables.t.attachments", "a list of columns that name files", nil),
   (table(#""attachments": ["photo", "photo"]"#), "tables.t.attachments", "a column stands twice", nil),
   (#"{ "dataset": "d", "version": 1, "tables": { "t": 5 } }"#, "tables.t", "it must be an object", nil),
-  (#"{ "dataset": "d", "version": 1, "tables": { "Satchel_t": {} } }"#, "tables.Satchel_t", "belong to Satchel and SQLite", nil),
   (
-    #"{ "dataset": "d", "version": 1, "tables": { "sqlite_stat1": {} } }"#, "tables.sqlite_stat1", "belong to Satchel and SQLite",
+    #"{ "dataset": "d", "version": 1, "tables": { "Satchel_t": {} } }"#, "tables.Satchel_t",
+    "belong to Satchel and SQLite", nil
+  ),
+  (
+    #"{ "dataset": "d", "version": 1, "tables": { "sqlite_stat1": {} } }"#, "tables.sqlite_stat1",
+    "belong to Satchel and SQLite",
     nil
   ),
   (

@@ -4,7 +4,9 @@ import TestSupport
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: start, count: count))
-  guard let first = bytes.first, let surface = FuzzSurface(rawValue: first % UInt8(FuzzSurface.allCases.count)) else { return 0 }
+  guard let first = bytes.first, let surface = FuzzSurface(rawValue: first % UInt8(FuzzSurface.allCases.count)) else {
+    return 0
+  }
   do { try Room.shared.read(Array(bytes.dropFirst()), at: surface) } catch { fatalError("\(surface): \(error)") }
   return 0
 }

@@ -46,7 +46,9 @@ final class Expedition {
     let members = tables.map { JSONValue.Member(name: $0, value: rules) }
     let definition: JSONValue = ["dataset": "land", "version": 1, "tables": .object(members)]
     try folder.write(definition.prettyBytes, to: "land.json")
-    return run(["init", folder("hub"), "--dataset", folder("land.json"), "--database", office]) { runHubTool($0, console: $1) }
+    return run(["init", folder("hub"), "--dataset", folder("land.json"), "--database", office]) {
+      runHubTool($0, console: $1)
+    }
   }
 
   @discardableResult func provision(_ name: String, template: String, _ more: String...) -> Outcome {

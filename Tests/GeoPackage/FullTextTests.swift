@@ -73,7 +73,8 @@ struct FullTextTests {
     try check(expedition, "eel", isIn: [1])
     try check(expedition, "hen", isIn: [])
 
-    try expedition.sql(expedition.office, "UPDATE notes SET words = 'an eel, too' WHERE id = 2; DELETE FROM notes WHERE id = 4")
+    try expedition.sql(
+      expedition.office, "UPDATE notes SET words = 'an eel, too' WHERE id = 2; DELETE FROM notes WHERE id = 4")
     try expedition.bring(to: ["one"], "--full")
     try expedition.bring(to: ["two"])
     try check(expedition, "eel", isIn: [1, 2])
@@ -92,7 +93,9 @@ struct FullTextTests {
     try expedition.round(from: "two", to: ["one", "two"])
     try expedition.round(from: "one", to: ["one", "two"])
     try check(expedition, "bee", isIn: [2])
-    let id = try Database(path: expedition.office, mode: .readOnly).first("SELECT id FROM satchel_conflicts") { $0.text(0) } ?? ""
+    let id =
+      try Database(path: expedition.office, mode: .readOnly).first("SELECT id FROM satchel_conflicts") { $0.text(0) }
+      ?? ""
     #expect(expedition.hub("conflicts", "resolve", id, "--keep", "device").code == 0)
     try expedition.bring(to: ["one", "two"])
     try check(expedition, "ant", isIn: [2])
@@ -116,7 +119,9 @@ struct FullTextTests {
     try check(expedition, "fox", isIn: [1])
   }
 
-  @Test("an index that is false already is no damaged database: it is named, with how to mend it, and the import then goes on")
+  @Test(
+    "an index that is false already is no damaged database: it is named, with how to mend it, and the import then goes on"
+  )
   func falseIndex() throws {
     let expedition = try open()
     try expedition.sql(expedition.database("one"), "INSERT INTO found (found) VALUES ('delete-all')")
@@ -138,7 +143,8 @@ struct FullTextTests {
   func lackingFunction() throws {
     let expedition = try open()
     try expedition.sql(
-      expedition.database("one"), "DROP TRIGGER notes_out; DROP TRIGGER old_bd; INSERT INTO found (found) VALUES ('delete-all')")
+      expedition.database("one"),
+      "DROP TRIGGER notes_out; DROP TRIGGER old_bd; INSERT INTO found (found) VALUES ('delete-all')")
     try expedition.sql(
       expedition.database("one"),
       """
@@ -151,7 +157,9 @@ struct FullTextTests {
     let bundle = expedition.folder("hub/bundles/outbox/land-hub-one-2.satchel")
     let refused = expedition.device("one", "import", bundle)
     #expect(refused.code == 1)
-    for words in ["table notes", "notes_out", "no such function: theirs", "rebuild"] { #expect(refused.error.contains(words)) }
+    for words in ["table notes", "notes_out", "no such function: theirs", "rebuild"] {
+      #expect(refused.error.contains(words))
+    }
     try expedition.sql(expedition.database("one"), "DROP TRIGGER notes_out")
     #expect(expedition.device("one", "import", bundle).code == 0)
     try expedition.sql(expedition.database("one"), "INSERT INTO found (found) VALUES ('rebuild')")

@@ -16,7 +16,8 @@ struct GeoPackageTests {
     ) { $0.text(0) }
     // Deleting is what plain SQLite can do.
     try StockTool.sqlite3(
-      "-bail", "empty.gpkg", tables.map { "DELETE FROM \(quoted($0))" }.joined(separator: ";"), in: expedition.folder.path)
+      "-bail", "empty.gpkg", tables.map { "DELETE FROM \(quoted($0))" }.joined(separator: ";"),
+      in: expedition.folder.path)
     let made = try expedition.found(tables)
     try #require(made.code == 0, "\(made.error)")
     expedition.hub("user", "add", "ann")
@@ -67,7 +68,8 @@ struct GeoPackageTests {
       let columns = info.schema.columns.filter { $0 != "fid" }
       // One less, by plain SQLite; a copy of the first feature, and a change of the last.
       try StockTool.sqlite3(
-        expedition.database("gps"), "DELETE FROM \(quoted(table)) WHERE fid = (SELECT min(fid) + 1 FROM \(quoted(table)))",
+        expedition.database("gps"),
+        "DELETE FROM \(quoted(table)) WHERE fid = (SELECT min(fid) + 1 FROM \(quoted(table)))",
         in: expedition.folder.path)
       var edits: [String] = []
       if columns.isEmpty {
@@ -75,7 +77,9 @@ struct GeoPackageTests {
       } else {
         let list = quotedList(columns)
         edits.append("INSERT INTO \(quoted(table)) (\(list)) SELECT \(list) FROM \(quoted(table)) ORDER BY fid LIMIT 1")
-        let sources = columns.map { "\(quoted($0)) = (SELECT \(quoted($0)) FROM \(quoted(table)) ORDER BY fid LIMIT 1)" }
+        let sources = columns.map {
+          "\(quoted($0)) = (SELECT \(quoted($0)) FROM \(quoted(table)) ORDER BY fid LIMIT 1)"
+        }
         edits.append(
           "UPDATE \(quoted(table)) SET \(sources.joined(separator: ", ")) WHERE fid = (SELECT max(fid) - 1 FROM \(quoted(table)))"
         )
@@ -95,10 +99,13 @@ struct GeoPackageTests {
     }
   }
 
-  @Test("features that ogr2ogr adds at the office, and one that it moves, reach the devices by a delta and by a full bundle")
+  @Test(
+    "features that ogr2ogr adds at the office, and one that it moves, reach the devices by a delta and by a full bundle"
+  )
   func fromTheOffice() throws {
     let (expedition, tables) = try open("base.gpkg")
-    let point = #"{"type":"Feature","properties":{"name":"far"},"geometry":{"type":"Point","coordinates":[100.5,-45.25]}}"#
+    let point =
+      #"{"type":"Feature","properties":{"name":"far"},"geometry":{"type":"Point","coordinates":[100.5,-45.25]}}"#
     try expedition.folder.write(Array(point.utf8), to: "far.geojson")
     try StockTool.ogr2ogr("-append", expedition.office, "far.geojson", "-nln", "simple", in: expedition.folder.path)
     try StockTool.ogrinfo(
@@ -111,7 +118,8 @@ struct GeoPackageTests {
     for device in ["gps", "pad"] {
       let path = expedition.database(device)
       #expect(
-        try expedition.rows(path, "SELECT max_x, min_y FROM gpkg_contents") == expedition.rows(":memory:", "SELECT 100.5, -45.25")
+        try expedition.rows(path, "SELECT max_x, min_y FROM gpkg_contents")
+          == expedition.rows(":memory:", "SELECT 100.5, -45.25")
       )
       let found = try StockTool.ogrinfo(
         "-ro", "-so", path, "simple", "-spat", "100", "-46", "101", "-45", in: expedition.folder.path)
@@ -131,7 +139,9 @@ struct GeoPackageTests {
     }
     try expedition.round(from: "gps", to: ["gps"])
     try expedition.round(from: "pad", to: ["pad"])
-    let id = try Database(path: expedition.office, mode: .readOnly).first("SELECT id FROM satchel_conflicts") { $0.text(0) } ?? ""
+    let id =
+      try Database(path: expedition.office, mode: .readOnly).first("SELECT id FROM satchel_conflicts") { $0.text(0) }
+      ?? ""
     #expect(expedition.hub("conflicts", "resolve", id, "--keep", "device").code == 0)
     try check(expedition.office, tables, in: expedition)
     try expedition.bring(to: ["gps", "pad"])
@@ -225,7 +235,8 @@ struct GeoPackageTests {
     let outcome = expedition.hub("device", "provision", "bare", "--user", "ann", "--into", expedition.folder("bare"))
     #expect(outcome.code == 0)
     #expect(outcome.error.contains("GIS tools will not open it") && outcome.error.contains("--template FILE"))
-    #expect(expedition.hub("device", "provision", "b", "--user", "ann", "--into", expedition.folder("b"), "-q").code == 0)
+    #expect(
+      expedition.hub("device", "provision", "b", "--user", "ann", "--into", expedition.folder("b"), "-q").code == 0)
   }
 
   @Test("a rule may ask where a feature is")
@@ -236,7 +247,9 @@ struct GeoPackageTests {
     expedition.hub("user", "add", "ann")
     expedition.hub("device", "provision", "pad", "--user", "ann", "--into", expedition.folder("pad"))
     let seen = try expedition.rows(expedition.folder("pad/data.sqlite"), "SELECT fid FROM simple ORDER BY fid")
-    #expect(try seen == expedition.rows(expedition.office, "SELECT fid FROM simple WHERE ST_MinX(geometry) < -0.9 ORDER BY fid"))
+    #expect(
+      try seen
+        == expedition.rows(expedition.office, "SELECT fid FROM simple WHERE ST_MinX(geometry) < -0.9 ORDER BY fid"))
     #expect(seen.count == 1)
   }
 

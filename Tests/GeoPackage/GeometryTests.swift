@@ -43,7 +43,8 @@ final class GeometryTests {
       var random = SplitMix64(seed: seed)
       let isRead = geometry.blob[3] & 0x1e == 0
       for length in 0..<geometry.blob.count where isRead {
-        #expect(try said(.blob(Array(geometry.blob[..<length])), in: database) == nothing, "seed \(seed), \(length) bytes")
+        #expect(
+          try said(.blob(Array(geometry.blob[..<length])), in: database) == nothing, "seed \(seed), \(length) bytes")
       }
       for _ in 0..<50 {
         var blob = geometry.blob

@@ -24,7 +24,8 @@ struct RandomGeometry {
     if bounds == nil, random.once(in: 2) { flags |= 0x10 }
     var numbers = envelope > 0 ? bounds ?? [] : []
     while numbers.count < [0, 4, 6, 6, 8][envelope] { numbers.append(0) }
-    return Array("GP".utf8) + [0, flags] + bytes(UInt32(4326), little) + numbers.flatMap { bytes($0.bitPattern, little) }
+    return Array("GP".utf8) + [0, flags] + bytes(UInt32(4326), little)
+      + numbers.flatMap { bytes($0.bitPattern, little) }
   }
 
   /// - Parameter dimensions: 0: two, 1: Z, 2: M, 3: both.
@@ -51,7 +52,9 @@ struct RandomGeometry {
     default:
       let parts = depth > 3 ? 0 : random.below(4)
       wkb += bytes(UInt32(parts), little)
-      let inside = [4: [1], 5: [2], 6: [3], 9: [2, 8], 10: [2, 8, 9], 11: [2, 8, 9], 12: [3, 10], 15: [3], 16: [17]][code]
+      let inside = [
+        4: [1], 5: [2], 6: [3], 9: [2, 8], 10: [2, 8, 9], 11: [2, 8, 9], 12: [3, 10], 15: [3], 16: [17],
+      ][code]
       for _ in 0..<parts {
         geometry(random.one(of: inside ?? [1, 2, 3, 4, 5, 6, 7]), dimensions: dimensions, ewkb: ewkb, depth: depth + 1)
       }

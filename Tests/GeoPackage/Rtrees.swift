@@ -19,16 +19,20 @@ enum Rtrees {
     ) { Tree(table: $0.text(0), column: $0.text(1)) }
   }
 
-  /// What is wrong: features that are not in the tree, or with other bounds than the nearest that its 32 bits allow; entries without a
-  /// feature; counts of features that are not right; and what SQLite finds wrong with the tree itself.
+  /// What is wrong: features that are not in the tree, or with other bounds than the nearest that its 32 bits allow;
+  /// entries without a feature; counts of features that are not right; and what SQLite finds wrong with the tree
+  /// itself.
   static func faults(in database: borrowing Database) throws -> [String] {
     var faults: [String] = []
     for tree in try all(in: database) {
       let (table, column, name) = (quoted(tree.table), quoted(tree.column), quoted(tree.name))
-      let key = try database.first("SELECT name FROM pragma_table_info(:table) WHERE pk", ["table": .string(tree.table)]) {
+      let key = try database.first(
+        "SELECT name FROM pragma_table_info(:table) WHERE pk", ["table": .string(tree.table)]
+      ) {
         quoted($0.text(0))
       }
-      let fits = [("minx", "ST_MinX"), ("maxx", "ST_MaxX"), ("miny", "ST_MinY"), ("maxy", "ST_MaxY")].map { side, function in
+      let fits = [("minx", "ST_MinX"), ("maxx", "ST_MaxX"), ("miny", "ST_MinY"), ("maxy", "ST_MaxY")].map {
+        side, function in
         "abs(r.\(side) - \(function)(t.\(column))) <= 1e-6 * max(1, abs(r.\(side)))"
       }.joined(separator: " AND ")
       faults += try database.all(

@@ -33,7 +33,8 @@ struct TemplateTests {
     let path = expedition.database("tablet")
     #expect(try texts(path, "SELECT words FROM short") == ["one", "two"])
     #expect(try texts(path, "SELECT word FROM settings") == ["dark"])
-    #expect(try expedition.rows(path, "PRAGMA user_version") == expedition.rows(expedition.office, "PRAGMA user_version"))
+    #expect(
+      try expedition.rows(path, "PRAGMA user_version") == expedition.rows(expedition.office, "PRAGMA user_version"))
     #expect(try Data(contentsOf: URL(filePath: expedition.folder("empty.db"))) == template)
     try expedition.sql(path, "UPDATE notes SET words = 'three' WHERE id = 2")
     try expedition.round(from: "tablet", to: ["tablet"])
@@ -55,13 +56,15 @@ struct TemplateTests {
     }
   }
 
-  @Test("a template that lacks a table, or belongs to a workspace, or is none, is told as such", arguments: [false, true])
+  @Test(
+    "a template that lacks a table, or belongs to a workspace, or is none, is told as such", arguments: [false, true])
   func unfit(isRehearsal: Bool) throws {
     let expedition = try open(template: "CREATE TABLE settings (word TEXT)")
     let rehearsal = isRehearsal ? ["--dry-run"] : []
     func outcome(_ template: String) -> Expedition.Outcome {
       rehearsal.isEmpty
-        ? expedition.provision("tablet", template: template) : expedition.provision("tablet", template: template, "--dry-run")
+        ? expedition.provision("tablet", template: template)
+        : expedition.provision("tablet", template: template, "--dry-run")
     }
     if !isRehearsal {
       let lacking = outcome("empty.db")
@@ -81,7 +84,8 @@ struct TemplateTests {
   func noRemains() throws {
     let expedition = try open(template: "PRAGMA journal_mode = WAL; PRAGMA secure_delete = OFF;" + Self.schema)
     let template = try Database(path: expedition.folder("empty.db"), mode: .readWrite)
-    try template.execute("INSERT INTO notes VALUES (9, 'TOPSECRET'); DELETE FROM notes; INSERT INTO settings VALUES ('late')")
+    try template.execute(
+      "INSERT INTO notes VALUES (9, 'TOPSECRET'); DELETE FROM notes; INSERT INTO settings VALUES ('late')")
     #expect(expedition.provision("tablet", template: "empty.db").code == 0)
     #expect(try texts(expedition.database("tablet"), "SELECT word FROM settings") == ["late"])
     let bytes = try Data(contentsOf: URL(filePath: expedition.database("tablet")))

@@ -23,7 +23,9 @@ func namedTests() throws {
 @Test("the definition that docs/DESIGN.md shows is one")
 func shownDefinition() throws {
   let page = try String(contentsOf: root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
-  let shown = page.components(separatedBy: "```json\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
+  let shown = page.components(separatedBy: "```json\n").dropFirst().compactMap {
+    $0.components(separatedBy: "```").first
+  }
   let definitions = shown.filter { $0.contains("\"dataset\"") }
   #expect(definitions.count == 1)
   for text in definitions { #expect(try DatasetDefinition(json: Array(text.utf8)).tables.count == 2) }

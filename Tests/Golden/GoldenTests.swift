@@ -5,7 +5,8 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  .deletingLastPathComponent()
 private let bundles = root.appending(path: "bundles")
 
 /// The names of all golden bundles, without their ending.
@@ -31,7 +32,8 @@ private func keys() throws -> [(path: String, key: PublicKey)] {
 /// The age identities of `keys/`, which were published for the tests' sake.
 private func identities() throws -> [(path: String, identities: [AgeIdentity])] {
   let folder = root.appending(path: "keys")
-  let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".identity") }.sorted()
+  let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".identity") }
+    .sorted()
   return try files.map { name in
     let file = folder.appending(path: name)
     return (file.path, try AgeIdentity.identities(fileBytes: [UInt8](Data(contentsOf: file))))
@@ -78,7 +80,8 @@ func volumes() throws {
   let reader = root.appending(path: "Tests/Interop/reader.py").path
   let parts = golden.filter { $0.contains("-volume-") }.map { bundles.appending(path: "\($0).satchel").path }
   let folder = try TemporaryFolder()
-  let said = try StockTool.python3([reader] + identities().flatMap { ["-i", $0.path] } + parts.reversed(), in: folder.path)
+  let said = try StockTool.python3(
+    [reader] + identities().flatMap { ["-i", $0.path] } + parts.reversed(), in: folder.path)
   #expect(try said.text == text("format-1-changes-encrypted"))
 }
 
@@ -88,7 +91,8 @@ func schemas() throws {
   let validator = root.appending(path: "Tests/Interop/validate.py").path
   let paths = golden.map { bundles.appending(path: "\($0).satchel").path }
   let said = try StockTool.python3(
-    [validator, "--self-test"] + identities().flatMap { ["-i", $0.path] } + [root.appending(path: "docs/schema").path] + paths,
+    [validator, "--self-test"] + identities().flatMap { ["-i", $0.path] } + [root.appending(path: "docs/schema").path]
+      + paths,
     in: folder.path)
   #expect(said.text.contains(" documents are valid, ") && said.text.hasSuffix(" spoilt ones are refused\n"))
 }
@@ -125,5 +129,7 @@ func examples() throws {
   let folder = try TemporaryFolder()
   let interop = root.appending(path: "Tests/Interop").path
   #expect(
-    try StockTool.python3("-c", check, interop, root.appending(path: "docs/FORMAT.md").path, in: folder.path).lines == ["10"])
+    try StockTool.python3("-c", check, interop, root.appending(path: "docs/FORMAT.md").path, in: folder.path).lines == [
+      "10"
+    ])
 }

@@ -50,7 +50,9 @@ struct FoundRowTests {
   func keys() throws {
     let scope = ScopeStore(store, user: User(name: "ann", attributes: []))
     let (notes, texts) = (try #require(store.place(of: "notes")), try #require(store.place(of: "texts")))
-    for key in [Value.string("1"), .real(1), .blob([0x31]), .null] { #expect(try scope.find(RowKey([key]), in: notes) == nil) }
+    for key in [Value.string("1"), .real(1), .blob([0x31]), .null] {
+      #expect(try scope.find(RowKey([key]), in: notes) == nil)
+    }
     for key in [Value.integer(1), .string("A"), .string("n"), .blob([0x61])] {
       #expect(try scope.find(RowKey([key]), in: texts) == nil)
     }

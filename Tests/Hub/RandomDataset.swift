@@ -1,7 +1,7 @@
 import TestSupport
 
-/// A random dataset with rules of every kind, and writers of its tables who keep to no order. Values are few, so that references meet. Some
-/// tables have names that Satchel's own SQL uses too.
+/// A random dataset with rules of every kind, and writers of its tables who keep to no order. Values are few, so that
+/// references meet. Some tables have names that Satchel's own SQL uses too.
 struct RandomDataset {
   private(set) var tables: [RandomTable] = []
 
@@ -43,7 +43,8 @@ struct RandomDataset {
 
   /// A hub takes no database with rows whose key holds NULL; they may come later.
   var deletionOfNameless: String {
-    "DELETE FROM grants WHERE user IS NULL OR target IS NULL;" + tables.map(\.deletionOfNameless).joined(separator: ";\n")
+    "DELETE FROM grants WHERE user IS NULL OR target IS NULL;"
+      + tables.map(\.deletionOfNameless).joined(separator: ";\n")
   }
 
   /// A write of any program. It may fail.
@@ -80,7 +81,8 @@ struct RandomTable {
   }
 
   private static let keys: [[Column]] = [
-    [Column(name: "id", type: "INTEGER")], [Column(name: "id", type: "TEXT")], [Column(name: "id", type: "TEXT NOT NULL")],
+    [Column(name: "id", type: "INTEGER")], [Column(name: "id", type: "TEXT")],
+    [Column(name: "id", type: "TEXT NOT NULL")],
     [Column(name: "id", type: "")], [Column(name: "id", type: "TEXT COLLATE NOCASE")],
     [Column(name: "a", type: "TEXT"), Column(name: "b", type: "INTEGER")],
   ]
@@ -95,7 +97,9 @@ struct RandomTable {
     for parent in parents + (0..<[0, 0, 0, 1, 1, 2][random.below(6)]).map({ _ in own }) {
       let number = references.count
       // Now and then not by the key.
-      let to = random.once(in: 5) ? [Column(name: "word", type: "TEXT")] : random.once(in: 4) ? parent.key.reversed() : parent.key
+      let to =
+        random.once(in: 5)
+        ? [Column(name: "word", type: "TEXT")] : random.once(in: 4) ? parent.key.reversed() : parent.key
       let columns = to.enumerated().map { place, column in
         // And now and then by a column of another type.
         Column(
@@ -140,7 +144,9 @@ struct RandomTable {
     return "{ \(members.joined(separator: ", ")) }"
   }
 
-  var deletionOfNameless: String { "DELETE FROM \(name) WHERE \(key.map { "\($0.name) IS NULL" }.joined(separator: " OR "))" }
+  var deletionOfNameless: String {
+    "DELETE FROM \(name) WHERE \(key.map { "\($0.name) IS NULL" }.joined(separator: " OR "))"
+  }
 
   static func value(_ random: inout SplitMix64) -> String {
     random.once(in: 3) ? random.one(of: ["'a'", "'A'", "'b'", "'01'", "'2'"]) : String(1 + random.below(6))

@@ -77,7 +77,9 @@ import Testing
     #expect(set.isEmpty)
   }
 
-  @Test("where one row in 25 is seen, or one in 50, in no order, a set takes less than a byte for each", arguments: [25, 50])
+  @Test(
+    "where one row in 25 is seen, or one in 50, in no order, a set takes less than a byte for each",
+    arguments: [25, 50])
   func aByteARow(share: UInt64) {
     var random = SplitMix64(seed: share)
     let set = RowSet((Int64(0)..<400_000).filter { _ in random.next() % share == 0 })

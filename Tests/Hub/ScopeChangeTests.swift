@@ -6,8 +6,8 @@ import Testing
 
 @testable import SatchelHub
 
-/// What a user sees is derived from what the user saw before and from what changed since. Judged by the whole evaluation.
-/// SATCHEL_HISTORIES says how many histories are tried, SATCHEL_SEED which one is the first.
+/// What a user sees is derived from what the user saw before and from what changed since. Judged by the whole
+/// evaluation. SATCHEL_HISTORIES says how many histories are tried, SATCHEL_SEED which one is the first.
 @Suite struct ScopeChangeTests {
   private static func setting(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
 

@@ -10,7 +10,8 @@ struct TurnsTests {
   let clock = SetClock()
 
   /// How long a piece of work waits that begins so many milliseconds after one that took so long.
-  private func wait(after pause: Int64, ofWorkFor length: Int64, _ take: (() -> Void) throws -> Void) rethrows -> Int64 {
+  private func wait(after pause: Int64, ofWorkFor length: Int64, _ take: (() -> Void) throws -> Void) rethrows -> Int64
+  {
     try take { clock.advance(by: length) }
     clock.advance(by: pause)
     let called = clock.milliseconds()
@@ -20,7 +21,9 @@ struct TurnsTests {
 
   @Test("the next work waits for what is left of a turn, and after short work not at all")
   func withinACommand() throws {
-    for (length, pause, expected) in [(501, 0, 200), (501, 150, 50), (501, 200, 0), (500, 0, 0)] as [(Int64, Int64, Int64)] {
+    for (length, pause, expected) in [(501, 0, 200), (501, 150, 50), (501, 200, 0), (500, 0, 0)]
+      as [(Int64, Int64, Int64)]
+    {
       let turns = Turns(clock)
       #expect(wait(after: pause, ofWorkFor: length) { body in turns.take(body) } == expected)
     }

@@ -39,7 +39,8 @@ struct DocumentationTests {
     try FileManager.default.copyItem(atPath: "\(Self.top)/docs/SatchelDevice.docc", toPath: catalogue)
     let page = URL(filePath: "\(catalogue)/BringingSatchelAlong.md")
     let text = try String(contentsOf: page, encoding: .utf8)
-    try Data(text.replacingOccurrences(of: "DeviceWorkspace/status()", with: "DeviceWorkspace/mood()").utf8).write(to: page)
+    try Data(text.replacingOccurrences(of: "DeviceWorkspace/status()", with: "DeviceWorkspace/mood()").utf8).write(
+      to: page)
     let built = try build(catalogue)
     #expect(built.status == 1)
     #expect(built.complaint.contains("BringingSatchelAlong.md:"), "\(built.complaint)")

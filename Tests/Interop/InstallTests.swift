@@ -10,11 +10,13 @@ struct InstallTests {
   private func install(into folder: TemporaryFolder) throws {
     let tools = URL(filePath: builtProgram("satchel")).deletingLastPathComponent().path
     let done = try runProgram(
-      at: "/usr/bin/env", ["DESTDIR=\(folder.path)", "\(Self.top)/scripts/install.sh", tools, "/opt/satchel"], in: folder.path)
+      at: "/usr/bin/env", ["DESTDIR=\(folder.path)", "\(Self.top)/scripts/install.sh", tools, "/opt/satchel"],
+      in: folder.path)
     #expect(done.status == 0, "\(done.complaint)")
   }
 
-  @Test("tools, manual pages, completion, units and the rule for sticks lie where they belong, and units name the tools")
+  @Test(
+    "tools, manual pages, completion, units and the rule for sticks lie where they belong, and units name the tools")
   func everything() throws {
     let folder = try TemporaryFolder()
     try install(into: folder)
@@ -41,7 +43,8 @@ struct InstallTests {
     try runProgram(
       at: "/usr/bin/env",
       [
-        "PATH=\(path ?? "/usr/sbin:/usr/bin:/sbin:/bin")", "/bin/bash", "\(Self.top)/scripts/check-units.sh", folder.path,
+        "PATH=\(path ?? "/usr/sbin:/usr/bin:/sbin:/bin")", "/bin/bash", "\(Self.top)/scripts/check-units.sh",
+        folder.path,
         "/opt/satchel",
       ],
       in: folder.path)
@@ -56,10 +59,12 @@ struct InstallTests {
     let done = try check(folder)
     #expect(done.status == 0, "\(done.complaint)")
     #expect(
-      done.text.contains("units for system: 3 verified") && done.text.contains("units for user: 2 verified"), "\(done.text)")
+      done.text.contains("units for system: 3 verified") && done.text.contains("units for user: 2 verified"),
+      "\(done.text)")
     if FileManager.default.isExecutableFile(atPath: "/usr/bin/udevadm"), getuid() == 0 {
       #expect(
-        done.text.contains("rule: ") || done.complaint.contains("The rule was not checked"), "\(done.text)\(done.complaint)")
+        done.text.contains("rule: ") || done.complaint.contains("The rule was not checked"),
+        "\(done.text)\(done.complaint)")
     }
     for kind in ["system", "user"] {
       let path = "\(folder.path)/opt/satchel/lib/systemd/\(kind)/satchel-watch@.service"
@@ -86,6 +91,7 @@ struct InstallTests {
     }
     let done = try check(folder, path: tools)
     #expect(done.status == 0, "\(done.complaint)")
-    #expect(done.complaint.contains("The units were not checked") && done.complaint.contains("The rule was not checked"))
+    #expect(
+      done.complaint.contains("The units were not checked") && done.complaint.contains("The rule was not checked"))
   }
 }

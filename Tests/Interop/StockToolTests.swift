@@ -58,8 +58,10 @@ struct StockToolTests {
   @Test("tar shows owners, modes and times that are the same in every bundle")
   func headers() throws {
     for bundle in bundles {
-      let lines = try StockTool.tar("--zstd", "--numeric-owner", "--full-time", "--utc", "-tvf", "bundle", in: bundle.folder)
-        .lines
+      let lines = try StockTool.tar(
+        "--zstd", "--numeric-owner", "--full-time", "--utc", "-tvf", "bundle", in: bundle.folder
+      )
+      .lines
       for line in lines {
         #expect(line.hasPrefix("-rw-r--r-- 0/0 ") && line.contains(" 1970-01-01 00:00:00 "), "\(line)")
       }
@@ -83,7 +85,9 @@ struct StockToolTests {
     #expect(try jq("changes", "manifest.json", word) == [#"[1,"changes","world",2,"tablet","hub","ana"]"#])
     #expect(try jq("scope-full", "manifest.json", word) == [#"[1,"scope","world",2,"hub","tablet","ana"]"#])
     #expect(
-      try jq("changes", "manifest.json", "[.received, .sequence, (.chain[] | .sequence, (.digest | length))]") == ["[1,2,1,128]"])
+      try jq("changes", "manifest.json", "[.received, .sequence, (.chain[] | .sequence, (.digest | length))]") == [
+        "[1,2,1,128]"
+      ])
     let extent = "[.number, .after, .extent, .acknowledged]"
     #expect(try jq("scope-full", "manifest.json", extent) == [#"[1,0,"full",0]"#])
     #expect(try jq("scope-delta", "manifest.json", extent) == [#"[2,1,"delta",2]"#])
@@ -100,7 +104,9 @@ struct StockToolTests {
   func changes() throws {
     let review = #"select(.table == "reviews" and .key == [1, "ana"]) | [.op, .generation, .set, .was]"#
     #expect(
-      try jq("changes", "changes.jsonl", review) == [#"["update",1,{"stars":5,"words":"naïve"},{"stars":4,"words":"good"}]"#])
+      try jq("changes", "changes.jsonl", review) == [
+        #"["update",1,{"stars":5,"words":"naïve"},{"stars":4,"words":"good"}]"#
+      ])
     #expect(
       try jq("changes", "changes.jsonl", #"select(.table == "camps" and .op == "update") | [.set, .was]"#)
         == [#"[{"name":"Old Oak","place":{"real":"inf"}},{"name":"Oak","place":48.85}]"#])
@@ -116,7 +122,8 @@ struct StockToolTests {
     ).lines
     #expect(lines.count == 30)
     for spelling in [
-      "null", "9007199254740991", #"{"integer":"9007199254740992"}"#, #"{"integer":"9223372036854775807"}"#, #"{"real":"-inf"}"#,
+      "null", "9007199254740991", #"{"integer":"9007199254740992"}"#, #"{"integer":"9223372036854775807"}"#,
+      #"{"real":"-inf"}"#,
       #""""#, #"{"text":"AA=="}"#, #"{"text":"YQBi"}"#, #"{"text":"//4="}"#, #"{"text":"7aCA"}"#, #"{"blob":""}"#,
       #"{"blob":"dGV4dA=="}"#,
     ] {
@@ -137,13 +144,17 @@ struct StockToolTests {
           #"["reviews",[2,"ana"],"0000000000000000"]"#, #"["camps",[4],"0000000000000000"]"#,
         ])
     #expect(
-      try jq("scope-delta", "changes.jsonl", #"select(.op == "row" and .table == "camps") | [.row.id, .row.name, .row.tier]"#)
+      try jq(
+        "scope-delta", "changes.jsonl", #"select(.op == "row" and .table == "camps") | [.row.id, .row.name, .row.tier]"#
+      )
         == [#"[1,"Great Oak",1]"#, #"[3,"Ash",1]"#])
     #expect(
       try jq(
         "scope-delta", "conflicts.jsonl",
         #"select(.table == "reviews") | [.kind, .state, .base_values, .hub_values, .device_values, .winners]"#)
-        == [#"["update/update","settled",{"stars":4,"words":"good"},{"stars":1},{"stars":5,"words":"naïve"},{"stars":"hub"}]"#])
+        == [
+          #"["update/update","settled",{"stars":4,"words":"good"},{"stars":1},{"stars":5,"words":"naïve"},{"stars":"hub"}]"#
+        ])
   }
 
   @Test("jq reads decisions")
@@ -165,9 +176,10 @@ struct StockToolTests {
     #expect(try sqlite("scope-full", "SELECT author, hex(photo) FROM reviews ORDER BY camp") == ["ana|00FF", "ana|"])
     #expect(try sqlite("changes", "SELECT name, place FROM camps WHERE id = 1") == ["Old Oak|Inf"])
     #expect(
-      try sqlite("changes", "SELECT count(*), sum(typeof(\"é\") = 'real') FROM \"Dinge é\" WHERE \"Schlüssel\" LIKE '% é'") == [
-        "30|9"
-      ])
+      try sqlite(
+        "changes", "SELECT count(*), sum(typeof(\"é\") = 'real') FROM \"Dinge é\" WHERE \"Schlüssel\" LIKE '% é'") == [
+          "30|9"
+        ])
     let bytes = String(decoding: try world.folder.read("unpacked-scope-full/snapshot.sqlite"), as: UTF8.self)
     #expect(!bytes.contains("secret") && !bytes.contains("Ash"))
     #expect(try world.folder.text("unpacked-scope-full/dataset.json") == World.definition)
@@ -181,11 +193,14 @@ struct StockToolTests {
       let read = try BundleReader(platform: world.platform).read(
         bundle.path, trust: .keys([bundle.signer]), staging: world.folder.path)
       let ours = try canonicalText(of: read)
-      #expect(try StockTool.python3(script, "-k", world.folder("key.pub"), bundle.path, in: world.folder.path).text == ours)
+      #expect(
+        try StockTool.python3(script, "-k", world.folder("key.pub"), bundle.path, in: world.folder.path).text == ours)
       #expect(try StockTool.python3(script, bundle.path, in: world.folder.path).text == ours, "as a first contact")
       let other = SigningKey.testKey().publicKey
       try world.folder.write(other.fileBytes(comment: "x"), to: "key.pub")
-      #expect(try StockTool.python3.run([script, "-k", world.folder("key.pub"), bundle.path], in: world.folder.path).status == 3)
+      #expect(
+        try StockTool.python3.run([script, "-k", world.folder("key.pub"), bundle.path], in: world.folder.path).status
+          == 3)
     }
   }
 
@@ -213,7 +228,8 @@ struct StockToolTests {
       try StockTool.zstd("-q", "-9", "\(format).tar", in: bundle.folder)
       let read = try BundleReader(platform: world.platform).read(
         Paths.join(bundle.folder, "\(format).tar.zst"), trust: .keys([bundle.signer]), staging: staging)
-      let ours = try BundleReader(platform: world.platform).read(bundle.path, trust: .keys([bundle.signer]), staging: staging)
+      let ours = try BundleReader(platform: world.platform).read(
+        bundle.path, trust: .keys([bundle.signer]), staging: staging)
       let (theirText, ourText) = (try canonicalText(of: read), try canonicalText(of: ours))
       #expect(theirText == ourText)
     }
@@ -260,7 +276,8 @@ struct StockToolTests {
   func deterministic(name: String) throws {
     let again = try World()
     for (one, other) in zip(bundles, try again.bundles()) where one.name == name {
-      let same = try world.platform.files.read(one.path, limit: 1 << 24) == again.platform.files.read(other.path, limit: 1 << 24)
+      let same =
+        try world.platform.files.read(one.path, limit: 1 << 24) == again.platform.files.read(other.path, limit: 1 << 24)
       #expect(same)
     }
   }

@@ -12,7 +12,8 @@ struct TourTests {
   @Test(
     "the commands in a document do what it says, as they are printed",
     arguments: [
-      "README.md", "docs/GEOPACKAGE.md", "docs/guides/operator.md", "docs/guides/field-user.md", "docs/guides/developer.md",
+      "README.md", "docs/GEOPACKAGE.md", "docs/guides/operator.md", "docs/guides/field-user.md",
+      "docs/guides/developer.md",
     ])
   func tour(document: String) throws {
     let done = try StockTool.bash.run(["scripts/tour.sh", Self.tools, document], in: Self.top)
@@ -20,7 +21,9 @@ struct TourTests {
     #expect(!done.complaint.lowercased().contains("warning"), "\(done.complaint)")
     if document.hasSuffix("GEOPACKAGE.md") {
       #expect(done.lines.filter { $0.hasPrefix("Feature Count: ") } == ["Feature Count: 1", "Feature Count: 3"])
-      #expect(done.lines.filter { $0.hasPrefix("Extent: ") }.last == "Extent: (16.900000, 49.360000) - (17.400000, 49.500000)")
+      #expect(
+        done.lines.filter { $0.hasPrefix("Extent: ") }.last == "Extent: (16.900000, 49.360000) - (17.400000, 49.500000)"
+      )
     }
   }
 

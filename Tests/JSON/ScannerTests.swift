@@ -91,7 +91,9 @@ func decimals() throws {
       return
     }
   }
-  for literal in ["9007199254740993.0", "9007199254740992.5", "9007199254740993.5", "0.0", "-0.00", "1844674407370955161.5"] {
+  for literal in [
+    "9007199254740993.0", "9007199254740992.5", "9007199254740993.5", "0.0", "-0.00", "1844674407370955161.5",
+  ] {
     try check(literal)
   }
   for literal in ["18446744073709551615.0", "0.0000000000000000001", "0.00000000000000000001", "99999999999999999.99"] {
@@ -117,7 +119,8 @@ func strings() {
   #expect(refusal("\"\\u12g4\"")?.offset == 1)
   #expect(refusal("\"\\x\"")?.offset == 1)
   for broken: [UInt8] in [
-    [0xc0, 0x80], [0xc1, 0xbf], [0xe0, 0x9f, 0xbf], [0xed, 0xa0, 0x80], [0xf0, 0x8f, 0xbf, 0xbf], [0xf4, 0x90, 0x80, 0x80],
+    [0xc0, 0x80], [0xc1, 0xbf], [0xe0, 0x9f, 0xbf], [0xed, 0xa0, 0x80], [0xf0, 0x8f, 0xbf, 0xbf],
+    [0xf4, 0x90, 0x80, 0x80],
     [0xf5, 0x80, 0x80, 0x80], [0x80], [0xc3], [0xe2, 0x82], [0xf0, 0x9f, 0xa7], [0xff], [0xe2, 0x28, 0xa1],
   ] {
     let bytes = "\"a".bytes + broken + "\"".bytes
@@ -128,7 +131,8 @@ func strings() {
 @Test("our reading of UTF-8 agrees with the standard library's on every four interesting bytes")
 func sequences() {
   let interesting: [UInt8] = [
-    0x20, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3,
+    0x20, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0,
+    0xf1, 0xf3,
     0xf4, 0xf5, 0xff,
   ]
   for a in interesting {
@@ -178,7 +182,8 @@ func deepestNesting() throws {
 @Test("known keys are told by their place, in whatever order and however they are written; others as their bytes")
 func knownKeys() throws {
   var known = KnownTexts(["table", "op", "\u{e9}"])
-  var scanner = JSONScanner(Array(#"{"op":1,"t\u0061ble":1,"table":1,"e\u0301":1,"\u00e9":1,"":1,"new":1,"new":1}"#.utf8))
+  var scanner = JSONScanner(
+    Array(#"{"op":1,"t\u0061ble":1,"table":1,"e\u0301":1,"\u00e9":1,"":1,"new":1,"new":1}"#.utf8))
   var found: [String] = []
   try scanner.beginObject()
   while let key = try scanner.nextKey(among: &known) {

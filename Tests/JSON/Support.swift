@@ -2,7 +2,9 @@ import Foundation
 import SatchelValues
 import TestSupport
 
-private let awkwardReals: [Double] = [0, -0.0, 1, .leastNonzeroMagnitude, -.leastNormalMagnitude, .infinity, -.infinity, 1e16]
+private let awkwardReals: [Double] = [
+  0, -0.0, 1, .leastNonzeroMagnitude, -.leastNormalMagnitude, .infinity, -.infinity, 1e16,
+]
 
 extension SplitMix64 {
   /// Any value that SQLite can hold, awkward ones more often than fair.

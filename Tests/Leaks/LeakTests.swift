@@ -54,7 +54,8 @@ import Testing
       let bytes = [UInt8](repeating: 0xab, count: before) + Array(text.utf8) + [0xcd, 0xef]
       let hexadecimal = bytes.map { String($0, radix: 16) }.joined()
       let spellings: [[UInt8]] = [
-        bytes, Array(Data(bytes).base64EncodedString().utf8), Array(hexadecimal.utf8), Array(hexadecimal.uppercased().utf8),
+        bytes, Array(Data(bytes).base64EncodedString().utf8), Array(hexadecimal.utf8),
+        Array(hexadecimal.uppercased().utf8),
         [UInt8](repeating: 0, count: before) + text.utf8.flatMap { [$0, 0] },
         [UInt8](repeating: 0, count: before) + text.utf8.flatMap { [0, $0] },
       ]

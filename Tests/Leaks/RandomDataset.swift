@@ -56,10 +56,12 @@ struct RandomDataset {
     }
     if random.once(in: 3) { tables.append(Table(name: "items", rule: random.one(of: [.tier, .owner]))) }
     if random.once(in: 3) {
-      tables.append(Table(name: "notes", rule: random.one(of: [.all, .all, .tier, .owner]), parents: [tables.last!.name]))
+      tables.append(
+        Table(name: "notes", rule: random.one(of: [.all, .all, .tier, .owner]), parents: [tables.last!.name]))
     }
     if tables.count > 1, random.once(in: 3) {
-      var links = Table(name: "links", rule: random.one(of: [.all, .all, .owner]), parents: tables.prefix(2).map(\.name))
+      var links = Table(
+        name: "links", rule: random.one(of: [.all, .all, .owner]), parents: tables.prefix(2).map(\.name))
       links.matchesAny = random.once(in: 2)
       tables.append(links)
     }
@@ -113,7 +115,8 @@ struct RandomDataset {
       case .tier: members.append(#""visible": "tier <= :tier""#)
       case .owner: members.append(#""visible": "owner = :user OR tier = 0""#)
       case .posted:
-        members.append(#""visible": "EXISTS (SELECT 1 FROM posts WHERE posts.owner = :user AND posts.words = areas.id)""#)
+        members.append(
+          #""visible": "EXISTS (SELECT 1 FROM posts WHERE posts.owner = :user AND posts.words = areas.id)""#)
       case .own: members.append(#""visible": "owner = :user""#)
       }
       if table.matchesAny {

@@ -1,7 +1,8 @@
 import SatchelValues
 import TestSupport
 
-/// Makes rows, and changes of rows, as SQL. Every text in them is a marker: it is in no other row, and in no earlier version of this one.
+/// Makes rows, and changes of rows, as SQL. Every text in them is a marker: it is in no other row, and in no earlier
+/// version of this one.
 struct RandomRows {
   let dataset: RandomDataset
   /// What all markers of this maker begin with.
@@ -75,14 +76,18 @@ struct RandomRows {
     }
   }
 
-  private func hexadecimal(_ bytes: [UInt8]) -> String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+  private func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
 
-  private mutating func value(_ column: String, of table: RandomDataset.Table, _ keys: (String) throws -> [String]) rethrows
+  private mutating func value(_ column: String, of table: RandomDataset.Table, _ keys: (String) throws -> [String])
+    rethrows
     -> String
   {
     switch column {
     case "tier": return areHidden ? "9" : String(random.below(5))
-    case "owner": return areHidden ? random.one(of: ["'otto'", "'ivy'"]) : random.one(of: ["'una'", "'una'", "'otto'"])
+    case "owner":
+      return areHidden ? random.one(of: ["'otto'", "'ivy'"]) : random.one(of: ["'una'", "'una'", "'otto'"])
     case "words":
       if table.rule != .own { return words() }
       let places = try keys("areas").filter { Self.isHidden($0) == areHidden }
@@ -95,7 +100,8 @@ struct RandomRows {
   }
 
   /// The rows to which a new one refers; nil where there is none yet under which it would be hidden.
-  private mutating func references(_ table: RandomDataset.Table, _ keys: (String) throws -> [String]) rethrows -> [String:
+  private mutating func references(_ table: RandomDataset.Table, _ keys: (String) throws -> [String]) rethrows
+    -> [String:
     String]?
   {
     var result: [String: String] = [:]
@@ -120,10 +126,13 @@ struct RandomRows {
     for column in table.columns {
       values.append(column == "id" ? key : try references[column] ?? value(column, of: table, keys))
     }
-    return "INSERT INTO \(table.name) (\(table.columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
+    return
+      "INSERT INTO \(table.name) (\(table.columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
   }
 
-  mutating func update(_ key: String, of table: RandomDataset.Table, _ keys: (String) throws -> [String]) rethrows -> String {
+  mutating func update(_ key: String, of table: RandomDataset.Table, _ keys: (String) throws -> [String]) rethrows
+    -> String
+  {
     var sets: [String] = []
     let own = table.columns.filter { $0 != "id" }
     let references = try references(table, keys) ?? [:]

@@ -1,7 +1,8 @@
 import SatchelSQLite
 import SatchelValues
 
-/// What one user may see of a random dataset, worked out row by row from the rules' meaning, and not by the SQL that is tested.
+/// What one user may see of a random dataset, worked out row by row from the rules' meaning, and not by the SQL that is
+/// tested.
 struct Sight {
   struct Row {
     let values: [String: Value]
@@ -55,7 +56,9 @@ struct Sight {
   }
 
   private func isAllowed(_ row: Row, by rule: RandomDataset.Rule) -> Bool {
-    func isTier(_ isRight: (Int64) -> Bool) -> Bool { if case .integer(let tier) = row["tier"] { isRight(tier) } else { false } }
+    func isTier(_ isRight: (Int64) -> Bool) -> Bool {
+      if case .integer(let tier) = row["tier"] { isRight(tier) } else { false }
+    }
     let isOwn = row["owner"] == .string(user)
     return switch rule {
     case .all: true

@@ -50,8 +50,10 @@ final class Twin {
       let folder = Paths.join(root, "hub")
       for folder in [folder, Paths.join(root, "stick")] { try platform.files.makeDirectory(folder, mode: 0o755) }
       let database = Paths.join(folder, "data.sqlite")
-      try Database(path: database, mode: .create).execute("PRAGMA synchronous = OFF; BEGIN; \(dataset.schema); \(rows); COMMIT")
-      return try HubWorkspace.create(folder, definition: Array(dataset.definition.utf8), database: database, platform: platform)
+      try Database(path: database, mode: .create).execute(
+        "PRAGMA synchronous = OFF; BEGIN; \(dataset.schema); \(rows); COMMIT")
+      return try HubWorkspace.create(
+        folder, definition: Array(dataset.definition.utf8), database: database, platform: platform)
     }
   }
 
@@ -59,7 +61,9 @@ final class Twin {
   convenience init(_ root: String, as other: Twin) throws {
     try FileManager.default.copyItem(atPath: other.root, toPath: root)
     try self.init(root, other.dataset) { try HubWorkspace.open(Paths.join(root, "hub"), platform: $0) }
-    for name in other.devices.keys { devices[name] = try DeviceWorkspace.open(Paths.join(root, name), platform: platform) }
+    for name in other.devices.keys {
+      devices[name] = try DeviceWorkspace.open(Paths.join(root, name), platform: platform)
+    }
   }
 
   func add(_ name: String, of user: String) throws {

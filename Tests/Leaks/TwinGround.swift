@@ -41,7 +41,9 @@ private final class Scratch {
     try database.execute(dataset.schema)
   }
 
-  func keys(_ table: String) throws -> [String] { try database.all("SELECT quote(id) FROM \(table) ORDER BY id") { $0.text(0) } }
+  func keys(_ table: String) throws -> [String] {
+    try database.all("SELECT quote(id) FROM \(table) ORDER BY id") { $0.text(0) }
+  }
 
   func run(_ sql: String) throws {
     try database.execute(sql)

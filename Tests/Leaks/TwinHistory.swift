@@ -11,9 +11,10 @@ struct Leak: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// One random history, played at two hubs. All that Una may see is the same at both. What she may never see is each hub's own: how many
-/// rows there are, what is in them, who wrote them when, what others' devices disagree about. She has one device, and must not
-/// be able to tell with which of the two it works: what it says goes to both, and what it imports is from either.
+/// One random history, played at two hubs. All that Una may see is the same at both. What she may never see is each
+/// hub's own: how many rows there are, what is in them, who wrote them when, what others' devices disagree about. She
+/// has one device, and must not be able to tell with which of the two it works: what it says goes to both, and what it
+/// imports is from either.
 ///
 /// Otto sees hidden rows too and works on both kinds; Ivy's device has to do with hidden ones alone.
 final class TwinHistory {
@@ -53,7 +54,8 @@ final class TwinHistory {
     common.random = SplitMix64(seed: random.next())
     hidden = (0..<2).map {
       RandomRows(
-        ground.dataset, mark: "\(Self.hiddenMark)\($0)", areHidden: true, random: SplitMix64(seed: random.next() &+ UInt64($0)))
+        ground.dataset, mark: "\(Self.hiddenMark)\($0)", areHidden: true,
+        random: SplitMix64(seed: random.next() &+ UInt64($0)))
     }
     bustle = [random.below(2) + 1, random.below(2)]
     tier = ground.tier
@@ -93,7 +95,9 @@ final class TwinHistory {
   private func both<T: Equatable>(_ what: String, _ body: (Twin) throws -> T) throws -> T {
     var results: [T] = []
     try both { results.append(try body($0)) }
-    guard results[0] == results[1] else { throw Leak("\(what): \(results[0]) at the one hub, \(results[1]) at the other") }
+    guard results[0] == results[1] else {
+      throw Leak("\(what): \(results[0]) at the one hub, \(results[1]) at the other")
+    }
     return results[0]
   }
 
@@ -137,17 +141,22 @@ final class TwinHistory {
     }
   }
 
-  /// Tables to whose rows none refers: a row that hidden ones refer to cannot be deleted, and that cannot be kept a secret.
+  /// Tables to whose rows none refers: a row that hidden ones refer to cannot be deleted, and that cannot be kept a
+  /// secret.
   private var leaves: [RandomDataset.Table] { dataset.tables.filter { !dataset.isReferredTo($0) } }
 
   /// Somebody writes a row that both hubs have: at the hub, or on a device.
   private func write(at name: String?, deletes: [RandomDataset.Table]) throws {
     let table = random.one(of: dataset.tables)
-    func keys(_ table: String) throws -> [String] { try twins[0].keys(table, at: name).filter { !RandomRows.isHidden($0) } }
+    func keys(_ table: String) throws -> [String] {
+      try twins[0].keys(table, at: name).filter { !RandomRows.isHidden($0) }
+    }
     let there = try keys(table.name)
     if name != Self.una {
       let others = try twins[1].keys(table.name, at: name).filter { !RandomRows.isHidden($0) }
-      guard there == others else { throw Leak("\(name ?? "the hub") has \(there) in \(table.name), and its twin \(others)") }
+      guard there == others else {
+        throw Leak("\(name ?? "the hub") has \(there) in \(table.name), and its twin \(others)")
+      }
     }
     let sql: String
     switch random.below(10) {
@@ -193,10 +202,13 @@ final class TwinHistory {
       }
     }
     let words = try both("a decision about una's change") { twin -> String in
-      guard let found = try twin.hub.conflicts([.open]).first(where: { $0.record.device == unas.configuration.id }) else {
+      guard let found = try twin.hub.conflicts([.open]).first(where: { $0.record.device == unas.configuration.id })
+      else {
         return "none"
       }
-      do { return try twin.hub.resolve(found.record.id.text, .hub, note: nil).record.id.text } catch let error as WorkspaceError {
+      do { return try twin.hub.resolve(found.record.id.text, .hub, note: nil).record.id.text } catch let error
+        as WorkspaceError
+      {
         return error.reason
       }
     }
@@ -207,7 +219,9 @@ final class TwinHistory {
 
   private func hiddenEvents(at place: Int) throws {
     let twin = twins[place]
-    var times = (0..<hidden[place].random.below(bustle[place] * 2 + 1)).map { _ in Int64(hidden[place].random.below(9_000)) }
+    var times = (0..<hidden[place].random.below(bustle[place] * 2 + 1)).map { _ in
+      Int64(hidden[place].random.below(9_000))
+    }
     times.sort()
     for time in times {
       twin.hold(at: step * 10_000 + 1 + time, chance: hidden[place].random.next())
@@ -272,7 +286,8 @@ final class TwinHistory {
     }
     if Marker(Self.hiddenMark).isIn(tar) { throw Leak("a hidden row is in una's bundle") }
     for marker in unseen.values where marker.isIn(tar) {
-      throw Leak("una's bundle has \(marker.text), which she may not see:\n\(try twins[0].text(of: first, for: Self.una))")
+      throw Leak(
+        "una's bundle has \(marker.text), which she may not see:\n\(try twins[0].text(of: first, for: Self.una))")
     }
   }
 
@@ -293,7 +308,9 @@ final class TwinHistory {
   /// What she may see now, is no secret any more. Returns its markers.
   @discardableResult private func look() throws -> [String] {
     let rows = try Sight(dataset, of: "una", tier: tier, in: twins[0].app(nil).database).seen
-    let markers = rows.flatMap(\.values.values).compactMap { RandomRows.marker(in: $0) }.filter { $0.hasPrefix("Common") }
+    let markers = rows.flatMap(\.values.values).compactMap { RandomRows.marker(in: $0) }.filter {
+      $0.hasPrefix("Common")
+    }
     for marker in markers { unseen[marker] = nil }
     return markers
   }
@@ -305,7 +322,8 @@ final class TwinHistory {
       let want = Set(sight.seen(in: table.name).map(\.values))
       let have = Set(try Sight.rows(of: table, in: hers.database).map(\.values))
       guard want == have else {
-        throw Leak("in \(table.name) una has \(have.subtracting(want)) too much and \(want.subtracting(have)) too little")
+        throw Leak(
+          "in \(table.name) una has \(have.subtracting(want)) too much and \(want.subtracting(have)) too little")
       }
     }
   }

@@ -3,7 +3,8 @@ import SatchelMerge
 import SatchelValues
 import Testing
 
-/// `merge`, told as orderings: what the device saw, what the hub made of it, what the device made of it, and what stands then.
+/// `merge`, told as orderings: what the device saw, what the hub made of it, what the device made of it, and what
+/// stands then.
 @Suite struct MergeTests {
   static let orderings: [Ordering] = [
     // Nobody disagrees.
@@ -17,34 +18,41 @@ import Testing
 
     // Both change one column.
     Ordering(
-      "the hub changes a, the device a; people decide", .manual, base: r(1, 2), hub: r(9, 2), mine: r(7, 2), gives: r(9, 2),
+      "the hub changes a, the device a; people decide", .manual, base: r(1, 2), hub: r(9, 2), mine: r(7, 2),
+      gives: r(9, 2),
       (.updateUpdate, .open), "a hub"),
     Ordering(
       "the hub changes a, the device a; the hub wins", .hub, base: r(1, 2), hub: r(9, 2), mine: r(7, 2), gives: r(9, 2),
       (.updateUpdate, .settled), "a hub"),
     Ordering(
-      "the hub changes a, the device a; the device wins", .device, base: r(1, 2), hub: r(9, 2), mine: r(7, 2), gives: r(7, 2),
+      "the hub changes a, the device a; the device wins", .device, base: r(1, 2), hub: r(9, 2), mine: r(7, 2),
+      gives: r(7, 2),
       (.updateUpdate, .settled), "a device"),
     Ordering(
-      "the hub changes a at 10, the device a at 20; the newest wins", .newest, base: r(1, 2), hub: r(9, 2), at: 10, mine: r(7, 2),
+      "the hub changes a at 10, the device a at 20; the newest wins", .newest, base: r(1, 2), hub: r(9, 2), at: 10,
+      mine: r(7, 2),
       at: 20, gives: r(7, 2), (.updateUpdate, .settled), "a device"),
     Ordering(
       "the device changes a at 20, the hub a at 30; the newest wins", .newest, base: r(1, 2), hub: r(9, 2), at: 30,
       mine: r(7, 2), at: 20, gives: r(9, 2), (.updateUpdate, .settled), "a hub"),
     Ordering(
-      "both change a at 20; with equal stamps the hub wins", .newest, base: r(1, 2), hub: r(9, 2), at: 20, mine: r(7, 2),
+      "both change a at 20; with equal stamps the hub wins", .newest, base: r(1, 2), hub: r(9, 2), at: 20,
+      mine: r(7, 2),
       at: 20, gives: r(9, 2), (.updateUpdate, .settled), "a hub"),
     Ordering(
-      "the hub changes a, the device a and b: b is taken", .manual, base: r(1, 2), hub: r(9, 2), mine: r(7, 8), gives: r(9, 8),
+      "the hub changes a, the device a and b: b is taken", .manual, base: r(1, 2), hub: r(9, 2), mine: r(7, 8),
+      gives: r(9, 8),
       (.updateUpdate, .open), "a hub"),
     Ordering(
       "both change both, one of them alike", .manual, base: r(1, 2), hub: r(9, 8), mine: r(7, 8), gives: r(9, 8),
       (.updateUpdate, .open), "a hub"),
     Ordering(
-      "both change both; a's own policy is the device's", .manual, rest: #", "columns": { "a": "device" }"#, base: r(1, 2),
+      "both change both; a's own policy is the device's", .manual, rest: #", "columns": { "a": "device" }"#,
+      base: r(1, 2),
       hub: r(9, 8), mine: r(5, 6), gives: r(5, 8), (.updateUpdate, .open), "a device, b hub"),
     Ordering(
-      "both change both; each column's own policy settles it", .manual, rest: #", "columns": { "a": "device", "b": "hub" }"#,
+      "both change both; each column's own policy settles it", .manual,
+      rest: #", "columns": { "a": "device", "b": "hub" }"#,
       base: r(1, 2), hub: r(9, 8), mine: r(5, 6), gives: r(5, 8), (.updateUpdate, .settled), "a device, b hub"),
 
     // Whole rows.
@@ -52,7 +60,8 @@ import Testing
       "the hub changes a, the device b; the row counts as a whole", .manual, rest: #", "merge": "row""#, base: r(1, 2),
       hub: r(9, 2), mine: r(1, 7), gives: r(9, 2), (.updateUpdate, .open), "b hub"),
     Ordering(
-      "the hub changes a, the device b; the row counts as a whole, and the device wins", .device, rest: #", "merge": "row""#,
+      "the hub changes a, the device b; the row counts as a whole, and the device wins", .device,
+      rest: #", "merge": "row""#,
       base: r(1, 2), hub: r(9, 2), mine: r(1, 7), gives: r(9, 7), (.updateUpdate, .settled), "b device"),
     Ordering(
       "the device changes b alone; the row counts as a whole", .manual, rest: #", "merge": "row""#, base: r(1, 2),
@@ -60,63 +69,81 @@ import Testing
 
     // One deletes, the other changes.
     Ordering(
-      "the hub changes a, the device deletes; people decide", .manual, base: r(1, 2), hub: r(9, 2), mine: nil, gives: r(9, 2),
+      "the hub changes a, the device deletes; people decide", .manual, base: r(1, 2), hub: r(9, 2), mine: nil,
+      gives: r(9, 2),
       (.deleteUpdate, .open), "row hub"),
     Ordering(
-      "the hub changes a, the device deletes; the hub wins", .hub, base: r(1, 2), hub: r(9, 2), mine: nil, gives: r(9, 2),
+      "the hub changes a, the device deletes; the hub wins", .hub, base: r(1, 2), hub: r(9, 2), mine: nil,
+      gives: r(9, 2),
       (.deleteUpdate, .settled), "row hub"),
     Ordering(
-      "the hub changes a, the device deletes; the device wins", .device, base: r(1, 2), hub: r(9, 2), mine: nil, gives: nil,
+      "the hub changes a, the device deletes; the device wins", .device, base: r(1, 2), hub: r(9, 2), mine: nil,
+      gives: nil,
       (.deleteUpdate, .settled), "row device"),
     Ordering(
-      "the device deletes at 20, the hub changes a at 30; the newest wins", .newest, base: r(1, 2), hub: r(9, 2), at: 30,
+      "the device deletes at 20, the hub changes a at 30; the newest wins", .newest, base: r(1, 2), hub: r(9, 2),
+      at: 30,
       mine: nil, at: 20, gives: r(9, 2), (.deleteUpdate, .settled), "row hub"),
     Ordering(
-      "the hub changes a at 10, the device deletes at 20; the newest wins", .newest, base: r(1, 2), hub: r(9, 2), at: 10,
+      "the hub changes a at 10, the device deletes at 20; the newest wins", .newest, base: r(1, 2), hub: r(9, 2),
+      at: 10,
       mine: nil, at: 20, gives: nil, (.deleteUpdate, .settled), "row device"),
     Ordering(
-      "the hub deletes, the device changes a; people decide", .manual, base: r(1, 2), hub: nil, mine: r(7, 2), gives: nil,
+      "the hub deletes, the device changes a; people decide", .manual, base: r(1, 2), hub: nil, mine: r(7, 2),
+      gives: nil,
       (.updateDelete, .open), "row hub"),
     Ordering(
       "the hub deletes, the device changes a; the hub wins", .hub, base: r(1, 2), hub: nil, mine: r(7, 2), gives: nil,
       (.updateDelete, .settled), "row hub"),
     Ordering(
-      "the hub deletes, the device changes a; an update brings nothing back, so people decide", .device, base: r(1, 2), hub: nil,
+      "the hub deletes, the device changes a; an update brings nothing back, so people decide", .device, base: r(1, 2),
+      hub: nil,
       mine: r(7, 2), gives: nil, (.updateDelete, .open), "row hub"),
     Ordering(
-      "the hub deletes at 10, the device changes a at 20; newest, and people decide", .newest, base: r(1, 2), hub: nil, at: 10,
+      "the hub deletes at 10, the device changes a at 20; newest, and people decide", .newest, base: r(1, 2), hub: nil,
+      at: 10,
       mine: r(7, 2), at: 20, gives: nil, (.updateDelete, .open), "row hub"),
     Ordering(
-      "the device changes a at 20, the hub deletes at 30; newest", .newest, base: r(1, 2), hub: nil, at: 30, mine: r(7, 2),
+      "the device changes a at 20, the hub deletes at 30; newest", .newest, base: r(1, 2), hub: nil, at: 30,
+      mine: r(7, 2),
       at: 20, gives: nil, (.updateDelete, .settled), "row hub"),
 
     // Both insert one key.
     Ordering(
-      "both insert; people decide", .manual, base: nil, hub: r(9, 2), mine: r(7, 2), gives: r(9, 2), (.insertInsert, .open),
+      "both insert; people decide", .manual, base: nil, hub: r(9, 2), mine: r(7, 2), gives: r(9, 2),
+      (.insertInsert, .open),
       "a hub"),
     Ordering(
-      "both insert; the hub wins", .hub, base: nil, hub: r(9, 8), mine: r(7, 6), gives: r(9, 8), (.insertInsert, .settled),
+      "both insert; the hub wins", .hub, base: nil, hub: r(9, 8), mine: r(7, 6), gives: r(9, 8),
+      (.insertInsert, .settled),
       "a hub, b hub"),
     Ordering(
-      "both insert; the device wins", .device, base: nil, hub: r(9, 8), mine: r(7, 6), gives: r(7, 6), (.insertInsert, .settled),
+      "both insert; the device wins", .device, base: nil, hub: r(9, 8), mine: r(7, 6), gives: r(7, 6),
+      (.insertInsert, .settled),
       "a device, b device"),
     Ordering(
-      "the hub inserts at 10, the device at 20; the newest wins", .newest, base: nil, hub: r(9, 8), at: 10, mine: r(7, 6),
+      "the hub inserts at 10, the device at 20; the newest wins", .newest, base: nil, hub: r(9, 8), at: 10,
+      mine: r(7, 6),
       at: 20, gives: r(7, 6), (.insertInsert, .settled), "a device, b device"),
     Ordering(
-      "the device inserts at 20, the hub at 30; the newest wins", .newest, base: nil, hub: r(9, 8), at: 30, mine: r(7, 6),
+      "the device inserts at 20, the hub at 30; the newest wins", .newest, base: nil, hub: r(9, 8), at: 30,
+      mine: r(7, 6),
       at: 20, gives: r(9, 8), (.insertInsert, .settled), "a hub, b hub"),
     Ordering(
-      "the hub has deleted the row since the device saw it; the device makes it anew, and people decide", .manual, base: nil,
+      "the hub has deleted the row since the device saw it; the device makes it anew, and people decide", .manual,
+      base: nil,
       hub: nil, presence: true, mine: r(7, 2), gives: nil, (.updateDelete, .open), "row hub"),
 
     // Columns in which both sides' parts count.
     Ordering("both add to a counter", .manual, rest: sum, base: r(5, 2), hub: r(7, 2), mine: r(6, 2), gives: r(8, 2)),
-    Ordering("both add the same to a counter", .manual, rest: sum, base: r(5, 2), hub: r(7, 2), mine: r(7, 2), gives: r(9, 2)),
     Ordering(
-      "one takes from a counter, one adds", .manual, rest: sum, base: r(5, 2), hub: r(1, 2), mine: r(6, 2), gives: r(2, 2)),
+      "both add the same to a counter", .manual, rest: sum, base: r(5, 2), hub: r(7, 2), mine: r(7, 2), gives: r(9, 2)),
     Ordering(
-      "a counter that would be too great is for people", .manual, rest: sum, base: r(0, 2), hub: r(.max, 2), mine: r(1, 2),
+      "one takes from a counter, one adds", .manual, rest: sum, base: r(5, 2), hub: r(1, 2), mine: r(6, 2),
+      gives: r(2, 2)),
+    Ordering(
+      "a counter that would be too great is for people", .manual, rest: sum, base: r(0, 2), hub: r(.max, 2),
+      mine: r(1, 2),
       gives: r(.max, 2), (.updateUpdate, .open), "a hub"),
     Ordering(
       "of two the greatest", .manual, rest: #", "columns": { "a": "max" }"#, base: r(5, 2), hub: r(7, 2), mine: r(9, 2),
@@ -130,18 +157,23 @@ import Testing
 
     // Rows that are marked as deleted: both readings of a delete agree.
     Ordering(
-      "the device deletes; the row is marked", .manual, rest: soft, base: r(1, 0), hub: r(1, 0), mine: nil, gives: r(1, 1)),
+      "the device deletes; the row is marked", .manual, rest: soft, base: r(1, 0), hub: r(1, 0), mine: nil,
+      gives: r(1, 1)),
     Ordering("the device marks", .manual, rest: soft, base: r(1, 0), hub: r(1, 0), mine: r(1, 5), gives: r(1, 5)),
     Ordering("both mark", .manual, rest: soft, base: r(1, 0), hub: r(1, 5), mine: r(1, 6), gives: r(1, 5)),
-    Ordering("the hub marks, the device deletes", .manual, rest: soft, base: r(1, 0), hub: r(1, 5), mine: nil, gives: r(1, 5)),
     Ordering(
-      "the hub changes a, the device marks; people decide", .manual, rest: soft, base: r(1, 0), hub: r(9, 0), mine: r(1, 1),
+      "the hub marks, the device deletes", .manual, rest: soft, base: r(1, 0), hub: r(1, 5), mine: nil, gives: r(1, 5)),
+    Ordering(
+      "the hub changes a, the device marks; people decide", .manual, rest: soft, base: r(1, 0), hub: r(9, 0),
+      mine: r(1, 1),
       gives: r(9, 0), (.deleteUpdate, .open), "row hub"),
     Ordering(
-      "the hub changes a, the device deletes; the device wins, and the row is marked", .device, rest: soft, base: r(1, 0),
+      "the hub changes a, the device deletes; the device wins, and the row is marked", .device, rest: soft,
+      base: r(1, 0),
       hub: r(9, 0), mine: nil, gives: r(9, 1), (.deleteUpdate, .settled), "row device"),
     Ordering(
-      "the hub marks, the device changes a; what is deleted stays deleted", .device, rest: soft, base: r(1, 0), hub: r(1, 1),
+      "the hub marks, the device changes a; what is deleted stays deleted", .device, rest: soft, base: r(1, 0),
+      hub: r(1, 1),
       mine: r(7, 0), gives: r(1, 1), (.updateDelete, .open), "row hub"),
     Ordering(
       "the hub marks, the device changes a; the hub wins", .hub, rest: soft, base: r(1, 0), hub: r(1, 1), mine: r(7, 0),
@@ -154,14 +186,17 @@ import Testing
   @Test(
     "sets: what either side put in is in, and what either took out is out",
     arguments: [
-      ("[1,2]", "[1,2,3]", "[1,2,4]", "[1,2,3,4]"), ("[1,2]", "[1]", "[1,2,4]", "[1,4]"), ("[1,2]", "[1,2,3]", "[2]", "[2,3]"),
-      ("[1]", "[2,1]", "[1,2]", "[2,1]"), (#"["a",{"b":1}]"#, #"[{"b":1}]"#, #"["a",{"b":1},null]"#, #"[{"b":1},null]"#),
+      ("[1,2]", "[1,2,3]", "[1,2,4]", "[1,2,3,4]"), ("[1,2]", "[1]", "[1,2,4]", "[1,4]"),
+      ("[1,2]", "[1,2,3]", "[2]", "[2,3]"),
+      ("[1]", "[2,1]", "[1,2]", "[2,1]"),
+      (#"["a",{"b":1}]"#, #"[{"b":1}]"#, #"["a",{"b":1},null]"#, #"[{"b":1},null]"#),
     ])
   func sets(base: String, hub: String, mine: String, expected: String) {
     func row(_ text: String) -> Row { Row([.string("k"), .string(text), .null]) }
     let result = merge(
       .update([ColumnChange(column: 1, was: .string(base), value: .string(mine))]), at: Stamp(20), onto: row(hub),
-      others: OthersChanges(columns: [1: Stamp(10)], newest: Stamp(10)), by: rules(.manual, #", "columns": { "a": "union" }"#))
+      others: OthersChanges(columns: [1: Stamp(10)], newest: Stamp(10)),
+      by: rules(.manual, #", "columns": { "a": "union" }"#))
     #expect(result == MergeResult(row: row(expected)))
   }
 
@@ -179,7 +214,8 @@ import Testing
   func ordering(_ ordering: Ordering) throws {
     let change = try #require(Change(from: ordering.base, to: ordering.mine))
     let result = merge(
-      change, at: Stamp(ordering.mineAt), onto: ordering.hub, others: ordering.others, by: rules(ordering.policy, ordering.rest))
+      change, at: Stamp(ordering.mineAt), onto: ordering.hub, others: ordering.others,
+      by: rules(ordering.policy, ordering.rest))
     #expect(result.row == ordering.row)
     #expect(result.disagreement?.kind == ordering.conflict?.kind)
     #expect(result.disagreement?.state == ordering.conflict?.state)
@@ -246,7 +282,8 @@ import Testing
       let result = merge(change, at: stamp, onto: hub, others: ordering.others, by: rules(policy, ", \(rest)"))
       if theirs == change { #expect(result.disagreement == nil && result.row == hub) }
       if theirs == nil { #expect(result.disagreement == nil && result.row == mine) }
-      if case .update(let ours)? = Change(from: base, to: mine), case .update(let others)? = theirs, !rest.contains("row"),
+      if case .update(let ours)? = Change(from: base, to: mine), case .update(let others)? = theirs,
+        !rest.contains("row"),
         Set(ours.map(\.column)).isDisjoint(with: others.map(\.column))
       {
         #expect(result.disagreement == nil)
@@ -261,7 +298,8 @@ import Testing
       }
       // The same change once more, now that it is in, changes nothing.
       if result.disagreement == nil, let row = result.row {
-        let again = merge(change, at: stamp, onto: row, others: OthersChanges(newest: stamp), by: rules(policy, ", \(rest)"))
+        let again = merge(
+          change, at: stamp, onto: row, others: OthersChanges(newest: stamp), by: rules(policy, ", \(rest)"))
         if case .update = change { #expect(again.row == row && again.disagreement == nil) }
       }
     }

@@ -33,7 +33,8 @@ import Testing
     #expect(result.conflicts.isEmpty)
   }
 
-  @Test("the device changes a, the hub a; people decide: the hub's value is shown, the device's kept, nothing is pending")
+  @Test(
+    "the device changes a, the hub a; people decide: the hub's value is shown, the device's kept, nothing is pending")
   func sameColumn() {
     let result = replay([r(1, 2), r(7, 2)], onto: r(9, 2))
     #expect(result.row == r(9, 2))
@@ -132,7 +133,8 @@ import Testing
   @Test("the same row sent again changes nothing more", arguments: Policy.allCases)
   func repetition(policy: Policy) {
     let histories: [[Row?]] = [
-      [r(1, 2), r(7, 2)], [r(1, 2), r(7, 2), r(7, 8)], [nil, r(7, 2), r(7, 8)], [r(1, 2), nil], [r(1, 2), nil, r(5, 6)],
+      [r(1, 2), r(7, 2)], [r(1, 2), r(7, 2), r(7, 8)], [nil, r(7, 2), r(7, 8)], [r(1, 2), nil],
+      [r(1, 2), nil, r(5, 6)],
     ]
     for history in histories {
       for incoming in [r(1, 2), r(9, 2), r(9, 9), nil] {

@@ -2,11 +2,12 @@ import Foundation
 import SatchelPlatform
 import TestSupport
 
-// Reads mutated bundles: `mutate COUNT SEED BUNDLE...`. Prints what became of them, and fails where one took longer than a second, the
-// process more memory than 64 MiB, or as many as SATCHEL_MEBIBYTES says, or anything was left behind. A crash names its seed: each input is
-// printed to a file before it is read.
+// Reads mutated bundles: `mutate COUNT SEED BUNDLE...`. Prints what became of them, and fails where one took longer
+// than a second, the process more memory than 64 MiB, or as many as SATCHEL_MEBIBYTES says, or anything was left
+// behind. A crash names its seed: each input is printed to a file before it is read.
 
-/// The most memory that the program ever had, in KiB: what getrusage says is also of the process that it was started by.
+/// The most memory that the program ever had, in KiB: what getrusage says is also of the process that it was started
+/// by.
 func peakKibibytes() throws -> Int {
   let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -25,7 +26,8 @@ func contents(_ paths: some Sequence<String>) throws -> [[UInt8]] {
   try paths.map { [UInt8](try Data(contentsOf: URL(filePath: $0))) }
 }
 
-// `mutate --seeds FOLDER BUNDLE...` writes what the fuzzer begins with: a byte that says where the rest comes in, and the rest.
+// `mutate --seeds FOLDER BUNDLE...` writes what the fuzzer begins with: a byte that says where the rest comes in, and
+// the rest.
 if words.count > 2, words[0] == "--seeds" {
   for (number, seed) in try FuzzRoom().seeds(bundles: contents(words[2...])).enumerated() {
     try Data([seed.surface.rawValue] + seed.bytes).write(to: URL(filePath: "\(words[1])/seed-\(number)"))

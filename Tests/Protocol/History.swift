@@ -112,7 +112,8 @@ final class History {
       let ahead: Int64 = random.below(8) == 0 ? random.one(of: [3_600_000, -3_600_000, -4_000_000_000_000]) : 0
       _ = try hub.addUser(user, attributes: [("hidden", String(index))])
       let workspace = try DeviceWorkspace.create(
-        Paths.join(folder, "device-\(index)"), dataset: "items", name: "device-\(index)", platform: platform(ahead: ahead))
+        Paths.join(folder, "device-\(index)"), dataset: "items", name: "device-\(index)",
+        platform: platform(ahead: ahead))
       try hub.admit(workspace, user: user)
       devices.append(TestDevice(index, workspace))
     }
@@ -191,7 +192,8 @@ final class History {
   /// A doctor reads everything that ever came, which takes longer than all the rest: every fourth history will do.
   private var seesDoctor: Bool { !hasVandals && fate != .sneaks && seed % 4 == 0 }
 
-  /// Writes a row of a device that no trigger sees. One with pending changes is left alone: what is in it when it is exported travels.
+  /// Writes a row of a device that no trigger sees. One with pending changes is left alone: what is in it when it is
+  /// exported travels.
   private func sneak(on device: TestDevice, _ app: App) throws {
     let id = doctor.once(in: 3) ? "n\(doctor.below(4))" : try app.items().map(\.id).randomElement(using: &doctor)
     guard let id, try !app.isPending(id) else { return }
@@ -216,7 +218,9 @@ final class History {
     let after = Set(try app.items().flatMap(\.values))
     let lost = Set(before.flatMap(\.values)).intersection(sneaked).subtracting(after)
     if lost.isEmpty { return }
-    let kept = try device.workspace.conflicts(ConflictState.allCases).flatMap { ($0.record.deviceValues ?? []).map(\.value) }
+    let kept = try device.workspace.conflicts(ConflictState.allCases).flatMap {
+      ($0.record.deviceValues ?? []).map(\.value)
+    }
     for value in lost where !kept.contains(.integer(value)) {
       throw Wrong("\(device.name) wrote over \(value), which nobody saw coming, without a conflict")
     }
@@ -243,7 +247,8 @@ final class History {
 
   private func repair(_ device: TestDevice) throws {
     // Without vandals nothing is damaged, and nobody need look.
-    guard hasVandals, let current = try device.workspace.status().current, !current.damage.isEmpty || current.unknownExport != nil
+    guard hasVandals, let current = try device.workspace.status().current,
+      !current.damage.isEmpty || current.unknownExport != nil
     else {
       return
     }
@@ -274,7 +279,8 @@ final class History {
       remembered += try admin.logged()
       let report = try hub.compact(olderThan: doctor.once(in: 3) ? 5 : nil)
       say(
-        "the hub forgets \(report.logEntries) changes up to \(report.logFrom), \(report.goneRows) rows, and \(report.forgotten)")
+        "the hub forgets \(report.logEntries) changes up to \(report.logFrom), \(report.goneRows) rows, and \(report.forgotten)"
+      )
     }
   }
 
@@ -284,7 +290,8 @@ final class History {
     let root = hub.folder.root
     let fingerprint = try hub.fingerprint()
     try files.removeTree(root)
-    let report = try HubRestore(platform: hubPlatform).restore(backup, into: root, keys: .inBackup, fingerprint: fingerprint)
+    let report = try HubRestore(platform: hubPlatform).restore(
+      backup, into: root, keys: .inBackup, fingerprint: fingerprint)
     hub = try HubWorkspace.open(root, platform: hubPlatform)
     admin = try App(path: hub.configuration.databasePath(hub.folder))
     for device in devices { try restoreRights(of: device) }
@@ -439,7 +446,8 @@ final class History {
     }
   }
 
-  /// Imports at the hub. If that shows that the hub was set back, the operator begins a new epoch, and it is done again.
+  /// Imports at the hub. If that shows that the hub was set back, the operator begins a new epoch, and it is done
+  /// again.
   private func importAtHub(_ path: String, called name: String) throws {
     do {
       let report = try hub.importBundle(path)
@@ -461,7 +469,9 @@ final class History {
     guard let proof = report.proof else { return }
     say("its rows are \(proof.result): \(proof.words ?? "")")
     if proof.result == .verified { verified += 1 }
-    if proof.result == .differs, fate != .sneaks { throw Wrong("\(name) has other rows than it must have: \(proof.differences)") }
+    if proof.result == .differs, fate != .sneaks {
+      throw Wrong("\(name) has other rows than it must have: \(proof.differences)")
+    }
   }
 
   private func cleanRound() throws {
@@ -484,7 +494,9 @@ final class History {
       let have = try app.items()
       if have != want { throw Wrong("\(device.name) diverged: it has \(have), and the hub \(want)") }
       let whole = try app.rows(want.map(\.id))
-      if try whole != admin.rows(want.map(\.id)) { throw Wrong("\(device.name) diverged in columns of its own: \(whole)") }
+      if try whole != admin.rows(want.map(\.id)) {
+        throw Wrong("\(device.name) diverged in columns of its own: \(whole)")
+      }
       let pending = try device.workspace.status().current?.pending ?? []
       if !pending.isEmpty { throw Wrong("\(device.name) still has pending steps: \(pending)") }
     }
@@ -507,7 +519,9 @@ final class History {
     var kept = Set<Sighting>()
     func see(_ id: String, _ fields: [Field]) {
       for field in fields {
-        guard let column = Item.columns.firstIndex(of: field.name.text), case .integer(let value) = field.value else { continue }
+        guard let column = Item.columns.firstIndex(of: field.name.text), case .integer(let value) = field.value else {
+          continue
+        }
         kept.insert(Sighting(cell: Cell(id, column), value: value))
       }
     }

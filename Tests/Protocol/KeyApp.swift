@@ -1,8 +1,9 @@
 import SatchelSQLite
 import SatchelValues
 
-/// An app that lets SQLite hand out the keys of its rows, or makes texts of its own and knows a tree by its name and a nest by its tree and name: trees, nests in them, eggs in those, and paths from a tree to a nest. Each row
-/// bears its own name and the name of the row on which it hangs.
+/// An app that lets SQLite hand out the keys of its rows, or makes texts of its own and knows a tree by its name and a
+/// nest by its tree and name: trees, nests in them, eggs in those, and paths from a tree to a nest. Each row bears its
+/// own name and the name of the row on which it hangs.
 final class KeyApp {
   struct NamedRow: CustomStringConvertible {
     let key: Value

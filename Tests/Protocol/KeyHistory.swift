@@ -7,10 +7,11 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// A random history of replicas whose apps all hand out the keys 1, 2, 3, ..., or make the same trees and nests under keys of their own.
+/// A random history of replicas whose apps all hand out the keys 1, 2, 3, ..., or make the same trees and nests under
+/// keys of their own.
 ///
-/// Each row says who it is and whose child it is in words of its own. However often keys change, and whatever a courier does, each
-/// row must be there once in the end, everywhere, and hang on the row whose name it bears.
+/// Each row says who it is and whose child it is in words of its own. However often keys change, and whatever a courier
+/// does, each row must be there once in the end, everywhere, and hang on the row whose name it bears.
 final class KeyHistory {
   private static let length = 90
 
@@ -26,7 +27,8 @@ final class KeyHistory {
   private var made = 0
   /// How tall rows may be that a device's user sees.
   private var heights: [Int]
-  /// Whether users are given and taken the sight of tall trees. What they wrote then may be held, and is kept as a conflict.
+  /// Whether users are given and taken the sight of tall trees. What they wrote then may be held, and is kept as a
+  /// conflict.
   private let rightsChange: Bool
   private let foreignKeys: Bool
   private let isFolding: Bool
@@ -55,7 +57,8 @@ final class KeyHistory {
     hubApp = try KeyApp(path: Paths.join(root, "rows.sqlite"), mode: .create, foreignKeys: foreignKeys)
     try hubApp.makeTables(counting: counting, folding: isFolding)
     hub = try HubWorkspace.create(
-      root, definition: Array(Self.definition(rule).utf8), database: Paths.join(root, "rows.sqlite"), platform: platform)
+      root, definition: Array(Self.definition(rule).utf8), database: Paths.join(root, "rows.sqlite"), platform: platform
+    )
     var devices: [DeviceWorkspace] = []
     for (index, height) in heights.enumerated() {
       _ = try hub.addUser("user-\(index)", attributes: [("height", String(height))])
@@ -176,7 +179,9 @@ final class KeyHistory {
       born += 1
       try app.note("note \(born)", on: row, of: table)
     case 10:
-      guard let egg = try one(of: "eggs", in: app, madeBy: writer), let nest = try one(of: "nests", in: app) else { return }
+      guard let egg = try one(of: "eggs", in: app, madeBy: writer), let nest = try one(of: "nests", in: app) else {
+        return
+      }
       say("\(writer) carries \(egg) to \(nest)")
       try app.carry(egg, to: nest)
     default:
@@ -235,7 +240,9 @@ final class KeyHistory {
       let report = try hub.importBundle(parcel.path)
       if let proof = report.proof {
         say("its rows are \(proof.result): \(proof.words ?? "")")
-        if proof.result == .differs { throw Wrong("\(Paths.name(of: parcel.path)) has other rows than it must have: \(proof)") }
+        if proof.result == .differs {
+          throw Wrong("\(Paths.name(of: parcel.path)) has other rows than it must have: \(proof)")
+        }
       }
       return say(
         "hub imports \(Paths.name(of: parcel.path)): \(report.verdict), \(report.conflicts) conflicts, new keys \((report.rekeyed + report.folded).map { "\($0.table) \($0.old)->\($0.new)" })"
@@ -258,7 +265,8 @@ final class KeyHistory {
     }
     let names = try ["trees", "nests", "eggs"].flatMap { try hubApp.rows($0).map(\.name) }
     if Set(names).count < names.count { throw Wrong("a row is there twice: \(names.sorted())") }
-    let conflicts = try hub.conflicts(ConflictState.allCases) + devices.flatMap { try $0.conflicts(ConflictState.allCases) }
+    let conflicts =
+      try hub.conflicts(ConflictState.allCases) + devices.flatMap { try $0.conflicts(ConflictState.allCases) }
     var kept: Set<Value> = []
     for record in conflicts.map(\.record) {
       let fields: [Field] = (record.deviceValues ?? []) + (record.baseValues ?? [])

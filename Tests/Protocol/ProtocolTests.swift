@@ -2,8 +2,8 @@ import Foundation
 import SatchelPlatform
 import Testing
 
-/// Random histories on the real code: databases, bundle files, signatures and all. The model that they follow is described in
-/// docs/DESIGN.md; what holds for it must hold here.
+/// Random histories on the real code: databases, bundle files, signatures and all. The model that they follow is
+/// described in docs/DESIGN.md; what holds for it must hold here.
 @Suite struct ProtocolTests {
   /// How many are played where nobody asks for more: the seasons of `Tests/Simulation` are many, these look closer.
   private static let usual = 24
@@ -20,16 +20,23 @@ import Testing
   @Test("after any history and three clean rounds all have converged, and no value is lost", arguments: 0..<lanes)
   func histories(lane: Int) throws { try play(lane, .none) }
 
-  @Test("what nobody saw being written is found and lost nowhere, after any history with vandals in it", arguments: 0..<lanes)
+  @Test(
+    "what nobody saw being written is found and lost nowhere, after any history with vandals in it",
+    arguments: 0..<lanes)
   func vandals(lane: Int) throws { try play(lane, .vandals) }
 
-  @Test("what was written behind capture's back is kept as a conflict before a bundle writes over it", arguments: 0..<lanes)
+  @Test(
+    "what was written behind capture's back is kept as a conflict before a bundle writes over it", arguments: 0..<lanes)
   func sneaks(lane: Int) throws { try play(lane, .sneaks) }
 
-  @Test("a hub that comes back from backups and forgets its past costs time, and no value of a device's", arguments: 0..<lanes)
+  @Test(
+    "a hub that comes back from backups and forgets its past costs time, and no value of a device's",
+    arguments: 0..<lanes)
   func losses(lane: Int) throws { try play(lane, .losses) }
 
-  @Test("the same while the dataset goes from version to version, and devices lag behind by many of them", arguments: 0..<lanes)
+  @Test(
+    "the same while the dataset goes from version to version, and devices lag behind by many of them",
+    arguments: 0..<lanes)
   func versions(lane: Int) throws { try play(lane, .versions) }
 
   private func play(_ lane: Int, _ fate: History.Fate) throws {
@@ -50,7 +57,8 @@ import Testing
       let place = folder.path(of: seed)
       defer { folder.remove(place) }
       do {
-        let history = try KeyHistory(seed: seed, rule: rule, in: place, trace: Self.seeds.count == 1 ? { print($0) } : nil)
+        let history = try KeyHistory(
+          seed: seed, rule: rule, in: place, trace: Self.seeds.count == 1 ? { print($0) } : nil)
         try history.play()
         try history.check()
       } catch {

@@ -64,9 +64,13 @@ final class App {
 
   /// These rows with all of their columns, as text.
   func rows(_ ids: [String]) throws -> [String] {
-    let columns = try database.all("SELECT name FROM pragma_table_info('items') ORDER BY name") { "quote(\(quoted($0.text(0))))" }
+    let columns = try database.all("SELECT name FROM pragma_table_info('items') ORDER BY name") {
+      "quote(\(quoted($0.text(0))))"
+    }
     return try ids.flatMap { id in
-      try database.all("SELECT \(columns.joined(separator: " || ' ' || ")) FROM items WHERE id = :id", ["id": .string(id)]) {
+      try database.all(
+        "SELECT \(columns.joined(separator: " || ' ' || ")) FROM items WHERE id = :id", ["id": .string(id)]
+      ) {
         $0.text(0)
       }
     }
@@ -76,7 +80,8 @@ final class App {
     try database.run(
       "INSERT INTO items (id, a, b, c) VALUES (:id, :a, :b, :c)",
       [
-        "id": .string(item.id), "a": .integer(item.values[0]), "b": .integer(item.values[1]), "c": .integer(item.values[2]),
+        "id": .string(item.id), "a": .integer(item.values[0]), "b": .integer(item.values[1]),
+        "c": .integer(item.values[2]),
       ])
   }
 

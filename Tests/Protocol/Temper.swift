@@ -1,7 +1,7 @@
 /// How often things happen in a history. The first is the model's own; the others look for what happens seldom in it.
 struct Temper {
-  /// Of all events these share: a device writes, exports, is emitted to; somebody writes at the hub; rights change. The rest is
-  /// carrying.
+  /// Of all events these share: a device writes, exports, is emitted to; somebody writes at the hub; rights change. The
+  /// rest is carrying.
   var write = 0.45
   var export = 0.15
   var emit = 0.10
@@ -25,7 +25,9 @@ struct Temper {
     // Much goes out, and little comes back.
     Temper(write: 0.35, export: 0.2, emit: 0.04, hub: 0.03, birth: 0.15),
     // Rows come and go under the same few keys.
-    Temper(write: 0.35, export: 0.12, emit: 0.12, hub: 0.08, rights: 0.03, birth: 0.45, death: 0.35, loss: 0.1, sharedKey: 0.9),
+    Temper(
+      write: 0.35, export: 0.12, emit: 0.12, hub: 0.08, rights: 0.03, birth: 0.45, death: 0.35, loss: 0.1,
+      sharedKey: 0.9),
     // Rights change all the time.
     Temper(write: 0.3, export: 0.12, emit: 0.15, hub: 0.03, rights: 0.12, birth: 0.2),
     // A courier who loses most and never tidies the stick.

@@ -1,6 +1,7 @@
 import TestSupport
 
-/// The versions through which a history's dataset goes: tables change their columns and rows, and the rule that says who sees what.
+/// The versions through which a history's dataset goes: tables change their columns and rows, and the rule that says
+/// who sees what.
 struct Versions {
   private var random: SplitMix64
   private let rules: String
@@ -36,7 +37,8 @@ struct Versions {
     case 4: return replace()
     case 5: return rebuild()
     // What a device computes from its part of the rows is another number.
-    case 6: return add() + "UPDATE items SET \(extras[extras.count - 1]) = (SELECT count(*) FROM items) WHERE c % 2 = 0;"
+    case 6:
+      return add() + "UPDATE items SET \(extras[extras.count - 1]) = (SELECT count(*) FROM items) WHERE c % 2 = 0;"
     default:
       return random.once(in: 2)
         ? "UPDATE items SET a = a + 100000 WHERE b % 5 = 0; UPDATE items SET c = c + 1 WHERE (SELECT count(*) FROM items) % 2 = 0;"

@@ -2,7 +2,8 @@ import SatchelSQLite
 import SatchelValues
 import Testing
 
-private let schema = "CREATE TABLE t (a, b); CREATE TABLE s (a); CREATE TABLE \"É\" (a); CREATE VIEW v AS SELECT a FROM s"
+private let schema =
+  "CREATE TABLE t (a, b); CREATE TABLE s (a); CREATE TABLE \"É\" (a); CREATE VIEW v AS SELECT a FROM s"
 
 private func refusal(_ sql: String, tables: [String] = ["T", "É"]) throws -> String? {
   let database = try memory(schema)
@@ -39,7 +40,9 @@ func otherTables(sql: String, table: String) throws {
   arguments: ["random", "RANDOMBLOB", "last_insert_rowid", "changes", "sqlite_version"])
 func functions(name: String) throws {
   let argument = name == "RANDOMBLOB" ? "1" : ""
-  #expect(try refusal("SELECT \(name)(\(argument)) FROM t")?.hasSuffix("whose result is not decided by the row alone") == true)
+  #expect(
+    try refusal("SELECT \(name)(\(argument)) FROM t")?.hasSuffix("whose result is not decided by the row alone") == true
+  )
 }
 
 @Test(
@@ -79,7 +82,8 @@ func dependencies() throws {
   "what asks for the present time or place is found",
   arguments: [
     ("a < date('now')", "'now'"), ("date(a, 'LocalTime') > b", "'localtime'"), ("datetime ( ) > a", "datetime()"),
-    ("strftime('%Y') = a", "strftime()"), ("a = julianday()", "julianday()"), ("a = 'it''s' AND time('Now') > b", "'now'"),
+    ("strftime('%Y') = a", "strftime()"), ("a = julianday()", "julianday()"),
+    ("a = 'it''s' AND time('Now') > b", "'now'"),
     ("date(a) > '2020'", nil), ("strftime('%Y', a) = b", nil), ("date('2020-01-01') < a", nil), ("a = 'nowhere'", nil),
     ("date < 1 AND time = (a)", nil), ("datetime((a)) = b", nil),
   ])
@@ -89,7 +93,9 @@ func presentTimes(expression: String, word: String?) { #expect(presentTime(in: e
 func reading() throws {
   let database = try memory("CREATE TABLE t (a); CREATE TABLE s (a)")
   let authorizer = ReadAuthorizer(tables: ["t", "s"])
-  try database.authorized(by: authorizer) { _ = try database.prepare("SELECT 1 FROM t WHERE Date(t.a) = 1").columnCount }
+  try database.authorized(by: authorizer) {
+    _ = try database.prepare("SELECT 1 FROM t WHERE Date(t.a) = 1").columnCount
+  }
   #expect(authorizer.reads("T") && !authorizer.reads("s") && authorizer.callsDateFunctions)
   let other = ReadAuthorizer(tables: ["t", "s"])
   try database.authorized(by: other) {

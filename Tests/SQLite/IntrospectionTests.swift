@@ -12,7 +12,8 @@ private func info(_ declaration: String, _ more: String..., table: Name = "t") t
 @Test(
   "only a column that stands for the rowid is its alias",
   arguments: [
-    ("t (id INTEGER PRIMARY KEY)", true), ("t (id integer primary key asc)", true), ("t (a, id InTeGeR, PRIMARY KEY (id))", true),
+    ("t (id INTEGER PRIMARY KEY)", true), ("t (id integer primary key asc)", true),
+    ("t (a, id InTeGeR, PRIMARY KEY (id))", true),
     ("t (id INTEGER, PRIMARY KEY (id DESC))", true), ("t (id INTEGER PRIMARY KEY AUTOINCREMENT)", true),
     ("t (id INTEGER PRIMARY KEY DESC)", false), ("t (id INT PRIMARY KEY)", false),
     ("t (id INTEGER PRIMARY KEY) WITHOUT ROWID", false),
@@ -34,7 +35,8 @@ func rowidAlias(declaration: String, isAlias: Bool?) throws {
 
 @Test("columns that are stored, in their order, and the key in its own")
 func columns() throws {
-  let info = try info("CREATE TABLE t (c, a TEXT, g AS (a) STORED, b INT DEFAULT 1 NOT NULL, v AS (b), PRIMARY KEY (b, a))")
+  let info = try info(
+    "CREATE TABLE t (c, a TEXT, g AS (a) STORED, b INT DEFAULT 1 NOT NULL, v AS (b), PRIMARY KEY (b, a))")
   #expect(info.schema.columns == ["c", "a", "b"])
   #expect(info.schema.key == [2, 1])
   #expect(info.types == ["", "TEXT", "INT"])
@@ -51,7 +53,8 @@ func kinds() throws {
   let plain = try info("CREATE TABLE t (a)")
   #expect(!plain.isView && !plain.isVirtual && plain.schema.key.isEmpty)
   let database = try memory(
-    "CREATE TABLE b (a); CREATE TABLE a (a); CREATE VIEW v AS SELECT 1; CREATE TABLE Satchel_x (a); CREATE TABLE satchelx (a)")
+    "CREATE TABLE b (a); CREATE TABLE a (a); CREATE VIEW v AS SELECT 1; CREATE TABLE Satchel_x (a); CREATE TABLE satchelx (a)"
+  )
   #expect(try database.tableNames() == ["a", "b", "satchelx"])
   #expect(try database.hasTable("a") && !database.hasTable("v") && !database.hasTable("A"))
 }
@@ -74,7 +77,8 @@ func autoincrement() throws {
 @Test(
   "what OR REPLACE puts in the place of NULL",
   arguments: [
-    ("1", "1"), ("-1.5", "-1.5"), ("'x'", "'x'"), ("\"x\"\"y'z\"", "'x\"y''z'"), ("x", "'x'"), ("NULL", nil), ("TRUE", "1"),
+    ("1", "1"), ("-1.5", "-1.5"), ("'x'", "'x'"), ("\"x\"\"y'z\"", "'x\"y''z'"), ("x", "'x'"), ("NULL", nil),
+    ("TRUE", "1"),
     ("(1 + 1)", "2"), ("x'00'", "x'00'"),
     ("CURRENT_DATE", "CURRENT_DATE"), ("(lower('ABC') || \"\")", "'abc'"),
   ] as [(String, String?)])
@@ -87,7 +91,9 @@ func replacements(declared: String, expected: String?) throws {
   #expect((replacement == nil) == (expected == nil))
   guard let replacement, let expected else { return }
   #expect(
-    try memory().first("SELECT \(replacement) IS \(expected) AND typeof(\(replacement)) = typeof(\(expected))") { $0.integer(0) }
+    try memory().first("SELECT \(replacement) IS \(expected) AND typeof(\(replacement)) = typeof(\(expected))") {
+      $0.integer(0)
+    }
       == 1)
 }
 
@@ -167,6 +173,7 @@ func comparisons() throws {
   func comparison(_ column: Name) -> Comparison? { database.comparison(of: column, in: "t") }
   let found = (["a", "b", "c", "d", "e", "f", "g", "i"] as [Name]).map { comparison($0)?.affinity }
   #expect(found == [.integer, .integer, .text, Comparison.Affinity.none, .integer, .real, .numeric, .text])
-  #expect(comparison("c")?.collation == "NOCASE" && comparison("c")?.isBinary == false && comparison("a") == comparison("b"))
+  #expect(
+    comparison("c")?.collation == "NOCASE" && comparison("c")?.isBinary == false && comparison("a") == comparison("b"))
   #expect(comparison("h") == nil && comparison("x") == nil)
 }

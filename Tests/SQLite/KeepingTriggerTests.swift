@@ -26,7 +26,8 @@ private let keeping = "CREATE TRIGGER k AFTER INSERT ON t BEGIN INSERT INTO deri
 
 @Suite("Triggers while rows are applied")
 struct KeepingTriggerTests {
-  @Test("a trigger that keeps an untracked table true fires, and one that writes a tracked table or Satchel's own sleeps")
+  @Test(
+    "a trigger that keeps an untracked table true fires, and one that writes a tracked table or Satchel's own sleeps")
   func judged() throws {
     let database = try apply(
       """
@@ -68,20 +69,24 @@ struct KeepingTriggerTests {
     #expect(try text(database, "SELECT x FROM further") == "a!")
   }
 
-  @Test("a view's triggers pass a write on where that keeps a derived table, and none where it would write a tracked one")
+  @Test(
+    "a view's triggers pass a write on where that keeps a derived table, and none where it would write a tracked one")
   func views() throws {
     let schema =
       "CREATE VIEW v AS SELECT x FROM derived; CREATE TRIGGER k AFTER INSERT ON t BEGIN INSERT INTO v VALUES (NEW.a); END;"
-    let kept = try apply(schema + "CREATE TRIGGER i INSTEAD OF INSERT ON v BEGIN INSERT INTO derived VALUES (NEW.x); END;")
+    let kept = try apply(
+      schema + "CREATE TRIGGER i INSTEAD OF INSERT ON v BEGIN INSERT INTO derived VALUES (NEW.x); END;")
     #expect(try text(kept, "SELECT x FROM derived") == "a")
-    let shut = try apply(schema + "CREATE TRIGGER i INSTEAD OF INSERT ON v BEGIN INSERT INTO other VALUES (NEW.x); END;")
+    let shut = try apply(
+      schema + "CREATE TRIGGER i INSTEAD OF INSERT ON v BEGIN INSERT INTO other VALUES (NEW.x); END;")
     #expect(try text(shut, "SELECT x FROM other").isEmpty)
     #expect(try text(shut, "SELECT a FROM t") == "a")
   }
 
   @Test("the app's triggers are as they were afterwards, and fire once for the next writer", arguments: [false, true])
   func afterwards(failing: Bool) throws {
-    let database = try apply(keeping + "CREATE TRIGGER w AFTER INSERT ON t BEGIN INSERT INTO other VALUES (NEW.a); END;")
+    let database = try apply(
+      keeping + "CREATE TRIGGER w AFTER INSERT ON t BEGIN INSERT INTO other VALUES (NEW.a); END;")
     let before = try text(database, "SELECT sql FROM sqlite_schema ORDER BY rowid")
     struct Stop: Error {}
     do {
@@ -112,7 +117,8 @@ struct KeepingTriggerTests {
     #expect(try text(database, "SELECT x FROM derived") == "inab b")
   }
 
-  @Test("a function that only the app has is no trouble where its trigger sleeps, and is named where the trigger must fire")
+  @Test(
+    "a function that only the app has is no trouble where its trigger sleeps, and is named where the trigger must fire")
   func functions() throws {
     let asleep = try apply(
       """
@@ -141,7 +147,9 @@ struct KeepingTriggerTests {
   func broken() throws {
     #expect {
       _ = try apply("CREATE TRIGGER k AFTER DELETE ON t BEGIN INSERT INTO nowhere VALUES (1); END;")
-    } throws: { ($0 as? TriggerError)?.message == "The trigger k of the table t cannot run here: no such table: main.nowhere." }
+    } throws: {
+      ($0 as? TriggerError)?.message == "The trigger k of the table t cannot run here: no such table: main.nowhere."
+    }
   }
 
   @Test("a trigger that fails while it fires is told with its table, and the rows are as before")
@@ -149,7 +157,8 @@ struct KeepingTriggerTests {
     let scratch = try Scratch()
     #expect {
       _ = try apply(
-        "CREATE UNIQUE INDEX u ON derived (x); \(keeping)", "INSERT INTO \"t\" VALUES (1, 'a'), (2, 'a')", in: scratch.path)
+        "CREATE UNIQUE INDEX u ON derived (x); \(keeping)", "INSERT INTO \"t\" VALUES (1, 'a'), (2, 'a')",
+        in: scratch.path)
     } throws: {
       ($0 as? TriggerError)?.message
         == "A row could not be written to the table t, with its triggers k: UNIQUE constraint failed: derived.x."
@@ -177,14 +186,17 @@ struct KeepingTriggerTests {
     try database.execute("CREATE TRIGGER k0 AFTER INSERT ON t BEGIN INSERT INTO derived VALUES (0); END")
     let path = scratch.path
     for round in 1...50 {
-      let (isReady, go, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let (isReady, go, isDone) = (
+        DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+      )
       Thread.detachNewThread {
         defer { isDone.signal() }
         guard let other = try? Database(path: path, mode: .readWrite) else {
           isReady.signal()
           return
         }
-        let sql = "BEGIN IMMEDIATE; CREATE TRIGGER k\(round) AFTER INSERT ON t BEGIN INSERT INTO derived VALUES (\(round)); END"
+        let sql =
+          "BEGIN IMMEDIATE; CREATE TRIGGER k\(round) AFTER INSERT ON t BEGIN INSERT INTO derived VALUES (\(round)); END"
         try? other.execute(sql)
         isReady.signal()
         go.wait()
@@ -193,7 +205,9 @@ struct KeepingTriggerTests {
       isReady.wait()
       go.signal()
       // It has the lock, so this can begin only when its trigger is there.
-      try database.applyTransaction(to: ["t"]) { try database.execute("DELETE FROM derived; INSERT INTO t VALUES ('a')") }
+      try database.applyTransaction(to: ["t"]) {
+        try database.execute("DELETE FROM derived; INSERT INTO t VALUES ('a')")
+      }
       isDone.wait()
       #expect(try database.all("SELECT x FROM derived ORDER BY x") { $0.integer(0) } == Array(0...Int64(round)))
     }

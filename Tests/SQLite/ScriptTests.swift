@@ -17,7 +17,8 @@ private func run(_ script: String) throws -> (statements: Int, rows: String) {
     ("INSERT INTO t VALUES ('a;b'); -- one; two\nINSERT INTO t VALUES (2);;", 2, "2,a;b"),
     ("CREATE TRIGGER x AFTER INSERT ON t BEGIN DELETE FROM t WHERE a = 1; END; INSERT INTO t VALUES (1), (2)", 2, "2"),
     (
-      "ALTER TABLE t ADD COLUMN b CHECK (b > 1) DEFAULT 2; INSERT INTO t (a) VALUES ('\u{e9}'); PRAGMA user_version = 7", 3,
+      "ALTER TABLE t ADD COLUMN b CHECK (b > 1) DEFAULT 2; INSERT INTO t (a) VALUES ('\u{e9}'); PRAGMA user_version = 7",
+      3,
       "\u{e9}"
     ),
   ])
@@ -31,7 +32,8 @@ func scripts(script: String, statements: Int, rows: String) throws {
   arguments: [
     ("INSERT INTO t VALUES (1);\n\nINSERT INTO nowhere\nVALUES (1)", 3, "no such table: nowhere"),
     ("\nINSERT INTO t VALUES (1); ROLLBACK", 2, "it begins or ends a transaction"),
-    ("DELETE FROM SATCHEL_T", 1, "it touches satchel_t"), ("SELECT 1;\n'", 1, "unrecognized token"), ("SELECT 1; \0", 1, "NUL"),
+    ("DELETE FROM SATCHEL_T", 1, "it touches satchel_t"), ("SELECT 1;\n'", 1, "unrecognized token"),
+    ("SELECT 1; \0", 1, "NUL"),
   ])
 func wrongScripts(script: String, line: Int, words: String) throws {
   let error = try #require(throws: ScriptError.self) { try run(script) }

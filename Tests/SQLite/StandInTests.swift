@@ -29,7 +29,9 @@ private let schemas = [
   "CREATE TABLE t (n TEXT, g AS (appfn(n)) STORED, v AS (n || 'x') VIRTUAL); CREATE INDEX i ON t (v COLLATE unicase, g)",
 ]
 
-@Test("a copy and a check need nothing that only the app has, and the copy's indexes are in the app's order", arguments: schemas)
+@Test(
+  "a copy and a check need nothing that only the app has, and the copy's indexes are in the app's order",
+  arguments: schemas)
 func appsOwn(schema: String) throws {
   let scratch = try Scratch()
   let count: Int64?
@@ -68,7 +70,8 @@ func damagedBesideApps() throws {
     register(in: app)
     try app.execute("\(schemas[0]); INSERT INTO t VALUES ('a'), ('b'); CREATE TABLE u (a, b); CREATE INDEX j ON u (a)")
     try app.execute("INSERT INTO u VALUES (1, 2), (3, 4)")
-    try app.execute("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX j ON u (b)' WHERE name = 'j'")
+    try app.execute(
+      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX j ON u (b)' WHERE name = 'j'")
   }
   #expect(try !scratch.open(.readWrite).integrityFaults().isEmpty)
 }

@@ -3,8 +3,10 @@ import SatchelValues
 import Testing
 
 private let values: [Value] = [
-  .null, .integer(0), .integer(.min), .integer(.max), .integer(1 << 53 + 1), .real(0), .real(-0.0), .real(1), .real(.infinity),
-  .real(-.infinity), .real(.leastNonzeroMagnitude), .real(.greatestFiniteMagnitude), .real(0.1), .string(""), .string("e\u{301}"),
+  .null, .integer(0), .integer(.min), .integer(.max), .integer(1 << 53 + 1), .real(0), .real(-0.0), .real(1),
+  .real(.infinity),
+  .real(-.infinity), .real(.leastNonzeroMagnitude), .real(.greatestFiniteMagnitude), .real(0.1), .string(""),
+  .string("e\u{301}"),
   .string("\u{e9}"), .text([0xff, 0xfe]), .text([0]), .text([97, 0, 98]), .blob([]), .blob([0]), .blob([97]),
   .text([UInt8](repeating: 120, count: 100_000)), .blob([UInt8](repeating: 0, count: 100_000)),
 ]
@@ -54,7 +56,9 @@ func inPlace() throws {
   let database = try memory("CREATE TABLE t (a, b)")
   let insertion = try database.prepare("INSERT INTO t VALUES (?, ?)")
   for round in 0..<100 {
-    try insertion.run([.text([UInt8](repeating: UInt8(round), count: 500)), round.isMultiple(of: 2) ? .null : .blob([1])])
+    try insertion.run([
+      .text([UInt8](repeating: UInt8(round), count: 500)), round.isMultiple(of: 2) ? .null : .blob([1]),
+    ])
   }
   let rows = try database.all("SELECT a, b FROM t ORDER BY rowid") { ($0.value(0), $0.value(1)) }
   for (round, row) in rows.enumerated() {
@@ -145,7 +149,8 @@ func counts() throws {
 @Test(
   "identifiers and texts are quoted so that SQL reads them back",
   arguments: [
-    "t", "select", "a b", "\"", "\"\"", "'", "''", "a\"; DROP TABLE x; --", "[x]", "`", "e\u{301}", "\"\u{301}", "'\u{301}",
+    "t", "select", "a b", "\"", "\"\"", "'", "''", "a\"; DROP TABLE x; --", "[x]", "`", "e\u{301}", "\"\u{301}",
+    "'\u{301}",
     "naïve 🏕", "",
   ])
 func quoting(text: String) throws {

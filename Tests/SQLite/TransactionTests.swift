@@ -136,7 +136,8 @@ func busy() throws {
 @Test("triggers sleep in one connection, and wake when it is done, whatever happens")
 func sleepingTriggers() throws {
   let database = try memory(
-    "CREATE TABLE t (a); CREATE TRIGGER g AFTER INSERT ON t WHEN NEW.a < 10 BEGIN INSERT INTO t VALUES (NEW.a + 10); END")
+    "CREATE TABLE t (a); CREATE TRIGGER g AFTER INSERT ON t WHEN NEW.a < 10 BEGIN INSERT INTO t VALUES (NEW.a + 10); END"
+  )
   try database.withoutTriggers { try database.execute("INSERT INTO t VALUES (1)") }
   #expect(throws: Stop.self) { try database.withoutTriggers { throw Stop() } }
   try database.execute("INSERT INTO t VALUES (2)")

@@ -5,9 +5,12 @@ import Testing
 @Test("values are sorted as SQLite sorts them")
 func valueOrder() throws {
   let database = try Database(path: ":memory:", mode: .create)
-  let whole: [Int64] = [.min, .min + 1, -(1 << 53) - 1, -(1 << 53), -2, -1, 0, 1, 2, 1 << 53, (1 << 53) + 1, .max - 1, .max]
+  let whole: [Int64] = [
+    .min, .min + 1, -(1 << 53) - 1, -(1 << 53), -2, -1, 0, 1, 2, 1 << 53, (1 << 53) + 1, .max - 1, .max,
+  ]
   let real: [Double] = [
-    -.infinity, -1e300, -0x1p63, -9007199254740993.0, -1.5, -0.5, -0.0, 0.5, 1, 1.5, 9007199254740993.0, 0x1p62, 0x1p63, 1e300,
+    -.infinity, -1e300, -0x1p63, -9007199254740993.0, -1.5, -0.5, -0.0, 0.5, 1, 1.5, 9007199254740993.0, 0x1p62, 0x1p63,
+    1e300,
     .infinity,
   ]
   let texts: [[UInt8]] = ["", "a", "a b", "ab", "é"].map { Array($0.utf8) } + [[0xff], [0x61, 0], [0]]

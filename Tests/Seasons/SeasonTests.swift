@@ -28,7 +28,8 @@ import Testing
 
   @Test("each mistake that is planted has its place in the code")
   func mistakes() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
     let all = try JSONDecoder().decode(
       [Mistake].self, from: Data(contentsOf: root.appending(path: "Tests/Planted/mistakes.json")))
     #expect(all.count >= 30)
@@ -36,7 +37,9 @@ import Testing
     for mistake in all {
       let text = try String(contentsOf: root.appending(path: mistake.file), encoding: .utf8)
       #expect(!mistake.edits.isEmpty || all.contains { $0.name == mistake.with })
-      for edit in mistake.edits { #expect(text.components(separatedBy: edit.right).count == 2, "\(mistake.name): \(edit.right)") }
+      for edit in mistake.edits {
+        #expect(text.components(separatedBy: edit.right).count == 2, "\(mistake.name): \(edit.right)")
+      }
     }
   }
 }

@@ -35,7 +35,9 @@ await withTaskGroup(of: Void.self) { lanes in
         let isOver = mode == "seconds" ? Date().timeIntervalSince(began) > Double(amount) : seed >= first + amount
         if isOver || mode == "hunt" && failed.withLock({ $0.count > 0 }) { return }
         guard let wrong = Soak.play(seed) else { continue }
-        failed.withLock { $0 = ($0.count + 1, "season \(seed): \(wrong.split(separator: "\n", maxSplits: 1)[0].prefix(100))") }
+        failed.withLock {
+          $0 = ($0.count + 1, "season \(seed): \(wrong.split(separator: "\n", maxSplits: 1)[0].prefix(100))")
+        }
         if mode != "hunt" { print(Soak.shrink(seed)) }
       }
     }

@@ -11,7 +11,8 @@ struct Handle {
   }
 
   private static func file(_ pointer: UnsafeMutablePointer<sqlite3_file>?) -> OpenDatabaseFile? {
-    pointer.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Handle.self).pointee.file?.takeUnretainedValue() } ?? nil
+    pointer.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Handle.self).pointee.file?.takeUnretainedValue() }
+      ?? nil
   }
 
   private static func close(_ pointer: UnsafeMutablePointer<sqlite3_file>?) -> Int32 {
@@ -31,10 +32,12 @@ struct Handle {
     all.iVersion = 2
     all.xClose = { Handle.close($0) }
     all.xRead = { pointer, buffer, count, offset in
-      Handle.file(pointer)?.read(UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: Int(offset)) ?? SQLITE_IOERR
+      Handle.file(pointer)?.read(UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: Int(offset))
+        ?? SQLITE_IOERR
     }
     all.xWrite = { pointer, buffer, count, offset in
-      Handle.file(pointer)?.write(UnsafeRawBufferPointer(start: buffer, count: Int(count)), at: Int(offset)) ?? SQLITE_IOERR
+      Handle.file(pointer)?.write(UnsafeRawBufferPointer(start: buffer, count: Int(count)), at: Int(offset))
+        ?? SQLITE_IOERR
     }
     all.xTruncate = { pointer, count in Handle.file(pointer)?.truncate(to: Int(count)) ?? SQLITE_IOERR }
     all.xSync = { pointer, _ in Handle.file(pointer)?.sync() ?? SQLITE_IOERR }

@@ -55,7 +55,8 @@ final class Inode {
 
   func sync() { unsynced = [] }
 
-  /// What is on the medium when the power fails: of what was not synced each change is there, not there, or there in part, sector by sector.
+  /// What is on the medium when the power fails: of what was not synced each change is there, not there, or there in
+  /// part, sector by sector.
   ///
   /// - Parameter survives: says, for a change of so many sectors, how many of them reached the medium.
   func losePower(_ survives: (_ sectors: Int) -> Int) {
@@ -67,7 +68,9 @@ final class Inode {
         continue
       }
       let reached = survives((new.count + Self.sector - 1) / Self.sector) * Self.sector
-      if reached > 0 { new.withUnsafeBytes { put(UnsafeRawBufferPointer(rebasing: $0.prefix(reached)), at: change.offset) } }
+      if reached > 0 {
+        new.withUnsafeBytes { put(UnsafeRawBufferPointer(rebasing: $0.prefix(reached)), at: change.offset) }
+      }
     }
     unsynced = []
   }
@@ -76,7 +79,9 @@ final class Inode {
 
   private func undo(_ change: Change) {
     if bytes.count > change.oldCount { bytes.removeLast(bytes.count - change.oldCount) }
-    if bytes.count < change.oldCount { bytes.append(contentsOf: repeatElement(0, count: change.oldCount - bytes.count)) }
+    if bytes.count < change.oldCount {
+      bytes.append(contentsOf: repeatElement(0, count: change.oldCount - bytes.count))
+    }
     change.old.withUnsafeBytes { put($0, at: change.offset) }
   }
 

@@ -33,7 +33,8 @@ final class OpenDatabaseFile {
   func close() {
     unlock(SQLITE_LOCK_NONE)
     leaveShared()
-    if removesAtClose, let folder = world.parent(of: path), let name = path.split(separator: "/").last.map(String.init) {
+    if removesAtClose, let folder = world.parent(of: path), let name = path.split(separator: "/").last.map(String.init)
+    {
       world.change([(folder, name, nil)])
     }
   }
@@ -43,7 +44,9 @@ final class OpenDatabaseFile {
     if code != SQLITE_OK { return code }
     let there = max(0, min(buffer.count, inode.bytes.count - offset))
     if there > 0 {
-      inode.bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + there])) }
+      inode.bytes.withUnsafeBytes {
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + there]))
+      }
     }
     if there == buffer.count { return SQLITE_OK }
     // The rest is zeros, as SQLite asks.

@@ -53,7 +53,8 @@ enum SimulatedDisk {
     }
   }
 
-  private static func openSimulated(_ path: String, _ flags: Int32, in world: SimulatedWorld) throws(Failure) -> OpenDatabaseFile?
+  private static func openSimulated(_ path: String, _ flags: Int32, in world: SimulatedWorld) throws(Failure)
+    -> OpenDatabaseFile?
   {
     try world.look(at: path)
     guard let folder = world.parent(of: path) else { return nil }
@@ -68,8 +69,8 @@ enum SimulatedDisk {
       world.change([(folder, Paths.name(of: path), inode)])
     }
     let opened = OpenDatabaseFile(inode, path: path, world: world, flags: flags)
-    // As SQLite does on Unix: the name of a journal is on the medium with the first bytes of whoever might have made it, that of a
-    // database is not.
+    // As SQLite does on Unix: the name of a journal is on the medium with the first bytes of whoever might have made
+    // it, that of a database is not.
     let journals = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL
     if (flags & journals) != 0, (flags & SQLITE_OPEN_CREATE) != 0 { opened.unsyncedFolder = folder }
     return opened
@@ -94,7 +95,9 @@ enum SimulatedDisk {
     }
   }
 
-  private static func access(_ path: UnsafePointer<CChar>?, _ flags: Int32, _ out: UnsafeMutablePointer<Int32>?) -> Int32 {
+  private static func access(_ path: UnsafePointer<CChar>?, _ flags: Int32, _ out: UnsafeMutablePointer<Int32>?)
+    -> Int32
+  {
     let name = text(path)
     guard let world = SimulatedWorld.world(of: name) else {
       return machine?.pointee.xAccess(machine, path, flags, out) ?? SQLITE_IOERR
@@ -103,11 +106,14 @@ enum SimulatedDisk {
     let inode = world.find(name)
     // SQLite takes an empty journal for none.
     out?.pointee =
-      inode != nil && !(flags == SQLITE_ACCESS_EXISTS && inode?.isFolder == false && inode?.bytes.isEmpty == true) ? 1 : 0
+      inode != nil && !(flags == SQLITE_ACCESS_EXISTS && inode?.isFolder == false && inode?.bytes.isEmpty == true)
+      ? 1 : 0
     return SQLITE_OK
   }
 
-  private static func fullPathname(_ path: UnsafePointer<CChar>?, _ count: Int32, _ out: UnsafeMutablePointer<CChar>?) -> Int32 {
+  private static func fullPathname(_ path: UnsafePointer<CChar>?, _ count: Int32, _ out: UnsafeMutablePointer<CChar>?)
+    -> Int32
+  {
     let name = text(path)
     guard SimulatedWorld.world(of: name) != nil, let path, let out else {
       return machine?.pointee.xFullPathname(machine, path, count, out) ?? SQLITE_CANTOPEN

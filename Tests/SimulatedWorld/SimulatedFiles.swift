@@ -1,7 +1,8 @@
 import Glibc
 import SatchelPlatform
 
-/// The door to the files of a simulated world. What is made of several steps is the same code as for the machine's own files.
+/// The door to the files of a simulated world. What is made of several steps is the same code as for the machine's own
+/// files.
 public struct SimulatedFiles: FileSystem {
   private let world: SimulatedWorld
 

@@ -2,10 +2,11 @@ import SatchelPlatform
 import Synchronization
 import TestSupport
 
-/// The files of some computers and sticks, in memory, for programs and for SQLite alike: `/sim/<id>/hub`, `/sim/<id>/stick`, ...
+/// The files of some computers and sticks, in memory, for programs and for SQLite alike: `/sim/<id>/hub`,
+/// `/sim/<id>/stick`, ...
 ///
-/// It knows what was synced and what was not. Any step that changes something can fail, be the last one of its process, or of the power. One thread
-/// plays one world.
+/// It knows what was synced and what was not. Any step that changes something can fail, be the last one of its process,
+/// or of the power. One thread plays one world.
 public final class SimulatedWorld: @unchecked Sendable {
   /// The folder that holds everything.
   public let root: String
@@ -14,7 +15,8 @@ public final class SimulatedWorld: @unchecked Sendable {
 
   private let id: String
   private var tree = Inode(isFolder: true, mode: 0o755)
-  /// Names that came and went, and that a power cut could take back, oldest first; the changes of one step stand or fall together.
+  /// Names that came and went, and that a power cut could take back, oldest first; the changes of one step stand or
+  /// fall together.
   private var unsyncedNames: [[NameChange]] = []
   private var fault: Fault?
   private var isFull = false

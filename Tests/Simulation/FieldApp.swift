@@ -2,7 +2,8 @@ import SatchelSQLite
 import SatchelValues
 import TestSupport
 
-/// A text by its bytes. Two that look the same and have other bytes are two keys, or two values, which Swift's `String` would take for one.
+/// A text by its bytes. Two that look the same and have other bytes are two keys, or two values, which Swift's `String`
+/// would take for one.
 struct ExactText: Hashable, Comparable, CustomStringConvertible {
   let text: String
 
@@ -79,7 +80,9 @@ final class FieldApp {
 
   /// The tables that are kept in step.
   private func tables() throws -> [String] {
-    try database.all("SELECT name FROM sqlite_schema WHERE name IN ('sites', 'visits', 'counters') ORDER BY name") { $0.text(0) }
+    try database.all("SELECT name FROM sqlite_schema WHERE name IN ('sites', 'visits', 'counters') ORDER BY name") {
+      $0.text(0)
+    }
   }
 
   func sites() throws -> [Site] {
@@ -87,14 +90,18 @@ final class FieldApp {
   }
 
   func visits() throws -> [Visit] {
-    try database.all("SELECT id, site FROM visits ORDER BY id") { Visit(id: ExactText($0.text(0)), site: ExactText($0.text(1))) }
+    try database.all("SELECT id, site FROM visits ORDER BY id") {
+      Visit(id: ExactText($0.text(0)), site: ExactText($0.text(1)))
+    }
   }
 
   /// Every row as text, with its table and its id; the columns are named, so that their order does not matter.
   func rows() throws -> [RowName: ExactText] {
     var rows: [RowName: ExactText] = [:]
     for table in try tables() {
-      let columns = try database.all("SELECT name FROM pragma_table_info(:table) ORDER BY name", ["table": .string(table)]) {
+      let columns = try database.all(
+        "SELECT name FROM pragma_table_info(:table) ORDER BY name", ["table": .string(table)]
+      ) {
         $0.text(0)
       }
       let text = columns.map { "'\($0)=' || quote(\(quoted($0)))" }.joined(separator: " || ' ' || ")
@@ -149,7 +156,8 @@ final class FieldApp {
   }
 
   func move(visit id: ExactText, to site: ExactText) throws {
-    try database.run("UPDATE visits SET site = :site WHERE id = :id", ["site": .string(site.text), "id": .string(id.text)])
+    try database.run(
+      "UPDATE visits SET site = :site WHERE id = :id", ["site": .string(site.text), "id": .string(id.text)])
   }
 
   func delete(_ id: ExactText, from table: String) throws {

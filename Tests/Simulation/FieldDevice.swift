@@ -33,7 +33,9 @@ final class FieldDevice {
   }
 
   /// The number of the last export that its database knows of; 0 before the first.
-  func sequence() throws -> Int64 { try app()?.database.first("SELECT sequence FROM satchel_device") { $0.integer(0) } ?? 0 }
+  func sequence() throws -> Int64 {
+    try app()?.database.first("SELECT sequence FROM satchel_device") { $0.integer(0) } ?? 0
+  }
 
   func closeApp() { opened = nil }
 }

@@ -11,15 +11,17 @@ extension SeasonEvent.Kind {
   /// Whether a fault in the midst of it is part of the story. What people do by hand they do again until it is done.
   var canFail: Bool {
     switch self {
-    case .export, .emit, .carry, .damagedCarry, .resolve, .hubResolve, .rights, .version, .backup, .restoreHub, .compact: true
+    case .export, .emit, .carry, .damagedCarry, .resolve, .hubResolve, .rights, .version, .backup, .restoreHub,
+      .compact:
+      true
     case .write, .hubWrite, .clone, .lostDevice, .lostDatabase, .oldCopy, .clockJump, .hubClock: false
     case .count, .copyHub, .putBackHub, .secondHub, .stolenKey, .brokenDatabase, .falseHistory, .given: false
     case .unseenWrite, .newHub: false
     }
   }
 
-  /// Whether what was written unseen may go with it, because nobody can know of it: with a database or a hub, or where no bundle says what a
-  /// row was.
+  /// Whether what was written unseen may go with it, because nobody can know of it: with a database or a hub, or where
+  /// no bundle says what a row was.
   var endsUnseenWrites: Bool {
     switch self {
     case .version, .clone, .lostDevice, .lostDatabase, .oldCopy, .brokenDatabase, .given, .newHub: true
@@ -91,12 +93,14 @@ extension Season {
     let report = try device.workspace.export(snapshot: snapshot)
     if report.isNew { news += 1 }
     say("\(device.name) exports \(report.sequence)\(report.isNew ? "" : ", nothing new")")
-    for path in try redelivery(of: device) where path != report.file { mail.append(try pack(path, from: device.name, to: nil)) }
+    for path in try redelivery(of: device) where path != report.file {
+      mail.append(try pack(path, from: device.name, to: nil))
+    }
     return try pack(report.file, from: device.name, to: nil)
   }
 
-  /// What a restored hub lacks of a device, what its former user wrote, and what a device without a database has. If none of these can be,
-  /// nobody need look.
+  /// What a restored hub lacks of a device, what its former user wrote, and what a device without a database has. If
+  /// none of these can be, nobody need look.
   func redelivery(of device: FieldDevice) throws -> [String] {
     if parts, try device.app() == nil { return try device.workspace.stranded()?.files ?? [] }
     let mayLack = presence.isRestored || formerUsers[device.index] > 0
@@ -106,7 +110,9 @@ extension Season {
   func emit(to device: FieldDevice, full: Bool = false) throws -> Parcel {
     let report = try operating { try hub.emit(to: device.name, full: full) }
     if report.isNew { news += 1 }
-    say("hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) gone")
+    say(
+      "hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) gone"
+    )
     let parcel = try pack(report.file, from: "hub", to: device.name)
     try checkScope(of: parcel, for: device)
     return parcel
@@ -147,13 +153,16 @@ extension Season {
     {
       say("\(name) refuses \(parcel.name): \(refusal.reason)")
     }
-    if let problem = try device.app()?.unsoundness() { throw Wrong("\(name) is not sound after \(parcel.name): \(problem)") }
+    if let problem = try device.app()?.unsoundness() {
+      throw Wrong("\(name) is not sound after \(parcel.name): \(problem)")
+    }
   }
 
   private func deliverToHub(_ parcel: Parcel) throws {
     // As the command does.
     for path in try hub.dueByNow() where try files.kind(path) != nil {
-      do { try takeAtHub(Parcel(device: nil, from: parcel.from, path: path, name: Paths.name(of: path))) } catch let refusal
+      do { try takeAtHub(Parcel(device: nil, from: parcel.from, path: path, name: Paths.name(of: path))) } catch let
+        refusal
         as Refusal
         where refusal.reason == "revoked"
       { say("a bundle that waited is of a device that was lost since") }
@@ -172,7 +181,8 @@ extension Season {
       if report.verdict == .collected || report.recovery != nil { news += 1 }
       try checkCaptured(admin(), before: captured, by: parcel)
       say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
-    } catch let refusal as Refusal where refusal.reason == "gap" && (presence.isRestored || hasFormerUser(parcel.from)) {
+    } catch let refusal as Refusal where refusal.reason == "gap" && (presence.isRestored || hasFormerUser(parcel.from))
+    {
       // It came before those on which it builds.
       say("hub refuses \(parcel.name): gap")
     } catch let refusal as Refusal where refusal.reason == "wrong-kind" && (presence.isRestored || parts) {
@@ -267,7 +277,8 @@ extension Season {
   }
 
   private func resolve(on device: FieldDevice, _ random: inout SplitMix64) throws {
-    guard try device.app() != nil, let conflict = try device.workspace.conflicts([.open]).randomElement(using: &random) else {
+    guard try device.app() != nil, let conflict = try device.workspace.conflicts([.open]).randomElement(using: &random)
+    else {
       return
     }
     do {
@@ -287,7 +298,8 @@ extension Season {
 
   // MARK: misfortunes
 
-  /// A copy of a device's folder works on beside it. The hub takes what the first of them brings, and finds out at the second.
+  /// A copy of a device's folder works on beside it. The hub takes what the first of them brings, and finds out at the
+  /// second.
   private func clone(_ device: FieldDevice, _ random: inout SplitMix64) throws {
     guard try device.app() != nil, let earlier = try export(device) else { return }
     device.closeApp()
@@ -368,7 +380,9 @@ extension Season {
 
   /// What an old copy exported would bear a number that means another export already.
   private func refuseExport(of device: FieldDevice) throws {
-    do { _ = try device.workspace.export() } catch let error as WorkspaceError where error.reason == "older-database" { return }
+    do { _ = try device.workspace.export() } catch let error as WorkspaceError where error.reason == "older-database" {
+      return
+    }
     throw Wrong("\(device.name) exported from an old copy of its database")
   }
 

@@ -23,7 +23,8 @@ extension Season {
     case 2:
       // The same JSON.
       try offer(
-        rewritten(device, after: state) { $0[2].content.insert(UInt8(ascii: " "), at: 1) }, to: nil, expecting: "bad-digest")
+        rewritten(device, after: state) { $0[2].content.insert(UInt8(ascii: " "), at: 1) }, to: nil,
+        expecting: "bad-digest")
     default:
       // A restored hub may miss what went before, and looks no further.
       if presence.isRestored { return }
@@ -61,7 +62,8 @@ extension Season {
     return path
   }
 
-  /// It says that its signature is long, and ends there: who believes that before having looked at the limit finds it cut off.
+  /// It says that its signature is long, and ends there: who believes that before having looked at the limit finds it
+  /// cut off.
   private func oversized() throws -> String {
     var entry = HandMadeEntry("B2SUMS.minisig")
     entry.claimedSize = 1 << 20

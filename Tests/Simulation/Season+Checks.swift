@@ -40,7 +40,9 @@ extension Season {
   }
 
   private static func row(of record: ConflictRecord) -> RowName {
-    guard case .text(let bytes)? = record.key.values.first else { return RowName(table: record.table.text, id: ExactText("")) }
+    guard case .text(let bytes)? = record.key.values.first else {
+      return RowName(table: record.table.text, id: ExactText(""))
+    }
     return RowName(table: record.table.text, id: ExactText(String(decoding: bytes, as: UTF8.self)))
   }
 
@@ -165,8 +167,10 @@ extension Season {
 
   private static func difference(_ have: [RowName: ExactText], _ want: [RowName: ExactText]) -> String {
     let rows = Set(have.keys).union(want.keys).filter { have[$0] != want[$0] }
-    return rows.sorted().map { "\($0): it has \(have[$0]?.text ?? "nothing"), and the hub \(want[$0]?.text ?? "nothing for it")" }
-      .joined(separator: "; ")
+    return rows.sorted().map {
+      "\($0): it has \(have[$0]?.text ?? "nothing"), and the hub \(want[$0]?.text ?? "nothing for it")"
+    }
+    .joined(separator: "; ")
   }
 
   private func checkNothingLost() throws {
@@ -190,7 +194,8 @@ extension Season {
     }
   }
 
-  /// Each bundle carries again what is not known to have been taken; what was taken with one of them is not taken with another.
+  /// Each bundle carries again what is not known to have been taken; what was taken with one of them is not taken with
+  /// another.
   private func checkTakenOnce() throws {
     let twice = try admin().database.first(
       """
@@ -205,7 +210,8 @@ extension Season {
   private static func agreement(in record: ConflictRecord) -> String? {
     guard record.kind == .updateUpdate, let hub = record.hubValues, let device = record.deviceValues else { return nil }
     for winner in record.winners {
-      guard let theirs = hub.first(where: { $0.name == winner.name }), let own = device.first(where: { $0.name == winner.name }),
+      guard let theirs = hub.first(where: { $0.name == winner.name }),
+        let own = device.first(where: { $0.name == winner.name }),
         theirs.value == own.value
       else { continue }
       return "\(row(of: record)).\(winner.name) is in disagreement, and both wrote \(own.value)"
@@ -246,12 +252,15 @@ extension Season {
 
   /// The tables of every database that change only by a bundle or by an app.
   func results() throws -> [[String: [String]]] {
-    try dumps().map { $0.filter { ["sites", "visits", "counters", "satchel_conflicts", "satchel_devices"].contains($0.key) } }
+    try dumps().map {
+      $0.filter { ["sites", "visits", "counters", "satchel_conflicts", "satchel_devices"].contains($0.key) }
+    }
   }
 
   /// Every bundle that was ever made is imported once more, and changes nothing.
   private func checkRepetition() throws {
-    // A restored hub hears of some for the first time, and learns their digests. A device notes what is of a lost history.
+    // A restored hub hears of some for the first time, and learns their digests. A device notes what is of a lost
+    // history.
     let learned = presence.isRestored ? ["satchel_chain", "satchel_estrangement", "satchel_lost_emissions"] : []
     let before = try dumps().map { $0.filter { !learned.contains($0.key) } }
     let epoch = try hub.status().epoch
@@ -303,12 +312,14 @@ extension Season {
     if !report.findings.isEmpty { throw Wrong("archive, ledger and log do not agree: \(report.findings)") }
   }
 
-  /// The row that a disagreement is about: where a parent is missing or cannot go, that is the parent. nil where it only waits behind another one of the
-  /// same row.
+  /// The row that a disagreement is about: where a parent is missing or cannot go, that is the parent. nil where it
+  /// only waits behind another one of the same row.
   private static func issue(of record: ConflictRecord) -> RowName? {
     switch record.kind {
     case .foreignKey where record.table.text == "visits":
-      guard case .text(let bytes)? = record.deviceValues?.first(where: { $0.name.text == "site" })?.value else { return nil }
+      guard case .text(let bytes)? = record.deviceValues?.first(where: { $0.name.text == "site" })?.value else {
+        return nil
+      }
       return RowName(table: "sites", id: ExactText(String(decoding: bytes, as: UTF8.self)))
     default: return row(of: record)
     }
@@ -316,8 +327,8 @@ extension Season {
 
   private static func isAboutRights(_ kind: ConflictKind) -> Bool { kind == .forbidden || kind == .revoked }
 
-  /// Whatever order the bundles of several devices come in, the same rows are in disagreement. Whether a person has to decide may depend on it: an
-  /// update that the policy prefers to a delete cannot bring the row back.
+  /// Whatever order the bundles of several devices come in, the same rows are in disagreement. Whether a person has to
+  /// decide may depend on it: an update that the policy prefers to a delete cannot bring the row back.
   private func checkOrder() throws {
     var parcels: [[Parcel]] = []
     for device in devices {

@@ -35,7 +35,9 @@ extension Season {
     world.settle()
     say("\(device.name)'s database is \(harm)")
     if random.once(in: 3) { try repairDatabase(of: device) }
-    if random.once(in: 3) { for path in try redelivery(of: device) { try deliver(pack(path, from: device.name, to: nil)) } }
+    if random.once(in: 3) {
+      for path in try redelivery(of: device) { try deliver(pack(path, from: device.name, to: nil)) }
+    }
   }
 
   func make(_ path: String, _ statements: [String]) throws {

@@ -36,7 +36,8 @@ extension Season {
       // The next command reads what the device is by now.
       device.closeApp()
       let platform = Platform(
-        files: files, clock: PassingClock(time), random: SeededRandom(seed ^ UInt64(everMade.count) ^ UInt64(device.index) << 32))
+        files: files, clock: PassingClock(time),
+        random: SeededRandom(seed ^ UInt64(everMade.count) ^ UInt64(device.index) << 32))
       device.workspace = try DeviceWorkspace.open(device.workspace.folder.root, platform: platform)
     }
   }

@@ -5,8 +5,8 @@ import TestSupport
 
 /// What the hub's operator does when the tools ask for it.
 extension Season {
-  /// Does it. If that shows that the hub was set back, the operator begins a new epoch, and it is done again. So it is if the hub asks about
-  /// its clock.
+  /// Does it. If that shows that the hub was set back, the operator begins a new epoch, and it is done again. So it is
+  /// if the hub asks about its clock.
   /// - Parameter patience: how often the operator sees to something.
   func operating<T>(patience: Int = 3, _ body: () throws -> T) throws -> T {
     do {
@@ -36,7 +36,8 @@ extension Season {
   /// The battery of the hub's clock dies, or somebody sets it.
   func setHubClock(_ random: inout SplitMix64) {
     let day: Int64 = 86_400_000
-    let ahead = hubClock.isRight ? random.one(of: [-3650 * day, -3 * day, -1_200_000, 1_200_000, 5 * day, 3650 * day]) : 0
+    let ahead =
+      hubClock.isRight ? random.one(of: [-3650 * day, -3 * day, -1_200_000, 1_200_000, 5 * day, 3650 * day]) : 0
     hubClock.set(ahead: ahead)
     say("the hub's clock is \(ahead / 1000) s ahead")
   }
@@ -57,8 +58,8 @@ extension Season {
 }
 
 extension Season {
-  /// A device that met a bundle of another history says so until the hub's next one comes. Its user tells the operator, who makes a whole
-  /// one.
+  /// A device that met a bundle of another history says so until the hub's next one comes. Its user tells the operator,
+  /// who makes a whole one.
   func answerEstranged() throws {
     for device in devices where try device.workspace.status().current?.estrangement != nil {
       say("\(device.name) has met another history, and gets everything")

@@ -153,7 +153,8 @@ extension Season {
 
   static let falseWords = "false"
 
-  /// A thief signs a bundle with the hub's key. The device takes it; then the theft is found out, and the operator makes a new key.
+  /// A thief signs a bundle with the hub's key. The device takes it; then the theft is found out, and the operator
+  /// makes a new key.
   func stealKey(from device: FieldDevice, _ random: inout SplitMix64) throws {
     guard let state = try device.workspace.status().current?.state, try areOfOneHistory(state) else { return }
     try seeToClock()
@@ -187,10 +188,12 @@ extension Season {
   }
 
   /// It says that all exports have come, far ahead of all that the hub numbered, and brings rows that nobody wrote.
-  private func falseEmission(for device: FieldDevice, _ state: DeviceState, _ random: inout SplitMix64) throws -> String {
+  private func falseEmission(for device: FieldDevice, _ state: DeviceState, _ random: inout SplitMix64) throws -> String
+  {
     let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(random.next()))
     var scope = Manifest.Scope(
-      epoch: state.epoch, number: EmissionNumber(state.received.rawValue + Int64(1 + random.below(2_000))), after: state.received,
+      epoch: state.epoch, number: EmissionNumber(state.received.rawValue + Int64(1 + random.below(2_000))),
+      after: state.received,
       extent: .delta, acknowledged: random.once(in: 2) ? state.sequence : state.acknowledged)
     scope.follows = try digest(onWhich: device).map { [.init(number: state.received, digest: $0)] }
     // The line of a thief says nothing of what was there: a write that no trigger saw would go unnoticed.
@@ -212,7 +215,8 @@ extension Season {
   }
 
   private func digest(onWhich device: FieldDevice) throws -> Digest? {
-    let text = try device.app()?.database.first("SELECT received_digest FROM satchel_device") { $0.optionalText(0) } ?? nil
+    let text =
+      try device.app()?.database.first("SELECT received_digest FROM satchel_device") { $0.optionalText(0) } ?? nil
     return text.flatMap { Digest(hexadecimal: $0) }
   }
 
@@ -235,7 +239,8 @@ extension Season {
     let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(random.next()))
     func scope(_ jump: Int64 = 1, acknowledged: SequenceNumber, follows: Digest?) -> Manifest.Scope {
       var scope = Manifest.Scope(
-        epoch: state.epoch, number: EmissionNumber(state.received.rawValue + jump), after: state.received, extent: .delta,
+        epoch: state.epoch, number: EmissionNumber(state.received.rawValue + jump), after: state.received,
+        extent: .delta,
         acknowledged: acknowledged)
       scope.follows = follows.map { [.init(number: state.received, digest: $0)] }
       return scope
@@ -256,10 +261,12 @@ extension Season {
       let forged = try device.workspace.keys.signing().sign(
         message: [1], trustedComment: "satchel scope", untrustedComment: "signature of B2SUMS in a Satchel bundle")
       let proof = [
-        "received_digest": Digest.of([1]).hexadecimal, "received_signature": String(decoding: forged.fileBytes, as: UTF8.self),
+        "received_digest": Digest.of([1]).hexadecimal,
+        "received_signature": String(decoding: forged.fileBytes, as: UTF8.self),
       ]
       let next = state.sequence.next.rawValue
-      try offer(rewritten(device, after: state, sequence: next, saying: proof) { _ in }, to: nil, expecting: "unknown-emission")
+      try offer(
+        rewritten(device, after: state, sequence: next, saying: proof) { _ in }, to: nil, expecting: "unknown-emission")
     default:
       let far = state.sequence.rawValue + Manifest.Scope.longestJump + 1
       try offer(rewritten(device, after: state, sequence: far) { _ in }, to: nil, expecting: "number")

@@ -3,10 +3,11 @@ import TestSupport
 
 /// Writes that no trigger sees.
 extension Season {
-  /// A program with the triggers switched off writes a row that has no pending changes, on a device that is in the hub's version and not
-  /// about to go to another user: of these bundles no row is compared.
+  /// A program with the triggers switched off writes a row that has no pending changes, on a device that is in the
+  /// hub's version and not about to go to another user: of these bundles no row is compared.
   func writeUnseen(on device: FieldDevice, _ random: inout SplitMix64) throws {
-    guard let app = try device.app(), try app.version() == rules.version, try app.user() == user(of: device.index) else { return }
+    guard let app = try device.app(), try app.version() == rules.version, try app.user() == user(of: device.index)
+    else { return }
     let captured = try app.captured()
     let sites = try app.sites().filter { !captured.contains(RowName(table: "sites", id: $0.id)) }
     guard let site = sites.randomElement(using: &random) else { return }
@@ -23,7 +24,9 @@ extension Season {
     if unseen.isEmpty { return }
     for device in devices where try device.app() != nil {
       let report = try device.workspace.repair()
-      if !report.isWell { throw Wrong("\(device.name) has rows that no trigger saw, and cannot be repaired: \(report)") }
+      if !report.isWell {
+        throw Wrong("\(device.name) has rows that no trigger saw, and cannot be repaired: \(report)")
+      }
     }
   }
 }

@@ -2,7 +2,8 @@ import TestSupport
 
 /// What people write.
 extension Season {
-  /// Some keys two devices choose by themselves; two of them look the same, and two are numbers of which the longer one is the greater.
+  /// Some keys two devices choose by themselves; two of them look the same, and two are numbers of which the longer one
+  /// is the greater.
   private static let sharedKeys = ["n0", "n1", "caf\u{e9}", "cafe\u{301}", "10", "9"]
 
   func write(on device: FieldDevice, _ random: inout SplitMix64) throws {
@@ -15,7 +16,9 @@ extension Season {
 
   /// What the user deleted, the user need not find again.
   private func isThere(_ cell: Cell, _ app: FieldApp) throws -> Bool {
-    try app.database.first("SELECT 1 FROM \(cell.row.table) WHERE id = :id", ["id": .string(cell.row.id.text)]) { _ in true }
+    try app.database.first("SELECT 1 FROM \(cell.row.table) WHERE id = :id", ["id": .string(cell.row.id.text)]) { _ in
+      true
+    }
       ?? false
   }
 
@@ -28,7 +31,9 @@ extension Season {
   private func visitDeletedSite(_ random: inout SplitMix64) throws -> Bool {
     for app in try devices.compactMap({ try $0.app() }) {
       let (captured, left) = try (app.captured(), Set(app.sites().map(\.id)))
-      let deleted = try admin().sites().filter { captured.contains(RowName(table: "sites", id: $0.id)) && !left.contains($0.id) }
+      let deleted = try admin().sites().filter {
+        captured.contains(RowName(table: "sites", id: $0.id)) && !left.contains($0.id)
+      }
       if deleted.isEmpty { continue }
       _ = try insertVisit(admin(), "hub", deleted, admin().visits(), &random)
       return true
@@ -36,7 +41,8 @@ extension Season {
     return false
   }
 
-  /// One write of somebody. Returns the values that are now theirs; nil where what they wrote tells nothing of them any more.
+  /// One write of somebody. Returns the values that are now theirs; nil where what they wrote tells nothing of them any
+  /// more.
   private func write(_ app: FieldApp, who: String, _ random: inout SplitMix64) throws -> [Cell: String?] {
     let (sites, visits) = try (app.sites(), app.visits())
     switch random.below(100) {
@@ -50,7 +56,9 @@ extension Season {
       try app.move(site: site.id, to: zone)
       return [:]
     case ..<86:
-      guard let visit = visits.randomElement(using: &random), let site = sites.randomElement(using: &random) else { return [:] }
+      guard let visit = visits.randomElement(using: &random), let site = sites.randomElement(using: &random) else {
+        return [:]
+      }
       say("\(who) moves visit \(visit.id) to \(site.id)")
       try app.move(visit: visit.id, to: site.id)
       return [:]
@@ -62,7 +70,8 @@ extension Season {
     random.once(in: 4) ? ExactText(random.one(of: Self.sharedKeys)) : newKey()
   }
 
-  /// Some values are NULL, and a few several people write, two of which look the same; every other is written once in a season.
+  /// Some values are NULL, and a few several people write, two of which look the same; every other is written once in a
+  /// season.
   private func value(_ random: inout SplitMix64) -> String? {
     switch random.below(16) {
     case 0, 1: nil
@@ -73,10 +82,14 @@ extension Season {
 
   private static let common = ["caf\u{e9}", "cafe\u{301}"]
 
-  private func insertSite(_ app: FieldApp, _ who: String, _ sites: [Site], _ random: inout SplitMix64) throws -> [Cell: String?] {
+  private func insertSite(_ app: FieldApp, _ who: String, _ sites: [Site], _ random: inout SplitMix64) throws -> [Cell:
+    String?]
+  {
     let site = Site(id: key(&random), zone: Int64(random.below(20)))
     if sites.contains(where: { $0.id == site.id }) { return [:] }
-    return try fill(RowName(table: "sites", id: site.id), "\(who) inserts site \(site.id) in zone \(site.zone)", &random) {
+    return try fill(
+      RowName(table: "sites", id: site.id), "\(who) inserts site \(site.id) in zone \(site.zone)", &random
+    ) {
       try app.insert(site, name: $0, note: $1)
     }
   }
@@ -87,14 +100,17 @@ extension Season {
     guard let site = sites.randomElement(using: &random) else { return [:] }
     let visit = Visit(id: key(&random), site: site.id)
     if visits.contains(where: { $0.id == visit.id }) { return [:] }
-    return try fill(RowName(table: "visits", id: visit.id), "\(who) inserts visit \(visit.id) at \(visit.site)", &random) {
+    return try fill(
+      RowName(table: "visits", id: visit.id), "\(who) inserts visit \(visit.id) at \(visit.site)", &random
+    ) {
       try app.insert(visit, a: $0, b: $1)
     }
   }
 
   /// Gives a new row its values.
   private func fill(
-    _ row: RowName, _ words: String, _ random: inout SplitMix64, insert: (_ first: String?, _ second: String?) throws -> Void
+    _ row: RowName, _ words: String, _ random: inout SplitMix64,
+    insert: (_ first: String?, _ second: String?) throws -> Void
   ) throws -> [Cell: String?] {
     let (first, second) = (value(&random), value(&random))
     say("\(words): \(first ?? "-") \(second ?? "-")")
@@ -107,7 +123,9 @@ extension Season {
     _ app: FieldApp, _ who: String, _ sites: [Site], _ visits: [Visit], _ random: inout SplitMix64
   ) throws -> [Cell: String?] {
     let table = random.once(in: 3) ? "sites" : "visits"
-    guard let id = (table == "sites" ? sites.map(\.id) : visits.map(\.id)).randomElement(using: &random) else { return [:] }
+    guard let id = (table == "sites" ? sites.map(\.id) : visits.map(\.id)).randomElement(using: &random) else {
+      return [:]
+    }
     let cell = Cell(table, id, random.one(of: FieldApp.columns[table] ?? []))
     let value = value(&random)
     say("\(who) sets \(cell) = \(value ?? "-")")

@@ -56,7 +56,8 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
 
   /// How often each kind comes, of all.
   private static let shares: [(Kind, Int)] = [
-    (.write, 36), (.hubWrite, 8), (.export, 15), (.emit, 12), (.carry, 24), (.damagedCarry, 2), (.rights, 3), (.version, 1),
+    (.write, 36), (.hubWrite, 8), (.export, 15), (.emit, 12), (.carry, 24), (.damagedCarry, 2), (.rights, 3),
+    (.version, 1),
     (.resolve, 2), (.hubResolve, 2), (.clone, 1), (.lostDevice, 1), (.lostDatabase, 1), (.oldCopy, 1), (.backup, 2),
     (.restoreHub, 1), (.compact, 2),
     (.clockJump, 1), (.hubClock, 1),
@@ -64,7 +65,8 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
 
   /// What happens besides, in a season in which histories part.
   private static let partings: [(Kind, Int)] = [
-    (.count, 6), (.copyHub, 2), (.putBackHub, 3), (.secondHub, 4), (.stolenKey, 2), (.brokenDatabase, 4), (.falseHistory, 4),
+    (.count, 6), (.copyHub, 2), (.putBackHub, 3), (.secondHub, 4), (.stolenKey, 2), (.brokenDatabase, 4),
+    (.falseHistory, 4),
     (.given, 3), (.unseenWrite, 4), (.newHub, 1),
   ]
 

@@ -42,6 +42,7 @@ struct SeasonRules {
     if random.once(in: 2) { modulus = 7 - modulus }
     if random.once(in: 3) { return nil }
     columns += 1
-    return "ALTER TABLE visits ADD COLUMN x\(columns) TEXT DEFAULT 'new'; UPDATE visits SET x\(columns) = a WHERE b IS NULL;"
+    return
+      "ALTER TABLE visits ADD COLUMN x\(columns) TEXT DEFAULT 'new'; UPDATE visits SET x\(columns) = a WHERE b IS NULL;"
   }
 }

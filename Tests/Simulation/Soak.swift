@@ -41,8 +41,8 @@ public enum Soak {
     }
   }
 
-  /// Takes events away from a season that goes wrong for as long as it goes wrong: first halves, then ever smaller parts, in the manner of
-  /// delta debugging (Zeller and Hildebrandt, 2002).
+  /// Takes events away from a season that goes wrong for as long as it goes wrong: first halves, then ever smaller
+  /// parts, in the manner of delta debugging (Zeller and Hildebrandt, 2002).
   ///
   /// - Parameter attempts: how many seasons may be played for it.
   public static func shrink(_ seed: UInt64, attempts: Int = 200) -> Finding {

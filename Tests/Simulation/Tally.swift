@@ -1,13 +1,14 @@
 import TestSupport
 
-/// What people counted: a row for each device's user, and one to which all add. Each addition counts once, whatever becomes of hubs and
-/// databases.
+/// What people counted: a row for each device's user, and one to which all add. Each addition counts once, whatever
+/// becomes of hubs and databases.
 struct Tally {
   static let common = "all"
   private static let rows = (0..<Season.devices).map(String.init) + [common]
 
   private var byDevice: [String: [String: Int64]] = [:]
-  /// What the office added. It goes with the time that a hub loses: of a number nobody can say what part of it was whose.
+  /// What the office added. It goes with the time that a hub loses: of a number nobody can say what part of it was
+  /// whose.
   var atHub: [String: Int64] = [:]
   /// Rows to which a device added that was lost: nobody knows what of it had come.
   private var uncertain: Set<String> = []
@@ -22,7 +23,9 @@ struct Tally {
     if let device { byDevice[device, default: [:]][row, default: 0] += more } else { atHub[row, default: 0] += more }
   }
 
-  mutating func lose(_ device: String) { uncertain.formUnion(byDevice.removeValue(forKey: device)?.keys.map(\.self) ?? []) }
+  mutating func lose(_ device: String) {
+    uncertain.formUnion(byDevice.removeValue(forKey: device)?.keys.map(\.self) ?? [])
+  }
 
   /// Each device brings what it knew, and nobody can know what of it is the same.
   mutating func loseHub() { uncertain = Set(Self.rows) }

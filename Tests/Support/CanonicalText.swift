@@ -4,14 +4,16 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// A bundle as text of one form: all that it says, value by value, with their storage classes and bytes. Another reader that makes
-/// the same text has understood the same.
+/// A bundle as text of one form: all that it says, value by value, with their storage classes and bytes. Another reader
+/// that makes the same text has understood the same.
 public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String {
   var lines = manifestLines(bundle.manifest) + ["signer: \(bundle.signer.line)"]
   try bundle.eachChange { lines.append(text(of: $0)) }
   try bundle.eachResolution { lines.append(text(of: $0)) }
   try bundle.eachConflict { lines.append(text(of: $0)) }
-  if let definition = try bundle.dataset(limit: 1 << 20) { lines.append("dataset | \(Hexadecimal.text(of: definition))") }
+  if let definition = try bundle.dataset(limit: 1 << 20) {
+    lines.append("dataset | \(Hexadecimal.text(of: definition))")
+  }
   for migration in try bundle.migrations() { lines.append("migration | \(migration.version) | \(text(migration.sql))") }
   // What is in a backup's databases is the hub's own affair.
   if case .backup = bundle.manifest.body {
@@ -106,7 +108,8 @@ private func text(of conflict: ConflictRecord) -> String {
       "hub \(text(orNone: conflict.hubValues))",
       "device \(text(orNone: conflict.deviceValues))", "winners {\(winners.joined(separator: ", "))}",
       conflict.rowWinner.rawValue,
-    ] + (conflict.decision.map { ["decided \($0.made.rawValue)", text($0.by)] } ?? []) + (conflict.note.map { [text($0)] } ?? []))
+    ] + (conflict.decision.map { ["decided \($0.made.rawValue)", text($0.by)] } ?? [])
+    + (conflict.note.map { [text($0)] } ?? []))
     .joined(separator: " | ")
 }
 
@@ -119,7 +122,9 @@ private func text(of resolution: Resolution) -> String {
 
 private func snapshotLines(_ path: String) throws -> [String] {
   let database = try Database.untrusted(path: path)
-  let tables = try database.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") { $0.text(0) }
+  let tables = try database.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") {
+    $0.text(0)
+  }
   return try tables.sorted { Name($0) < Name($1) }.flatMap { table in
     let columns = try database.all("PRAGMA table_info(\(quoted(table)))") { Name($0.text(1)) }
     return try database.all("SELECT \(quotedList(columns)) FROM \(quoted(table))") { row in

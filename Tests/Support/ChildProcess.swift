@@ -1,7 +1,8 @@
 import Foundation
 
-/// A program that runs beside a test as a process of its own. All of them start here, one after the other: Foundation's pipes are open in every
-/// child that another thread happens to start while they are made, and who reads such a pipe to its end would wait for that other child.
+/// A program that runs beside a test as a process of its own. All of them start here, one after the other: Foundation's
+/// pipes are open in every child that another thread happens to start while they are made, and who reads such a pipe to
+/// its end would wait for that other child.
 public final class ChildProcess {
   /// Where what it complains of goes.
   public enum Complaints: Sendable { case apart, withOutput, nowhere }
@@ -13,7 +14,8 @@ public final class ChildProcess {
   private let output: FileHandle
   private let complaints: FileHandle?
 
-  /// Starts a program, in this process's folder and with its environment unless others are given. It has an empty input unless it takes one.
+  /// Starts a program, in this process's folder and with its environment unless others are given. It has an empty input
+  /// unless it takes one.
   public init(
     _ path: String, _ arguments: [String], in folder: String? = nil, environment: [String: String]? = nil,
     takesInput: Bool = false, complaints place: Complaints = .apart

@@ -1,13 +1,15 @@
 import SatchelSQLite
 
 extension Database {
-  /// All tables but those named, with all that is in them as text, but for what tells of the hearing alone: when a device was heard of.
+  /// All tables but those named, with all that is in them as text, but for what tells of the hearing alone: when a
+  /// device was heard of.
   public func dump(without others: Set<String>) throws -> [String: [String]] {
     let tables = try all("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") { $0.text(0) }
     var dump: [String: [String]] = [:]
     for table in tables where !others.contains(table) {
       let columns = try all(
-        "SELECT name FROM pragma_table_info(:table) WHERE name NOT IN ('heard', 'skew', 'clock')", ["table": .string(table)]
+        "SELECT name FROM pragma_table_info(:table) WHERE name NOT IN ('heard', 'skew', 'clock')",
+        ["table": .string(table)]
       ) { "quote(\(quoted($0.text(0))))" }
       dump[table] = try all("SELECT \(columns.joined(separator: " || ' ' || ")) FROM \(quoted(table))") { $0.text(0) }
     }

@@ -6,8 +6,8 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// A place where bytes of strangers come in. Behind each everything else is right, so that what is fuzzed is reached: what stands inside
-/// of a bundle is signed.
+/// A place where bytes of strangers come in. Behind each everything else is right, so that what is fuzzed is reached:
+/// what stands inside of a bundle is signed.
 public enum FuzzSurface: UInt8, CaseIterable, Sendable {
   /// A bundle's file as it comes.
   case file
@@ -97,7 +97,9 @@ public final class FuzzRoom {
     bundle.entries = count == 0 && bytes.isEmpty ? [] : [HandMadeEntry("\(name).jsonl", bytes)]
     let counts = ["changes", "resolutions", "conflicts"].map { #""\#($0)":\#($0 == name ? count : 0)"# }
     bundle.set("counts", "{\(counts.joined(separator: ","))}")
-    if name == "changes", String(decoding: bytes, as: UTF8.self).contains("\"rekey\"") { bundle.set("critical", #"["keys"]"#) }
+    if name == "changes", String(decoding: bytes, as: UTF8.self).contains("\"rekey\"") {
+      bundle.set("critical", #"["keys"]"#)
+    }
     return try bundle.file()
   }
 
@@ -133,7 +135,8 @@ public final class FuzzRoom {
       try? folder.files.replace(folder("seed"), mode: 0o600, contents: bytes)
       guard let bundle = try? reader.read(folder("seed"), trust: .firstContact, staging: staging) else { continue }
       for (entry, surface) in [
-        (EntryName.changes, FuzzSurface.changes), (.conflicts, .conflicts), (.resolutions, .resolutions), (.dataset, .dataset),
+        (EntryName.changes, FuzzSurface.changes), (.conflicts, .conflicts), (.resolutions, .resolutions),
+        (.dataset, .dataset),
         (.snapshot, .snapshot),
       ] {
         if let path = bundle.path(of: entry) { seeds.append((surface, try folder.files.read(path, limit: 1 << 20))) }

@@ -12,9 +12,9 @@ private struct GoldenRandom: RandomSource {
   func bytes(_ count: Int) -> [UInt8] { count == 32 ? SystemRandom().bytes(count) : ids.bytes(count) }
 }
 
-/// Writes the golden bundles of format 1 that are not there yet, with the keys that verify them and what they say, into the folder that
-/// the environment names as SATCHEL_MAKE_GOLDEN. What is there stays as it is: their signers' secret keys were thrown away, so bundles
-/// that were made together are there together, and each group has signers of its own.
+/// Writes the golden bundles of format 1 that are not there yet, with the keys that verify them and what they say, into
+/// the folder that the environment names as SATCHEL_MAKE_GOLDEN. What is there stays as it is: their signers' secret
+/// keys were thrown away, so bundles that were made together are there together, and each group has signers of its own.
 public func makeGolden() throws {
   guard let target = ProcessInfo.processInfo.environment["SATCHEL_MAKE_GOLDEN"] else {
     throw ToolFailure("SATCHEL_MAKE_GOLDEN names no folder")
@@ -57,7 +57,9 @@ public func makeGolden() throws {
   }
 }
 
-private func bundle(_ name: String, in target: String) -> String { Paths.join(target, "bundles/format-1-\(name).satchel") }
+private func bundle(_ name: String, in target: String) -> String {
+  Paths.join(target, "bundles/format-1-\(name).satchel")
+}
 
 private func isThere(_ name: String, in target: String) throws -> Bool {
   try HostFileSystem().kind(bundle(name, in: target)) != nil

@@ -21,7 +21,8 @@ public struct Ground {
     let root = try folder.folder(name)
     let database = Paths.join(root, "data.sqlite")
     try Database(path: database, mode: .create).execute(schema)
-    return try HubWorkspace.create(root, definition: definition, database: database, name: called ?? name, platform: platform)
+    return try HubWorkspace.create(
+      root, definition: definition, database: database, name: called ?? name, platform: platform)
   }
 }
 

@@ -19,7 +19,9 @@ public struct HandMadeEntry {
 
   public var bytes: [UInt8] {
     var block = [UInt8](repeating: 0, count: 512)
-    func put(_ text: some Sequence<UInt8>, at offset: Int) { for (i, byte) in text.enumerated() { block[offset + i] = byte } }
+    func put(_ text: some Sequence<UInt8>, at offset: Int) {
+      for (i, byte) in text.enumerated() { block[offset + i] = byte }
+    }
     func octal(_ number: Int, _ digits: Int) -> [UInt8] {
       let text = String(number, radix: 8)
       return Array((String(repeating: "0", count: digits - text.count) + text).utf8)
@@ -86,11 +88,14 @@ public struct HandMade {
   public init(lines: [String] = [line]) {
     entries = lines.isEmpty ? [] : [HandMadeEntry("changes.jsonl", Array(lines.map { $0 + "\n" }.joined().utf8))]
     members = [
-      ("format", "1"), ("critical", "[]"), ("kind", #""changes""#), ("bundle", "\"\(Self.bundle)\""), ("dataset", #""d""#),
-      ("version", "1"), ("from", #"{"id":"\#(Self.device)","name":"tablet"}"#), ("to", #"{"id":"\#(Self.hub)","name":"hub"}"#),
+      ("format", "1"), ("critical", "[]"), ("kind", #""changes""#), ("bundle", "\"\(Self.bundle)\""),
+      ("dataset", #""d""#),
+      ("version", "1"), ("from", #"{"id":"\#(Self.device)","name":"tablet"}"#),
+      ("to", #"{"id":"\#(Self.hub)","name":"hub"}"#),
       ("user", #""ana""#), ("created", #""2026-01-31T08:05:09Z""#), ("stamp", #""019c13161a880000""#),
       ("counts", #"{"changes":\#(lines.count),"resolutions":0,"conflicts":0}"#),
-      ("epoch", #""11111111-2222-4333-8444-555555555555""#), ("incarnation", #""99999999-8888-4777-8666-555555555555""#),
+      ("epoch", #""11111111-2222-4333-8444-555555555555""#),
+      ("incarnation", #""99999999-8888-4777-8666-555555555555""#),
       ("received", "4"), ("sequence", "2"), ("chain", #"[{"sequence":1,"digest":"\#(Self.digest)"}]"#),
     ]
   }
@@ -210,6 +215,7 @@ extension HandMade {
   /// The comment of a hub's bundle with the number 2.
   public var scopeComment: String {
     let key = SigningKey.testKey(signer, seed: seed)
-    return "satchel scope \(Self.bundle) dataset=d from=\(Self.device) to=\(Self.hub) number=2 key=\(key.publicKey.line)"
+    return
+      "satchel scope \(Self.bundle) dataset=d from=\(Self.device) to=\(Self.hub) number=2 key=\(key.publicKey.line)"
   }
 }

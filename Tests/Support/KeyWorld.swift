@@ -28,11 +28,13 @@ struct KeyWorld: GoldenStory {
       schema: Self.schema)
   }
 
-  /// Bundles that tell of keys: a full one that gives ranges, a device's that tells how it gave way, and the hub's that tell of new keys.
+  /// Bundles that tell of keys: a full one that gives ranges, a device's that tells how it gave way, and the hub's that
+  /// tell of new keys.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let (hubKey, deviceKey) = (try pair.hub.keys.ownKey(), try pair.device.keys.ownKey())
     _ = try pair.device.importBundle(pair.emit("first"))
-    // Each makes a camp 2 with a review 1 of it; the hub's comes to the device before the device's is known to have gone.
+    // Each makes a camp 2 with a review 1 of it; the hub's comes to the device before the device's is known to have
+    // gone.
     try write("INSERT INTO camps VALUES (2, 'Elm'); INSERT INTO reviews VALUES (1, 2, 'tall')", in: pair.hub.folder)
     let late = try pair.emit("late")
     try write(
@@ -47,6 +49,8 @@ struct KeyWorld: GoldenStory {
     try write("INSERT INTO visits (camp) VALUES (1)", in: pair.hub.folder)
     let delta = try pair.emit("delta")
     let full = try pair.emit("full", full: true)
-    return [("changes-keys", changes, deviceKey), ("scope-delta-keys", delta, hubKey), ("scope-full-keys", full, hubKey)]
+    return [
+      ("changes-keys", changes, deviceKey), ("scope-delta-keys", delta, hubKey), ("scope-full-keys", full, hubKey),
+    ]
   }
 }

@@ -7,8 +7,8 @@ public struct Marker: Sendable {
   public let text: String
   private let patterns: [[UInt8]]
 
-  /// - Parameter text: ASCII, of eight letters and digits at least: of fewer, base64 has too little that is the same wherever it begins.
-  ///   The last one had better be the same in all markers: some base64 tells only half of it.
+  /// - Parameter text: ASCII, of eight letters and digits at least: of fewer, base64 has too little that is the same
+  ///   wherever it begins. The last one had better be the same in all markers: some base64 tells only half of it.
   public init(_ text: String) {
     self.text = text
     let bytes = Array(text.utf8)
@@ -30,7 +30,8 @@ public struct Marker: Sendable {
     bytes.withUnsafeBytes { all in patterns.contains { Self.contains(all, $0) } }
   }
 
-  /// Looks for the first letter with what the C library has for it: millions of bytes are searched without an optimiser.
+  /// Looks for the first letter with what the C library has for it: millions of bytes are searched without an
+  /// optimiser.
   private static func contains(_ all: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool {
     guard var place = all.baseAddress else { return false }
     let last = place + (all.count - pattern.count)

@@ -7,7 +7,8 @@ public struct Mutator {
   private static let words: [String] = [
     "null", "true", "-0", "1e999", "9007199254740992", "-9223372036854775809", "\"\\ud800\"", "\"\\u0000\"", "{}", "[]",
     "[[[[[[[[",
-    "\n", "\u{0}", "\"", "\\", ":", ",", "}", "]", "e", ".", "-", "../", "\r\n", "\u{feff}", " ", "age1", "key=", "0f0f",
+    "\n", "\u{0}", "\"", "\\", ":", ",", "}", "]", "e", ".", "-", "../", "\r\n", "\u{feff}", " ", "age1", "key=",
+    "0f0f",
   ]
 
   public mutating func number(below limit: Int) -> Int { Int(numbers.next() % UInt64(max(1, limit))) }
@@ -33,7 +34,9 @@ public struct Mutator {
     case 7: bytes.removeSubrange(place...)
     default:
       let digits = bytes.indices.filter { (48...57).contains(bytes[$0]) }
-      if let digit = digits.isEmpty ? nil : digits[number(below: digits.count)] { bytes[digit] = UInt8(48 + number(below: 10)) }
+      if let digit = digits.isEmpty ? nil : digits[number(below: digits.count)] {
+        bytes[digit] = UInt8(48 + number(below: 10))
+      }
     }
   }
 }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A time of its own for one story: it goes on by a millisecond whenever somebody looks.
 public final class PassingTime: Sendable {
-  /// Later than today: triggers use SQLite's own clock, and what they say is then ordered by what they have seen, not by how fast
-  /// this machine is.
+  /// Later than today: triggers use SQLite's own clock, and what they say is then ordered by what they have seen, not
+  /// by how fast this machine is.
   private let now = Atomic<Int64>(4_102_444_800_000)
 
   public init() {}

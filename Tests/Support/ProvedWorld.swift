@@ -30,7 +30,8 @@ struct ProvedWorld: GoldenStory {
       """, in: pair.hub.folder)
     let delta = try pair.emit("delta")
     return [
-      ("changes-state", changes, try pair.device.keys.ownKey()), ("scope-delta-unseen", delta, try pair.hub.keys.ownKey()),
+      ("changes-state", changes, try pair.device.keys.ownKey()),
+      ("scope-delta-unseen", delta, try pair.hub.keys.ownKey()),
     ]
   }
 }

@@ -23,7 +23,8 @@ struct SealedWorld: GoldenStory {
 
   init(random: any RandomSource, clock: SetClock) throws {
     pair = try Pair(
-      on: Ground(random: random, clock: clock), hub: "base", device: "sled", user: "kim", definition: Array(Self.definition.utf8),
+      on: Ground(random: random, clock: clock), hub: "base", device: "sled", user: "kim",
+      definition: Array(Self.definition.utf8),
       schema: Self.schema)
   }
 
@@ -50,7 +51,8 @@ struct SealedWorld: GoldenStory {
     _ = try pair.device.rotateKeys()
     let rotation = try pair.export("rotation")
     return [
-      ("scope-full-encrypted", full, hubKey), ("changes-encrypted", changes, deviceKey), ("scope-full-new-keys", told, hubKey),
+      ("scope-full-encrypted", full, hubKey), ("changes-encrypted", changes, deviceKey),
+      ("scope-full-new-keys", told, hubKey),
       ("changes-new-keys", rotation, deviceKey),
     ] + volumes.enumerated().map { ("volume-\($0 + 1)", $1, deviceKey) }
   }

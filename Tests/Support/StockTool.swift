@@ -18,7 +18,8 @@ public struct ToolFailure: Error, CustomStringConvertible {
 
 /// A tool that everybody has, or can have from Debian.
 public enum StockTool: String, Sendable {
-  case tar, zstd, b2sum, minisign, jq, sqlite3, python3, ogrinfo, ogr2ogr, bash, sha256sum, age, zbarimg, mformat, mcopy, mdir,
+  case tar, zstd, b2sum, minisign, jq, sqlite3, python3, ogrinfo, ogr2ogr, bash, sha256sum, age, zbarimg, mformat,
+    mcopy, mdir,
     strace
   case ageKeygen = "age-keygen"
 
@@ -59,7 +60,8 @@ public enum StockTool: String, Sendable {
     let result = try run(arguments, in: folder)
     guard result.status == 0 else {
       throw ToolFailure(
-        "\(rawValue) \(arguments.joined(separator: " ")) ended with \(result.status): \(result.text)\(result.complaint)")
+        "\(rawValue) \(arguments.joined(separator: " ")) ended with \(result.status): \(result.text)\(result.complaint)"
+      )
     }
     return result
   }

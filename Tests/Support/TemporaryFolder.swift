@@ -1,8 +1,8 @@
 import Foundation
 import SatchelPlatform
 
-/// A folder that a test may fill; it is gone when the test is. In memory where the system has such a place, unless TMPDIR says
-/// where.
+/// A folder that a test may fill; it is gone when the test is. In memory where the system has such a place, unless
+/// TMPDIR says where.
 public final class TemporaryFolder {
   public let path: String
   public let files = HostFileSystem()

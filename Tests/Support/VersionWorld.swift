@@ -12,7 +12,8 @@ struct VersionWorld: GoldenStory {
 
   init(random: any RandomSource, clock: SetClock) throws {
     pair = try Pair(
-      on: Ground(random: random, clock: clock), hub: "lodge", device: "raft", user: "liv", definition: Self.definition(1),
+      on: Ground(random: random, clock: clock), hub: "lodge", device: "raft", user: "liv",
+      definition: Self.definition(1),
       schema: "CREATE TABLE camps (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO camps VALUES (1, 'Oak'), (2, 'Elm')")
   }
 
@@ -25,7 +26,8 @@ struct VersionWorld: GoldenStory {
       Self.definition(2),
       migration: Array(
         "ALTER TABLE camps ADD COLUMN \"h\u{f6}he\" REAL;\nUPDATE camps SET \"h\u{f6}he\" = 3.5 WHERE id = 2;\n".utf8))
-    _ = try pair.hub.applyDataset(Self.definition(3), migration: Array("ALTER TABLE camps RENAME COLUMN name TO title;".utf8))
+    _ = try pair.hub.applyDataset(
+      Self.definition(3), migration: Array("ALTER TABLE camps RENAME COLUMN name TO title;".utf8))
     let delta = try pair.emit("delta")
     let full = try pair.emit("full", full: true)
     let key = try pair.hub.keys.ownKey()

@@ -109,9 +109,11 @@ public struct World: GoldenStory {
     let delta = try copy(try emit(to: device), as: "delta")
     // Before it comes, the device goes on.
     try write(
-      "UPDATE reviews SET words = 'mine' WHERE camp = 1; UPDATE camps SET name = 'My Oak' WHERE id = 1", in: device.folder)
+      "UPDATE reviews SET words = 'mine' WHERE camp = 1; UPDATE camps SET name = 'My Oak' WHERE id = 1",
+      in: device.folder)
     try write(
-      "UPDATE camps SET name = 'Their Oak' WHERE id = 1; UPDATE reviews SET words = 'theirs' WHERE camp = 1", in: hub.folder)
+      "UPDATE camps SET name = 'Their Oak' WHERE id = 1; UPDATE reviews SET words = 'theirs' WHERE camp = 1",
+      in: hub.folder)
     _ = try device.importBundle(delta)
     _ = try device.importBundle(try emit(to: device, full: true))
     for (place, conflict) in try device.conflicts([.open]).enumerated() {
@@ -136,8 +138,10 @@ public struct World: GoldenStory {
 
   private static let everyValue: String = {
     let values = [
-      "NULL", "0", "-1", "9007199254740991", "-9007199254740991", "9007199254740992", "-9007199254740992", "9223372036854775807",
-      "-9223372036854775807 - 1", "0.0", "-0.0", "42.0", "0.1", "-1.5e300", "5e-324", "1.7976931348623157e308", "1e999", "-1e999",
+      "NULL", "0", "-1", "9007199254740991", "-9007199254740991", "9007199254740992", "-9007199254740992",
+      "9223372036854775807",
+      "-9223372036854775807 - 1", "0.0", "-0.0", "42.0", "0.1", "-1.5e300", "5e-324", "1.7976931348623157e308", "1e999",
+      "-1e999",
       "''", "'plain'", "'\"\\/' || char(1, 9, 10, 127, 8232, 127795)", "'\u{e9}'", "'e\u{301}'", "CAST(x'00' AS TEXT)",
       "CAST(x'610062' AS TEXT)", "CAST(x'fffe' AS TEXT)", "CAST(x'eda080' AS TEXT)", "x''", "x'00'", "x'74657874'",
     ]

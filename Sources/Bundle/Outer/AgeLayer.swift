@@ -43,7 +43,9 @@ final class AgeSink: ByteSink {
 
   init(_ sink: any ByteSink, for recipients: [AgeRecipient], random: (Int) -> [UInt8]) throws {
     self.sink = sink
-    do throws(AgeError) { sealer = try AgeSealer(for: recipients, random: random) } catch { throw BundleError.encryption(error) }
+    do throws(AgeError) { sealer = try AgeSealer(for: recipients, random: random) } catch {
+      throw BundleError.encryption(error)
+    }
     try sink.write(sealer.beginning)
   }
 

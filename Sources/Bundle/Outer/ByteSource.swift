@@ -1,6 +1,7 @@
 import SatchelPlatform
 
-/// Where the bytes of a bundle come from: a file, or what another source's bytes say once they are decrypted or unpacked.
+/// Where the bytes of a bundle come from: a file, or what another source's bytes say once they are decrypted or
+/// unpacked.
 protocol ByteSource: AnyObject {
   /// Fills `buffer`, which is not empty, from its start. Says how many bytes there are; 0 at the end.
   func read(into buffer: inout [UInt8]) throws -> Int

@@ -55,14 +55,15 @@ struct TarHeader {
     return Int64(exactly: number)
   }
 
-  /// The size among the records of a pax header, each of the form `<length> <name>=<value>\n`. Beside it only times may stand,
-  /// which mean nothing here: a name, a link or a map of a sparse file would make another entry of it.
+  /// The size among the records of a pax header, each of the form `<length> <name>=<value>\n`. Beside it only times may
+  /// stand, which mean nothing here: a name, a link or a map of a sparse file would make another entry of it.
   static func paxSize(_ records: [UInt8]) throws(BundleError) -> Int64? {
     var size: Int64?
     var rest = records[...]
     while !rest.isEmpty {
       let digits = rest.prefix { (48...57).contains($0) }
-      guard (1...4).contains(digits.count), let length = Int(String(decoding: digits, as: UTF8.self)), length <= rest.count,
+      guard (1...4).contains(digits.count), let length = Int(String(decoding: digits, as: UTF8.self)),
+        length <= rest.count,
         length > digits.count + 2
       else { throw .notABundle("a pax header of another form") }
       let record = rest.prefix(length)

@@ -15,7 +15,8 @@ struct TarReader: ~Copyable {
 
   init(from stream: ZstdSource) { self.stream = stream }
 
-  /// The next entry's header; nil at the tar's end, behind which nothing stands. The entry before must be read to its end.
+  /// The next entry's header; nil at the tar's end, behind which nothing stands. The entry before must be read to its
+  /// end.
   mutating func next() throws -> TarHeader? {
     precondition(rest == 0 && padding == 0, "an entry is read to its end before the next one begins")
     guard var header = try header() else { return nil }
@@ -67,7 +68,9 @@ struct TarReader: ~Copyable {
 
   /// The size that a pax header gives to the entry behind it; nil where it gives none.
   private mutating func paxSize(_ header: TarHeader) throws -> Int64? {
-    guard header.size <= Self.maximumPaxBytes else { throw BundleError.notABundle("it has a pax header of \(header.size) bytes") }
+    guard header.size <= Self.maximumPaxBytes else {
+      throw BundleError.notABundle("it has a pax header of \(header.size) bytes")
+    }
     rest = header.size
     padding = Self.padding(behind: rest)
     var records = [UInt8](repeating: 0, count: Int(header.size))

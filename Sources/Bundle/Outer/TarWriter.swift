@@ -35,7 +35,9 @@ final class TarWriter {
     try write(bytes)
   }
 
-  func add(_ name: EntryName, file path: String, bytes: Int64, files: any FileSystem, tell: (_ bytes: Int) -> Void) throws {
+  func add(_ name: EntryName, file path: String, bytes: Int64, files: any FileSystem, tell: (_ bytes: Int) -> Void)
+    throws
+  {
     try begin(name, bytes)
     let fd = try files.open(path)
     defer { files.close(fd) }

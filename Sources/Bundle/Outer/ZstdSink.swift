@@ -12,8 +12,8 @@ final class ZstdSink: ByteSink {
   /// Balances speed and size for lines of JSON; readers do not care.
   private static let level: Int32 = 3
 
-  /// From so many bytes on it is worth a thread or two. Each takes this much at a time, with some of what came before it: what comes out
-  /// is hardly larger, and the same however the threads run.
+  /// From so many bytes on it is worth a thread or two. Each takes this much at a time, with some of what came before
+  /// it: what comes out is hardly larger, and the same however the threads run.
   private static let shareOfThread: Int32 = 1 << 20
   private static let threads: Int32 = 2
 

@@ -2,7 +2,8 @@ import SatchelPlatform
 import SatchelWorkspace
 import Synchronization
 
-/// The password of a workspace's keys: from the file that was named, or from the person at the terminal, who is asked once.
+/// The password of a workspace's keys: from the file that was named, or from the person at the terminal, who is asked
+/// once.
 final class AskedPassword: PasswordSource {
   static let variable = "SATCHEL_PASSWORD_FILE"
 
@@ -28,7 +29,8 @@ final class AskedPassword: PasswordSource {
   private func read(_ path: String) throws -> [UInt8] {
     let files = context.platform.files
     guard try files.permissions(path) & 0o077 == 0 else {
-      throw WorkspaceError("open-password", "The password's file \(path) can be read by others.", hint: "Run: chmod 600 \(path)")
+      throw WorkspaceError(
+        "open-password", "The password's file \(path) can be read by others.", hint: "Run: chmod 600 \(path)")
     }
     return Array(try files.read(path, limit: 64 << 10).prefix { $0 != 0x0a && $0 != 0x0d })
   }
@@ -38,6 +40,7 @@ extension ParsedCommand {
   /// Where the password of the workspace's keys comes from.
   func passwords(_ context: CommandContext) -> AskedPassword {
     AskedPassword(
-      context, file: value(OptionSpec.passwordFile.long).map(path) ?? context.console.environment(AskedPassword.variable))
+      context,
+      file: value(OptionSpec.passwordFile.long).map(path) ?? context.console.environment(AskedPassword.variable))
   }
 }

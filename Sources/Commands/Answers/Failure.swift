@@ -19,16 +19,19 @@ struct Failure {
     switch error {
     case BundleError.archive(let words):
       self.init(
-        reason: "no-bundle", message: BundleError.archive(words).message, hint: "Is there room on the disk?", code: .failed)
+        reason: "no-bundle", message: BundleError.archive(words).message, hint: "Is there room on the disk?",
+        code: .failed)
     case BundleError.rowTooLarge(let row, let limit): self.init(BundleError.rowTooLarge(row, limit: limit), .failed)
-    case BundleError.tooManyVolumes(let count, let least): self.init(BundleError.tooManyVolumes(count, least: least), .usage)
+    case BundleError.tooManyVolumes(let count, let least):
+      self.init(BundleError.tooManyVolumes(count, least: least), .usage)
     case let error as BundleError: self.init(error, .refused)
     case let error as Refusal: self.init(error, .refused)
     case let error as PlatformError:
       switch error {
       case .locked:
         self.init(
-          reason: "busy", message: "Another command works on this workspace at the moment.", hint: "Try again when it is done.",
+          reason: "busy", message: "Another command works on this workspace at the moment.",
+          hint: "Try again when it is done.",
           code: .busy)
       case .missing:
         self.init(
@@ -60,7 +63,8 @@ struct Failure {
         hint: "Name the SQLite file that your app writes.", code: .failed)
     case .full:
       self.init(
-        reason: "no-space", message: "There is no room left for the database.", hint: "Make room, then try again.", code: .failed)
+        reason: "no-space", message: "There is no room left for the database.", hint: "Make room, then try again.",
+        code: .failed)
     case .corrupt:
       self.init(
         reason: "corrupt", message: "The database is damaged: \(error.message).",
@@ -74,14 +78,16 @@ struct Failure {
         code: .failed)
     case .cannotOpen:
       self.init(
-        reason: "cannot-open", message: "The database, or a file that belongs to it, cannot be opened: \(error.message).",
+        reason: "cannot-open",
+        message: "The database, or a file that belongs to it, cannot be opened: \(error.message).",
         hint:
           "Check the rights on its folder, and that not too many files are open (ulimit -n); then run the same command again.",
         code: .failed)
     case .inputOutput:
       self.init(
         reason: "system-error", message: "The disk failed under the database: \(error.message).",
-        hint: "The medium may be failing: run the same command again; if it fails again, copy the workspace to another disk.",
+        hint:
+          "The medium may be failing: run the same command again; if it fails again, copy the workspace to another disk.",
         code: .failed)
     default:
       self.init(reason: "database", message: "The database said: \(error.message).", hint: nil, code: .failed)

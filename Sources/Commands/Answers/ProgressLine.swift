@@ -1,8 +1,8 @@
 import SatchelPlatform
 import Synchronization
 
-/// Shows on standard error how far a command is: a line that changes where somebody watches, a line every half minute where it goes into a
-/// file. A command that is done within a second shows nothing.
+/// Shows on standard error how far a command is: a line that changes where somebody watches, a line every half minute
+/// where it goes into a file. A command that is done within a second shows nothing.
 final class ProgressLine: ProgressObserver {
   private struct State {
     var phase: Progress.Phase?

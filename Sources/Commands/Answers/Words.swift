@@ -25,7 +25,8 @@ enum Words {
     }
   }
 
-  /// What a clock that differs from another by more than a minute is to be told; nil: it is right enough. Below zero it is at least that much behind.
+  /// What a clock that differs from another by more than a minute is to be told; nil: it is right enough. Below zero it
+  /// is at least that much behind.
   static func skew(_ milliseconds: Int64) -> String? {
     if milliseconds.magnitude <= 60_000 { return nil }
     let span = span(Int64(clamping: milliseconds.magnitude))
@@ -56,7 +57,9 @@ enum Words {
 
   static func key(_ key: RowKey) -> String { key.values.map(value).joined(separator: ", ") }
 
-  static func fields(_ fields: [Field]) -> String { fields.map { "\($0.name)=\(value($0.value))" }.joined(separator: " ") }
+  static func fields(_ fields: [Field]) -> String {
+    fields.map { "\($0.name)=\(value($0.value))" }.joined(separator: " ")
+  }
 
   /// `2, 5-7`: numbers of which whole ranges are missing.
   static func ranges(_ ranges: [ClosedRange<Int64>]) -> String {
@@ -73,7 +76,9 @@ enum Words {
 }
 
 extension JSONValue {
-  static func time(_ milliseconds: Int64?) -> JSONValue { milliseconds.map { .string(UTCTime.text(milliseconds: $0)) } ?? .null }
+  static func time(_ milliseconds: Int64?) -> JSONValue {
+    milliseconds.map { .string(UTCTime.text(milliseconds: $0)) } ?? .null
+  }
 
   static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 

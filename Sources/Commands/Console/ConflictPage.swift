@@ -58,7 +58,8 @@ extension ConsoleSite {
         """
     }
     let gone: Markup =
-      record.deviceValues == nil ? "<p>The device deleted the row.</p>" : row == nil ? "<p>The row is gone here.</p>" : ""
+      record.deviceValues == nil
+      ? "<p>The device deleted the row.</p>" : row == nil ? "<p>The row is gone here.</p>" : ""
     return """
       \(gone)
       <div class="wide" tabindex="0"><table>

@@ -59,7 +59,8 @@ extension ConsoleSite {
 
   private func paging(_ page: Int64, _ total: Int64, isAll: Bool, _ table: Name?) -> Markup {
     func link(_ page: Int64, _ words: String, _ rel: String) -> Markup {
-      let address = "/conflicts?state=\(isAll ? "all" : "waiting")&table=\(percentEncoded(table?.text ?? ""))&page=\(page)"
+      let address =
+        "/conflicts?state=\(isAll ? "all" : "waiting")&table=\(percentEncoded(table?.text ?? ""))&page=\(page)"
       return "<li><a rel=\"\(rel)\" href=\"\(address)\">\(words)</a></li>"
     }
     let earlier = page > 1 ? link(page - 1, "Earlier ones", "prev") : ""
@@ -88,13 +89,15 @@ extension ConsoleSite {
     guard let policy = Policy(rawValue: try request.needed("policy")), [.hub, .device, .newest].contains(policy) else {
       throw UsageError("the rule is hub, device or newest")
     }
-    let result = try hub.resolveAll(policy, table: request.filled("table").map { Name($0) }, note: request.filled("note"))
+    let result = try hub.resolveAll(
+      policy, table: request.filled("table").map { Name($0) }, note: request.filled("note"))
     let left = result.left.prefix(Int(Self.pageSize)).map { record, why in
       "<li><a href=\"/conflict?id=\(record.id.text)\">\(record.table.text) [\(Words.key(record.key))]</a>: \(why.message)</li>\n"
         as Markup
     }
     let rest: Markup =
-      result.left.isEmpty ? "" : "<p>\(Words.count(result.left.count, "conflict")) left, because:</p>\n<ul>\(Array(left))</ul>\n"
+      result.left.isEmpty
+      ? "" : "<p>\(Words.count(result.left.count, "conflict")) left, because:</p>\n<ul>\(Array(left))</ul>\n"
     return frame(
       "Decided",
       """

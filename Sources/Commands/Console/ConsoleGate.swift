@@ -2,8 +2,8 @@ import SatchelPlatform
 import SatchelValues
 import Synchronization
 
-/// Lets in the browser of the person who started the console, and nobody else: other users of the machine do not know the token, and pages of
-/// other sites can neither read an answer nor have anything done.
+/// Lets in the browser of the person who started the console, and nobody else: other users of the machine do not know
+/// the token, and pages of other sites can neither read an answer nor have anything done.
 final class ConsoleGate: Sendable {
   private struct State {
     var port: UInt16 = 0
@@ -39,7 +39,9 @@ final class ConsoleGate: Sendable {
     guard let host = request.header("host"), names.contains(host) else {
       return .refusal(403, "This console is only known under its address on this machine.")
     }
-    guard ["GET", "HEAD", "POST"].contains(request.method) else { return .refusal(405, "The console does not know this method.") }
+    guard ["GET", "HEAD", "POST"].contains(request.method) else {
+      return .refusal(405, "The console does not know this method.")
+    }
     if request.method == "POST" {
       // Every browser says where a form comes from.
       guard let origin = request.header("origin"), names.contains(where: { origin == "http://\($0)" }) else {
@@ -49,7 +51,8 @@ final class ConsoleGate: Sendable {
     if request.method == "GET", request.path == "/", let token = request.value("token") { return enter(token) }
     guard let given = request.cookie(cookie), isEqual(given, session) else {
       return .refusal(
-        403, "Open the address that satchel-hub console shows. It works once; for another browser start the console anew.")
+        403,
+        "Open the address that satchel-hub console shows. It works once; for another browser start the console anew.")
     }
     return nil
   }
@@ -92,7 +95,9 @@ extension WebResponse {
   }
 
   /// What was done is done: the browser goes on with a page that can be loaded again.
-  static func seeOther(_ address: String) -> WebResponse { WebResponse(status: 303, headers: [("Location", address)], body: []) }
+  static func seeOther(_ address: String) -> WebResponse {
+    WebResponse(status: 303, headers: [("Location", address)], body: [])
+  }
 
   static func refusal(_ status: Int, _ words: String) -> WebResponse {
     page(Page(title: "Refused", content: "<p class=\"warning\">\(words)</p>"), status: status)

@@ -1,7 +1,8 @@
 import SatchelHub
 import SatchelPlatform
 
-/// The console's pages. Each opens the hub anew, as a command does, and does what it does by the functions that commands use.
+/// The console's pages. Each opens the hub anew, as a command does, and does what it does by the functions that
+/// commands use.
 struct ConsoleSite: Sendable {
   let command: ParsedCommand
   let context: CommandContext
@@ -111,7 +112,9 @@ extension WebRequest {
 func percentEncoded(_ text: String) -> String {
   let plain = Array("-._~".utf8)
   return text.utf8.map { byte in
-    let isPlain = (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || plain.contains(byte)
-    return isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    let isPlain =
+      (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || plain.contains(byte)
+    return isPlain
+      ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
   }.joined()
 }

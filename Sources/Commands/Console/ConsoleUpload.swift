@@ -1,7 +1,8 @@
 import SatchelPlatform
 import SatchelWorkspace
 
-/// The files that a browser sends, on their way into the inbox: they are never in memory as a whole. What the browser does not finish leaves nothing.
+/// The files that a browser sends, on their way into the inbox: they are never in memory as a whole. What the browser
+/// does not finish leaves nothing.
 final class ConsoleUpload: WebFiles {
   private var arriving: ArrivingFiles
   /// The name of the file that is arriving.
@@ -10,12 +11,14 @@ final class ConsoleUpload: WebFiles {
   /// Where the files lie, by their names; an empty file is none.
   private(set) var paths: [String: String] = [:]
 
-  /// - Parameter bytes: how many the browser says will come; nil: it does not say. Throws where there is no room for them.
+  /// - Parameter bytes: how many the browser says will come; nil: it does not say. Throws where there is no room for
+  ///   them.
   init(_ bytes: Int64?, in folder: WorkspaceFolder, platform: Platform) throws {
     let free = try platform.files.freeBytes(folder.inbox)
     guard bytes ?? 0 < free else {
       throw WorkspaceError(
-        "no-space", "There is no room for \((bytes ?? 0) >> 20) MiB: \(free >> 20) MiB are free where \(folder.inbox) lies.",
+        "no-space",
+        "There is no room for \((bytes ?? 0) >> 20) MiB: \(free >> 20) MiB are free where \(folder.inbox) lies.",
         hint: "Make room there first.")
     }
     arriving = try ArrivingFiles(in: folder, platform: platform)
@@ -34,10 +37,12 @@ final class ConsoleUpload: WebFiles {
 
   func answer(to error: any Error) -> WebResponse { ConsoleSite.failed(error) }
 
-  /// The last part of a name, with nothing in it that a file system could take for something else: anybody may have given it.
+  /// The last part of a name, with nothing in it that a file system could take for something else: anybody may have
+  /// given it.
   private static func safeName(_ name: String) -> String {
     let safe = Paths.name(of: name).unicodeScalars.filter { scalar in
-      scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-_.".unicodeScalars.contains(scalar))
+      scalar.isASCII
+        && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-_.".unicodeScalars.contains(scalar))
     }
     let text = String(String.UnicodeScalarView(safe.suffix(150)))
     return text.hasSuffix(".satchel") ? text : text + ".satchel"

@@ -16,7 +16,8 @@ extension ConsoleSite {
       """
     guard let table, let key = request.filled("key") else { return frame("A row's history", form) }
     let history = try hub.history(of: table, key: key)
-    return frame("A row's history", form + "<h2>\(history.table.text) [\(Words.key(history.key))]</h2>\n" + Self.changes(history))
+    return frame(
+      "A row's history", form + "<h2>\(history.table.text) [\(Words.key(history.key))]</h2>\n" + Self.changes(history))
   }
 
   /// How many changes of a row a page has at most.
@@ -27,7 +28,8 @@ extension ConsoleSite {
       titles: ["Changed", "What", "By", "On", "Taken", "Values"],
       rows: history.entries.suffix(mostEntries).map { entry in
         [
-          UTCTime.text(milliseconds: entry.stamp.milliseconds), entry.operation.rawValue, entry.user, entry.device ?? "the hub",
+          UTCTime.text(milliseconds: entry.stamp.milliseconds), entry.operation.rawValue, entry.user,
+          entry.device ?? "the hub",
           UTCTime.text(milliseconds: entry.at), HubTool.lines(entry).joined(separator: "\n"),
         ]
       })
@@ -41,7 +43,8 @@ extension ConsoleSite {
       } ?? "<p>The row is gone.</p>"
     let forgotten: Markup =
       history.forgotten > .zero
-      ? "<p>What happened up to the hub's change \(history.forgotten.rawValue) is forgotten (satchel-hub compact).</p>" : ""
+      ? "<p>What happened up to the hub's change \(history.forgotten.rawValue) is forgotten (satchel-hub compact).</p>"
+      : ""
     let conflicts = history.conflicts.prefix(200).map {
       "<li><a href=\"/conflict?id=\($0.record.id.text)\">\($0.record.id.text.prefix(8))</a> \($0.record.kind.rawValue), \($0.record.state.rawValue)</li>\n"
         as Markup
@@ -74,7 +77,8 @@ extension ConsoleSite {
       </form>
       """
     guard let user else {
-      let list = Self.freshness(of: users, try hub.devices(), now).markup(caption: "Users, and when their devices were heard of")
+      let list = Self.freshness(of: users, try hub.devices(), now).markup(
+        caption: "Users, and when their devices were heard of")
       return frame("Who sees what", users.isEmpty ? "<p>There is no user yet.</p>" : choice + list)
     }
     let summary = try hub.scope(of: user)
@@ -91,7 +95,8 @@ extension ConsoleSite {
       """
     return frame(
       "Who sees what",
-      choice + table.markup(caption: "What \(user)'s next full bundle holds") + why + (try explanation(request, user, hub)))
+      choice + table.markup(caption: "What \(user)'s next full bundle holds") + why
+        + (try explanation(request, user, hub)))
   }
 
   private static func freshness(of users: [User], _ devices: [EnrolledDevice], _ now: Int64) -> StatusSheet.Table {
@@ -109,7 +114,8 @@ extension ConsoleSite {
     guard let table = request.filled("table"), let key = request.filled("key") else { return "" }
     let found = try hub.explainScope(of: user, table: table, key: key)
     let conditions = StatusSheet.Table(
-      titles: ["What the rules ask", "Does it hold?"], rows: found.conditions.map { [$0.words, $0.holds ? "yes" : "no"] })
+      titles: ["What the rules ask", "Does it hold?"],
+      rows: found.conditions.map { [$0.words, $0.holds ? "yes" : "no"] })
     return """
       <p class="notice">\(found.table.text) [\(Words.key(found.key))] is \(found.isVisible ? "" : "not ")to be seen by \(user), \
       who may \(found.mayWrite ? "" : "not ")change it.</p>

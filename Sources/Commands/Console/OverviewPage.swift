@@ -5,7 +5,8 @@ import SatchelWorkspace
 extension ConsoleSite {
   func overview(_ hub: HubWorkspace) throws -> WebResponse {
     let status = try hub.status()
-    let facts = StatusSheet.Table(titles: ["What", "How"], rows: HubTool.facts(status, now).map { [$0.name, $0.words] })
+    let rows = HubTool.facts(status, now).map { [$0.name, $0.words] }
+    let facts = StatusSheet.Table(titles: ["What", "How"], rows: rows)
     let steps = HubTool.steps(status).map { "<li>\($0)</li>\n" as Markup }
     let devices: Markup =
       status.devices.isEmpty

@@ -6,21 +6,26 @@ extension DeviceTool {
     Command(
       ["compact"], summary: "give up old exports that the hub has",
       discussion: """
-        Removes from bundles/sent what the hub acknowledged and what is older than a year. Such files are needed only where the hub is lost and comes back \
+        Removes from bundles/sent what the hub acknowledged and what is older than a year. Such files are needed only \
+        where the hub is lost and comes back \
         from a backup that was made before them. What is not delivered yet, and what the log tells, stays.
 
         Of files/ it removes what came from the hub and no row names any more. The app's own files are left alone.
 
-        bundles/archive, from which the doctor tells what went by unseen, begins anew with each full bundle of the hub's.
+        bundles/archive, from which the doctor tells what went by unseen, begins anew with each full bundle of the \
+        hub's.
         """,
       options: [
         OptionSpec(
           "older-than", kind: .value("DAYS"),
-          help: "keep exports that are younger (\(DeviceWorkspace.keptDays)); no less than the age of the hub's oldest backup"),
+          help:
+            "keep exports that are younger (\(DeviceWorkspace.keptDays)); no less than the age of the hub's oldest backup"
+        ),
         OptionSpec("shrink", help: "give the database's room back to the disk; nobody can use it meanwhile"),
       ],
       examples: [
-        Example("satchel compact --dry-run", "What would go?"), Example("satchel compact --older-than 90", "On a small card."),
+        Example("satchel compact --dry-run", "What would go?"),
+        Example("satchel compact --older-than 90", "On a small card."),
       ], changesData: true
     ) { command, context in
       let workspace = try open(command, context)

@@ -20,7 +20,8 @@ extension DeviceTool {
         Encrypting.option, Volumes.option, AttachedWords.option,
       ],
       examples: [
-        Example("satchel export", "Into bundles/outbox."), Example("satchel export --to /media/stick", "And onto a stick."),
+        Example("satchel export", "Into bundles/outbox."),
+        Example("satchel export --to /media/stick", "And onto a stick."),
         Example("satchel export --snapshot --volume-size 700M --to /media/stick", "In pieces that fit on CDs."),
       ], changesData: true
     ) { command, context in
@@ -36,7 +37,8 @@ extension DeviceTool {
         report.isNew
         ? "Export \(report.sequence): \(Words.count(total, "change"))\(total > 0 ? " (\(Words.tables(report.changes)))" : "").\n"
         : "Nothing is new since export \(report.sequence).\n"
-      text += AttachedWords.carried(report.attached, left: report.attachedLeft) + AttachedWords.asked(report.attachedLost)
+      text +=
+        AttachedWords.carried(report.attached, left: report.attachedLeft) + AttachedWords.asked(report.attachedLost)
       text += "It is in \(delivered.place(report.file)): carry it to the hub.\n"
       let before = try workspace.carriedBefore().filter { $0 != report.file }
       text += try deliver(before, command, context)
@@ -46,7 +48,8 @@ extension DeviceTool {
           "new": .bool(report.isNew), "sequence": .integer(report.sequence.rawValue), "file": .string(report.file),
           "name": .string(file), "changes": .tables(report.changes), "conflicts": .integer(Int64(report.conflicts)),
           "files": .integer(Int64(report.attached)), "files_left": .integer(Int64(report.attachedLeft)),
-          "files_lost": .integer(Int64(report.attachedLost)), "before": .strings(before), "proof": .bool(report.isProved),
+          "files_lost": .integer(Int64(report.attachedLost)), "before": .strings(before),
+          "proof": .bool(report.isProved),
         ])
       answer.members += delivered.members
       if delivered.isStreamed { answer.output = report.file }
@@ -59,14 +62,18 @@ extension DeviceTool {
     if files.isEmpty { return "" }
     let target = command.value("to").map(command.path)
     let isFolder = try target.map { try context.platform.isFolder($0) } ?? false
-    if let target, isFolder, !command.dryRun { for file in files { _ = try context.platform.deliver(file, to: target) } }
+    if let target, isFolder, !command.dryRun {
+      for file in files { _ = try context.platform.deliver(file, to: target) }
+    }
     let place = isFolder ? "beside it" : "in bundles/outbox"
-    return "The hub needs \(Words.count(files.count, "more file")) \(place): \(files.map(Paths.name).joined(separator: ", ")).\n"
+    return
+      "The hub needs \(Words.count(files.count, "more file")) \(place): \(files.map(Paths.name).joined(separator: ", ")).\n"
   }
 }
 
 extension Platform {
-  /// Copies a bundle to where a person wants it: into a folder under its own name, or to a file. Returns the copy's path.
+  /// Copies a bundle to where a person wants it: into a folder under its own name, or to a file. Returns the copy's
+  /// path.
   func deliver(_ file: String, to path: String) throws -> String {
     let target = try place(of: file, at: path)
     try files.deliver(file, to: target, mode: 0o644)
@@ -77,7 +84,8 @@ extension Platform {
   func place(of file: String, at path: String) throws -> String {
     if try isFolder(path) { return Paths.join(path, Paths.name(of: file)) }
     guard path.hasSuffix(".satchel"), try isFolder(Paths.parent(of: path)) else {
-      throw Stick.noFolder(path.hasSuffix(".satchel") ? Paths.parent(of: path) : path, hint: "A file's name ends in .satchel.")
+      throw Stick.noFolder(
+        path.hasSuffix(".satchel") ? Paths.parent(of: path) : path, hint: "A file's name ends in .satchel.")
     }
     return path
   }

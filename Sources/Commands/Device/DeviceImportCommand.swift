@@ -10,21 +10,27 @@ extension DeviceTool {
     Command(
       ["import"], summary: "bring the database to what the hub's bundles say",
       discussion: """
-        Verifies each file and applies it in one transaction, with this device's own changes on top. A bundle that was imported \
-        already changes nothing. The first bundle of a device that asked to join needs the fingerprint of the hub's key, \
+        Verifies each file and applies it in one transaction, with this device's own changes on top. A bundle that was \
+        imported \
+        already changes nothing. The first bundle of a device that asked to join needs the fingerprint of the hub's \
+        key, \
         as the hub's operator reads it out.
         """,
       arguments: [ArgumentSpec("FILE", .many, help: "bundles from the hub; - for standard input")],
       options: [
-        fingerprint, migrated, OptionSpec("stage", help: "verify and park it; satchel apply brings it in, when it suits the app"),
-        OptionSpec("without-lost", help: "give up what a restored hub lacks and is nowhere; a copy of the database is kept"),
+        fingerprint, migrated,
+        OptionSpec("stage", help: "verify and park it; satchel apply brings it in, when it suits the app"),
+        OptionSpec(
+          "without-lost", help: "give up what a restored hub lacks and is nowhere; a copy of the database is kept"),
       ],
-      examples: [Example("satchel import /media/stick/survey-hub-tablet-1-4.satchel", "What the hub sent.")], changesData: true
+      examples: [Example("satchel import /media/stick/survey-hub-tablet-1-4.satchel", "What the hub sent.")],
+      changesData: true
     ) { command, context in
       let workspace = try open(command, context)
       if command.flag("stage") { return try stage(command, context, workspace) }
       let lost: LostExports = command.flag("without-lost") ? .givenUp : .deliveredAgain
-      return try take(command.arguments("FILE"), into: workspace, command, lost: lost, migrations: migrations(command)) {
+      return try take(command.arguments("FILE"), into: workspace, command, lost: lost, migrations: migrations(command))
+      {
         file, body in
         try Streams.with(file, command, context, in: workspace.folder, body)
       }.answer
@@ -35,7 +41,8 @@ extension DeviceTool {
     "fingerprint", kind: .value("WORDS"), help: "of the hub's key; for the first bundle only")
 
   private static let migrated = OptionSpec(
-    "migrated", help: "the app has changed its tables by itself: do not run the migration that comes with a new version")
+    "migrated", help: "the app has changed its tables by itself: do not run the migration that comes with a new version"
+  )
 
   private static func migrations(_ command: ParsedCommand) -> BroughtMigrations {
     command.flag("migrated") ? .doneByApp : .run
@@ -59,7 +66,8 @@ extension DeviceTool {
       ["apply"], summary: "bring in the bundles that were staged",
       discussion:
         "Imports what import --stage verified and parked, in the order of the bundles' numbers. Where nothing waits, nothing is done.",
-      options: [fingerprint, migrated], examples: [Example("satchel apply", "Now, while the app is idle.")], changesData: true
+      options: [fingerprint, migrated], examples: [Example("satchel apply", "Now, while the app is idle.")],
+      changesData: true
     ) { command, context in
       let workspace = try open(command, context)
       let waiting = try workspace.staged()
@@ -80,7 +88,8 @@ extension DeviceTool {
     }
   }
 
-  /// Imports bundles. - Parameter open: gives the path of what was named; nil: it is not there any more, because it was taken.
+  /// Imports bundles. - Parameter open: gives the path of what was named; nil: it is not there any more, because it was
+  /// taken.
   private static func take(
     _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand, lost: LostExports = .deliveredAgain,
     migrations: BroughtMigrations = .run,
@@ -92,7 +101,8 @@ extension DeviceTool {
       }
       guard let report = taken else {
         return .init(
-          text: "\(Paths.name(of: name)) was applied meanwhile.\n", json: ["verdict": .string(Verdict.repeated.rawValue)],
+          text: "\(Paths.name(of: name)) was applied meanwhile.\n",
+          json: ["verdict": .string(Verdict.repeated.rawValue)],
           isTaken: true)
       }
       return Rehearsal.extend(text(report), json(report), report.verdict, by: report.tally, report.found, command)
@@ -121,7 +131,9 @@ extension DeviceTool {
       return [delivery(of: stranded)]
     }
     if try workspace.keys.areDiscarded() {
-      return [.init(to: before.state.hubName, file: nil, words: "nothing, it has no key of its own and receives alone.")]
+      return [
+        .init(to: before.state.hubName, file: nil, words: "nothing, it has no key of its own and receives alone.")
+      ]
     }
     let report = try workspace.export(encryption: command.encryption)
     let hub = before.state.hubName
@@ -144,10 +156,12 @@ extension DeviceTool {
     { return nil }
   }
 
-  /// What can be carried without a database: the exports that were made, and the hub's own bundle on which this device was.
+  /// What can be carried without a database: the exports that were made, and the hub's own bundle on which this device
+  /// was.
   private static func delivery(of stranded: DeviceWorkspace.Stranded) -> Syncing.Outgoing {
     let failure = Failure(
-      reason: "database-lost", message: "The database is gone or damaged: what was exported is on its way, what was not is not.",
+      reason: "database-lost",
+      message: "The database is gone or damaged: what was exported is on its way, what was not is not.",
       hint: "See: satchel doctor", code: .failed)
     return .init(
       to: stranded.hub, file: stranded.files.last, words: "\(Words.count(stranded.files.count, "file")) that lay here.",
@@ -158,8 +172,11 @@ extension DeviceTool {
     if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
     let number = report.manifest.wholeNumber
     if report.verdict == .redeliver { return redelivery(report.redelivered) }
-    guard report.verdict == .imported else { return "Bundle \(number) of the hub was imported before: nothing changed.\n" }
-    var text = "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
+    guard report.verdict == .imported else {
+      return "Bundle \(number) of the hub was imported before: nothing changed.\n"
+    }
+    var text =
+      "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
     text += AttachedWords.came(report.attached, newer: report.attachedNewer, report.beside)
     if let sealed = report.sealed {
       text += "This device works for \(report.manifest.user) from now on. \(sealed.words): carry it to the hub.\n"
@@ -178,9 +195,12 @@ extension DeviceTool {
       text +=
         "\(Words.count(report.rekeyed.count, "row")) of yours got new keys, because others had theirs or are the same: satchel_rekeyed\n"
     }
-    if report.conflicts > 0 { text += "\(Words.count(report.conflicts, "change")) of yours met another one: satchel conflicts\n" }
+    if report.conflicts > 0 {
+      text += "\(Words.count(report.conflicts, "change")) of yours met another one: satchel conflicts\n"
+    }
     if report.told > 0 {
-      text += "The hub could not take \(Words.count(report.told, "change")) of yours as it was: satchel conflicts --all\n"
+      text +=
+        "The hub could not take \(Words.count(report.told, "change")) of yours as it was: satchel conflicts --all\n"
     }
     return text
   }
@@ -199,14 +219,16 @@ extension DeviceTool {
     let pending =
       replayed == 0
       ? "" : " \(Words.count(replayed, "change")) that the hub may not have are in it, and go out with the next export."
-    return "The database was made anew from the bundles and exports that are kept here.\(pending) Open it in the app again.\n"
+    return
+      "The database was made anew from the bundles and exports that are kept here.\(pending) Open it in the app again.\n"
   }
 
   private static func text(_ saved: SavedDatabase) -> String {
     var text =
       "The database was damaged (\(saved.fault)). It is kept in \(saved.kept), and the bundle made a new one: close the app and open it again.\n"
     if let export = saved.export {
-      text += "What was not delivered yet is in \(export.file): carry it to the hub, and its next bundle brings it back.\n"
+      text +=
+        "What was not delivered yet is in \(export.file): carry it to the hub, and its next bundle brings it back.\n"
     }
     if let unread = saved.unread {
       text +=
@@ -225,13 +247,15 @@ extension DeviceTool {
   private static func json(_ report: ImportReport) -> JSONValue {
     if let waiting = report.waiting {
       return [
-        "verdict": .string(report.verdict.rawValue), "part": .integer(report.manifest.number), "waiting": Volumes.json([waiting]),
+        "verdict": .string(report.verdict.rawValue), "part": .integer(report.manifest.number),
+        "waiting": Volumes.json([waiting]),
       ]
     }
     return [
       "verdict": .string(report.verdict.rawValue), "number": .integer(report.manifest.wholeNumber),
       "written": .integer(Int64(report.written)), "removed": .integer(Int64(report.removed)),
-      "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)), "version": .optional(report.version),
+      "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)),
+      "version": .optional(report.version),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
       "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }), "copy": .optional(report.copy),

@@ -10,19 +10,24 @@ extension DeviceTool {
       ["init"], summary: "make a workspace for this device and a request for the hub",
       discussion: """
         Makes the folder DIR with keys of this device's own, and a request file. Carry the request to the hub, \
-        and let its operator compare the fingerprint with the one that is shown here. The hub's first bundle then brings the data, \
-        into the app's own file if there is one. Until then the same command writes the request once more, should it be lost.
+        and let its operator compare the fingerprint with the one that is shown here. The hub's first bundle then \
+        brings the data, \
+        into the app's own file if there is one. Until then the same command writes the request once more, should it \
+        be lost.
         """,
       arguments: [ArgumentSpec("DIR", help: "the folder to make")],
       options: [
-        OptionSpec("dataset", kind: .value("NAME"), help: "the dataset's name, as the hub's operator says", required: true),
+        OptionSpec(
+          "dataset", kind: .value("NAME"), help: "the dataset's name, as the hub's operator says", required: true),
         OptionSpec("name", kind: .value("NAME"), help: "this device's name: a-z, 0-9, - and _", required: true),
-        OptionSpec("request", kind: .value("FILE"), help: "where to write the request; - for standard output", required: true),
+        OptionSpec(
+          "request", kind: .value("FILE"), help: "where to write the request; - for standard output", required: true),
         OptionSpec("database", kind: .value("PATH"), help: "where the app has its database (data.sqlite in DIR)"),
       ],
       examples: [
         Example(
-          "satchel init tablet-1 --dataset survey --name tablet-1 --request tablet-1.satchel", "A new device asks to join.")
+          "satchel init tablet-1 --dataset survey --name tablet-1 --request tablet-1.satchel",
+          "A new device asks to join.")
       ], changesData: true
     ) { command, context in
       let root = command.path(command.argument("DIR"))
@@ -35,7 +40,8 @@ extension DeviceTool {
         database: command.value("database") ?? "data.sqlite", platform: context.platform, ending: command.ending)
       let name = workspace.configuration.name
       if command.dryRun {
-        return Answer("\(root) would be made for the device \(name), and \(request) written.\n", ["workspace": .string(root)])
+        return Answer(
+          "\(root) would be made for the device \(name), and \(request) written.\n", ["workspace": .string(root)])
       }
       let key: PublicKey
       do { key = try workspace.writeRequest(to: request) } catch {
@@ -52,7 +58,8 @@ extension DeviceTool {
 
         The hub's operator types it there, as you read it out.
 
-        """ + (context.console.traits.showsOutput ? KeyCommands.picture(key, colour: context.console.traits.colour) : "")
+        """
+        + (context.console.traits.showsOutput ? KeyCommands.picture(key, colour: context.console.traits.colour) : "")
       var answer = Answer(
         text,
         [

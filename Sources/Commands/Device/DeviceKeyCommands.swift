@@ -3,7 +3,8 @@ import SatchelDevice
 extension DeviceTool {
   static var keys: [Command] {
     KeyCommands(
-      tool: name, telling: "The next export tells the hub of them, and once the hub is known to have that one, they are used.",
+      tool: name,
+      telling: "The next export tells the hub of them, and once the hub is known to have that one, they are used.",
       show: { command, context in try open(command, context).keyReport() },
       rotate: { command, context in
         let key = try open(command, context).rotateKeys()
@@ -23,11 +24,14 @@ extension DeviceTool {
     Command(
       ["keys", "request"], summary: "ask the hub to let this device in once more",
       discussion: """
-        For a hub that does not know this device: it came back from a backup that was made before the device was let in. Nothing \
+        For a hub that does not know this device: it came back from a backup that was made before the device was let \
+        in. Nothing \
         changes here. When the hub has let it in, sync brings it what it lacks.
         """,
       arguments: [ArgumentSpec("FILE", .one, help: "the request that is carried to the hub")],
-      examples: [Example("satchel keys request /media/stick/tablet-1.satchel", "The restored hub does not know this device.")]
+      examples: [
+        Example("satchel keys request /media/stick/tablet-1.satchel", "The restored hub does not know this device.")
+      ]
     ) { command, context in
       let workspace = try open(command, context)
       let file = command.path(command.argument("FILE"))

@@ -7,7 +7,8 @@ extension DeviceTool {
   static var status: Command {
     Command(
       ["status"], summary: "show what is not delivered yet, and what to do next",
-      discussion: "Shows what the hub has not acknowledged, how old the last word from it is, and what waits for somebody here.",
+      discussion:
+        "Shows what the hub has not acknowledged, how old the last word from it is, and what waits for somebody here.",
       examples: [Example("satchel status", "Where do I stand?")]
     ) { command, context in
       let status = try open(command, context).status()
@@ -67,7 +68,8 @@ extension DeviceTool {
     var facts = StatusSheet.Facts()
     facts.add("Device", "\(configuration.name), for the user \(state.user)")
     facts.add("Dataset", "\(configuration.dataset), version \(current.version)")
-    facts.add("Hub", "\(state.hubName): its bundle \(state.received) was imported \(Words.age(of: state.heard, now: now))")
+    facts.add(
+      "Hub", "\(state.hubName): its bundle \(state.received) was imported \(Words.age(of: state.heard, now: now))")
     if let heard = current.acknowledgedExport {
       facts.add("It heard of us", "by export \(state.acknowledged), which was made \(Words.age(of: heard, now: now))")
     }
@@ -80,7 +82,8 @@ extension DeviceTool {
     facts.add(missing: files.missing)
     if files.lost > 0 {
       let asked = files.notAsked == 0 ? "an export asked for them" : "the next export asks for them"
-      facts.add("Files", "\(files.lost) that came or went before and are gone here: \(asked), and the hub sends them again")
+      facts.add(
+        "Files", "\(files.lost) that came or went before and are gone here: \(asked), and the hub sends them again")
     }
     facts.add(
       "Exports",
@@ -93,7 +96,9 @@ extension DeviceTool {
     }
     facts.add(quarantined: status.quarantined)
     facts.add(failed: status.failedImport)
-    if !status.staged.isEmpty { facts.add("Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied") }
+    if !status.staged.isEmpty {
+      facts.add("Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied")
+    }
     if configuration.continues != nil {
       facts.add("Waits", "the hub has not answered it under its new name yet; work may go on")
     }
@@ -104,7 +109,8 @@ extension DeviceTool {
     for sealed in current.sealed { facts.add("Former user", "\(sealed.words): carry it to the hub") }
     if current.brought > 0 {
       facts.add(
-        "Brings back", "\(Words.count(current.brought, "bundle")) that the hub had made and lost: carry them with the exports")
+        "Brings back",
+        "\(Words.count(current.brought, "bundle")) that the hub had made and lost: carry them with the exports")
     }
     facts.add(volumes: status.volumes)
     for words in warnings(current, now) { facts.add("Warning", words) }
@@ -128,7 +134,8 @@ extension DeviceTool {
       words.append("the database is an old copy of itself: this workspace holds export \(highest) already")
     }
     if let first = current.redelivery.first {
-      words.append("the hub was restored from a backup, and lacks the exports from \(first) on: they lie in bundles/outbox")
+      words.append(
+        "the hub was restored from a backup, and lacks the exports from \(first) on: they lie in bundles/outbox")
     }
     words += current.lostCounts
     words += current.blocks.filter(\.isShort).map {
@@ -158,11 +165,15 @@ extension DeviceTool {
     if let fault = current.triggerFault { steps.append(fault.hint) }
     if let found = current.estrangement { steps.append(found.hint) }
     if status.staged.count > status.obstacles.count { steps.append("satchel apply") }
-    if !status.obstacles.isEmpty { steps.append("bring the app to the version that the bundle expects, then: satchel apply") }
-    if status.configuration.continues != nil {
-      steps.append("carry the request to the hub (satchel renew --request FILE writes it once more), and import what comes back.")
+    if !status.obstacles.isEmpty {
+      steps.append("bring the app to the version that the bundle expects, then: satchel apply")
     }
-    let isToExport = current.notExported + current.attachments.notSent + current.attachments.notAsked > 0 || current.hasUntoldKey
+    if status.configuration.continues != nil {
+      steps.append(
+        "carry the request to the hub (satchel renew --request FILE writes it once more), and import what comes back.")
+    }
+    let isToExport =
+      current.notExported + current.attachments.notSent + current.attachments.notAsked > 0 || current.hasUntoldKey
     if isToExport { steps.append("satchel export") }
     if current.openConflicts > 0 { steps.append("satchel conflicts") }
     if !current.redelivery.isEmpty || current.brought > 0 || !current.sealed.isEmpty {
@@ -188,7 +199,8 @@ extension DeviceTool {
     let configuration = status.configuration
     guard let current = status.current else {
       return [
-        "state": .string(word(status.trouble)), "outbox": .strings(status.outbox), "device": .string(configuration.name),
+        "state": .string(word(status.trouble)), "outbox": .strings(status.outbox),
+        "device": .string(configuration.name),
         "id": .string(configuration.id.text),
         "dataset": .string(configuration.dataset), "fingerprint": .string(status.fingerprint),
         "volumes": Volumes.json(status.volumes),
@@ -227,7 +239,8 @@ extension DeviceTool {
       "fingerprint": .string(status.fingerprint),
       "files": [
         "missing": AttachedWords.json(current.attachments.missing),
-        "waiting": .integer(Int64(current.attachments.waiting)), "not_sent": .integer(Int64(current.attachments.notSent)),
+        "waiting": .integer(Int64(current.attachments.waiting)),
+        "not_sent": .integer(Int64(current.attachments.notSent)),
         "lost": .integer(Int64(current.attachments.lost)), "not_asked": .integer(Int64(current.attachments.notAsked)),
       ],
     ]

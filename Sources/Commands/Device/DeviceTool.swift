@@ -9,13 +9,16 @@ enum DeviceTool {
 
   static var spec: ToolSpec<CommandContext> {
     ToolSpec(
-      name: name, summary: "keep this device's database in step with its hub, without a network", version: satchelVersion,
-      commands: [initialize, status, report] + syncing.all + [export, importBundles, apply, renew, compact] + conflicts.all + keys
+      name: name, summary: "keep this device's database in step with its hub, without a network",
+      version: satchelVersion,
+      commands: [initialize, status, report] + syncing.all + [export, importBundles, apply, renew, compact]
+        + conflicts.all + keys
         + quarantine.all + [
           LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
           DoctorCommand.doctor(tool: name) { command, context in
             let workspace = try open(command, context)
-            let report = try command.flag("repair") ? workspace.repair(missing: command.missingRows) : workspace.examine()
+            let report =
+              try command.flag("repair") ? workspace.repair(missing: command.missingRows) : workspace.examine()
             if report.isWell { try workspace.requestProof() }
             return report
           },

@@ -1,4 +1,5 @@
-/// One command, as a value that describes itself: parsing, help and usage errors are made from it, and from nothing else.
+/// One command, as a value that describes itself: parsing, help and usage errors are made from it, and from nothing
+/// else.
 ///
 /// `Context` is whatever the tool's commands share; the engine only hands it on.
 public struct CommandSpec<Context>: Sendable {

@@ -26,11 +26,14 @@ extension ToolSpec {
     return found
   }
 
-  private func unique(_ words: [String]) -> [String] { words.reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+  private func unique(_ words: [String]) -> [String] {
+    words.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
 
   private func options(of command: CommandSpec<Context>) -> [String] { command.allOptions.flatMap(\.spellings) }
 
-  /// One function, which finds the command among the words that are there and offers what may follow; files where nothing else is known.
+  /// One function, which finds the command among the words that are there and offers what may follow; files where
+  /// nothing else is known.
   private var bashCompletion: String {
     let function = "_" + name.map { $0 == "-" ? "_" : String($0) }.joined()
     var text = """
@@ -52,7 +55,9 @@ extension ToolSpec {
       text += "    \(key)) next='\(entry.next.joined(separator: " "))' ;;\n"
     }
     text += "  esac\n  case $path in\n"
-    for command in commands { text += "    ' \(command.name)') options='\(options(of: command).joined(separator: " "))' ;;\n" }
+    for command in commands {
+      text += "    ' \(command.name)') options='\(options(of: command).joined(separator: " "))' ;;\n"
+    }
     text += """
         esac
         case $word in

@@ -9,7 +9,8 @@ extension ToolSpec {
   /// Every way to call the command, on one line or, where that is too long, more.
   func usage(_ command: CommandSpec<Context>) -> String {
     let parts = command.options.map(\.usage) + command.arguments.map(\.usage)
-    return wrap(["Usage: \(name) \(command.name)"] + parts, width: helpWidth, indent: "         ").joined(separator: "\n")
+    return wrap(["Usage: \(name) \(command.name)"] + parts, width: helpWidth, indent: "         ").joined(
+      separator: "\n")
   }
 
   /// The tool's help, or that of the commands whose names begin with these words.
@@ -40,7 +41,9 @@ extension ToolSpec {
     let column = commands.map(\.name.displayWidth).max() ?? 0
     var text = ""
     for (i, command) in commands.enumerated() {
-      if i > 0, command.path[0] != commands[i - 1].path[0], isGroup(command) || isGroup(commands[i - 1]) { text += "\n" }
+      if i > 0, command.path[0] != commands[i - 1].path[0], isGroup(command) || isGroup(commands[i - 1]) {
+        text += "\n"
+      }
       let padding = String(repeating: " ", count: column - command.name.displayWidth)
       text += table([(command.name + padding, command.summary)])
     }

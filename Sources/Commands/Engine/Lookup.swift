@@ -45,12 +45,15 @@ struct Lookup<Context> {
 
   private func didYouMeanCommand(_ word: String) -> String {
     let next = tool.commands(under: path).map { $0.path[path.count] }
-    if let near = suggestion(for: word, among: next) { return "; did you mean '\((path + [near]).joined(separator: " "))'?" }
+    if let near = suggestion(for: word, among: next) {
+      return "; did you mean '\((path + [near]).joined(separator: " "))'?"
+    }
     // Perhaps the first word was left out: `provision` for `device provision`.
     return tool.commands.first { $0.path.contains(word) }.map { "; did you mean '\($0.name)'?" } ?? ""
   }
 
-  /// Whether an option found among the command's words may stand there; false once the command is known and it is its own.
+  /// Whether an option found among the command's words may stand there; false once the command is known and it is its
+  /// own.
   private func takesOption(_ word: String) throws(UsageError) -> Bool {
     let known = OptionSpec.common + [.version]
     let name = Assignment(word)?.name ?? word

@@ -17,7 +17,9 @@ extension ToolSpec {
     var text = ".SS \(roff("\(name) \(command.name)"))\n\(roff(command.summary)).\n.PP\n"
     let parts = command.options.map(\.usage) + command.arguments.map(\.usage)
     text += ".B \(roff("\(name) \(command.name)"))\n\(roff(parts.joined(separator: " ")))\n"
-    for paragraph in refill(command.discussion, width: 1000) where !paragraph.isEmpty { text += ".PP\n\(roff(paragraph))\n" }
+    for paragraph in refill(command.discussion, width: 1000) where !paragraph.isEmpty {
+      text += ".PP\n\(roff(paragraph))\n"
+    }
     for argument in command.arguments { text += ".TP\n.I \(roff(argument.name))\n\(roff(argument.help))\n" }
     text += (command.options + (command.changesData ? [.dryRun] : [])).map(item).joined()
     for example in command.examples {

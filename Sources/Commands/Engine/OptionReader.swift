@@ -27,7 +27,9 @@ struct OptionReader<Context> {
   private mutating func read(_ word: String, _ left: inout ArraySlice<String>) throws(UsageError) {
     let assignment = Assignment(word)
     let spelling = assignment?.name ?? word
-    guard let option = command.allOptions.first(where: { $0.spellings.contains(spelling) }) else { throw unknown(spelling) }
+    guard let option = command.allOptions.first(where: { $0.spellings.contains(spelling) }) else {
+      throw unknown(spelling)
+    }
     guard let valueName = option.valueName else {
       if assignment != nil { throw UsageError("the option \(spelling) takes no value") }
       flags[option.long] = true

@@ -18,7 +18,8 @@ public struct OptionSpec: Sendable {
   public let required: Bool
 
   public init(
-    _ long: String, short: Character? = nil, kind: Kind = .flag, help: String, repeatable: Bool = false, required: Bool = false
+    _ long: String, short: Character? = nil, kind: Kind = .flag, help: String, repeatable: Bool = false,
+    required: Bool = false
   ) {
     self.long = long
     self.short = short
@@ -41,7 +42,8 @@ public struct OptionSpec: Sendable {
 }
 
 extension OptionSpec {
-  static let directory = OptionSpec("directory", short: "C", kind: .value("DIR"), help: "work in DIR, not in the current folder")
+  static let directory = OptionSpec(
+    "directory", short: "C", kind: .value("DIR"), help: "work in DIR, not in the current folder")
   static let json = OptionSpec("json", help: "print one JSON document, on failure too")
   static let quiet = OptionSpec("quiet", short: "q", help: "print nothing but errors")
   static let passwordFile = OptionSpec(

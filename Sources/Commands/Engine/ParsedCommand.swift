@@ -20,7 +20,9 @@ public struct ParsedCommand: Sendable {
 
   /// The word given for an argument that is always there.
   public func argument(_ name: String) -> String {
-    guard let word = arguments(name).first else { preconditionFailure("\(name) is not an argument that is always there") }
+    guard let word = arguments(name).first else {
+      preconditionFailure("\(name) is not an argument that is always there")
+    }
     return word
   }
 

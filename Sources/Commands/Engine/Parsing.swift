@@ -9,13 +9,15 @@ public enum Invocation<Context>: Sendable {
 extension ToolSpec {
   /// Reads a command line, without the tool's own name. Throws when it fits no command.
   ///
-  /// The longest run of words that names a command is the command; options stand anywhere, `--` ends them, and help is given
-  /// whatever else is wrong.
+  /// The longest run of words that names a command is the command; options stand anywhere, `--` ends them, and help is
+  /// given whatever else is wrong.
   public func parse(_ words: [String]) throws(UsageError) -> Invocation<Context> {
     if words.isEmpty { return .help(help()) }
     let found = try Lookup(words, in: self)
     let options = found.rest.beforeEndOfOptions
-    if found.asksForHelp || !Set(OptionSpec.help.spellings).isDisjoint(with: options) { return .help(try help(for: found)) }
+    if found.asksForHelp || !Set(OptionSpec.help.spellings).isDisjoint(with: options) {
+      return .help(try help(for: found))
+    }
     if options.contains("--version"), found.command?.options.contains(where: { $0.long == "version" }) != true {
       return .version("\(name) \(version)\n")
     }
@@ -23,7 +25,8 @@ extension ToolSpec {
     do throws(UsageError) {
       let read = try OptionReader(found.rest, for: command)
       let arguments = try assign(read.words, to: command.arguments)
-      return .run(command, ParsedCommand(path: command.path, arguments: arguments, values: read.values, flags: read.flags))
+      return .run(
+        command, ParsedCommand(path: command.path, arguments: arguments, values: read.values, flags: read.flags))
     } catch {
       throw complete(error, for: command)
     }

@@ -14,8 +14,8 @@ public struct CommandFailure {
 extension ToolSpec {
   /// Runs one command line, without the tool's own name, and says how it ended.
   ///
-  /// Help and version go to the console's standard output. What is thrown goes to `report`, which alone knows the errors and the
-  /// JSON of the rooms, says it to somebody, and decides the exit code.
+  /// Help and version go to the console's standard output. What is thrown goes to `report`, which alone knows the
+  /// errors and the JSON of the rooms, says it to somebody, and decides the exit code.
   public func run(
     _ words: [String], context: inout Context, console: any Console,
     report: (_ failure: CommandFailure, _ context: inout Context) -> ExitCode

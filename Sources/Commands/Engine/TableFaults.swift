@@ -6,7 +6,9 @@ extension ToolSpec {
       let spellings = command.allOptions.flatMap(\.spellings)
       faults += repeated(spellings).map { "'\(command.name)' has two options \($0)" }
       faults += repeated(command.arguments.map(\.name)).map { "'\(command.name)' has two arguments \($0)" }
-      if command.arguments.filter(\.arity.isList).count > 1 { faults.append("'\(command.name)' has two lists of arguments") }
+      if command.arguments.filter(\.arity.isList).count > 1 {
+        faults.append("'\(command.name)' has two lists of arguments")
+      }
       if command.path.isEmpty { faults.append("a command has no name") }
       if command.path.first == "help" { faults.append("'\(command.name)' hides the help") }
       for option in command.options where option.kind == .flag && (option.required || option.repeatable) {

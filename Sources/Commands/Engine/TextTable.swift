@@ -46,8 +46,8 @@ public struct TextTable: Sendable {
 
   public var isEmpty: Bool { rows.isEmpty }
 
-  /// The table in lines that end with a newline, none with a trailing space. Only the last column gives way to `width`, and it
-  /// keeps ten columns whatever happens; nil is as wide as it takes.
+  /// The table in lines that end with a newline, none with a trailing space. Only the last column gives way to `width`,
+  /// and it keeps ten columns whatever happens; nil is as wide as it takes.
   public func text(width: Int?, indent: Int = 0, overflow: Overflow = .clip) -> String {
     let heading = columns.allSatisfy(\.title.isEmpty) ? [] : [columns.map(\.title)]
     let all = heading + rows
@@ -56,7 +56,9 @@ public struct TextTable: Sendable {
     let room = width.map { max(10, $0 - start) } ?? Int.max
     var text = ""
     for row in all {
-      let cells = columns.indices.map { columns[$0].aligned(row[$0], to: $0 == lastColumn ? min(room, widths[$0]) : widths[$0]) }
+      let cells = columns.indices.map {
+        columns[$0].aligned(row[$0], to: $0 == lastColumn ? min(room, widths[$0]) : widths[$0])
+      }
       let before = cells.dropLast().map { $0 + spaces(Self.gap) }.joined()
       for (i, line) in fit(cells[lastColumn], in: room, overflow).enumerated() {
         text += withoutTrailingSpaces(i == 0 ? spaces(indent) + before + line : spaces(start) + line) + "\n"
@@ -97,7 +99,8 @@ func visible(_ cell: String) -> String {
   String(String.UnicodeScalarView(cell.unicodeScalars.map { misleads($0) ? "\u{FFFD}" : $0 }))
 }
 
-/// Control characters (escape sequences begin with one), line separators, and the marks that turn the direction of text.
+/// Control characters (escape sequences begin with one), line separators, and the marks that turn the direction of
+/// text.
 private func misleads(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: true

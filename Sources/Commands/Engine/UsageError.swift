@@ -1,5 +1,5 @@
-/// A command line that does not fit. Commands throw it too, for values that only they can judge; the engine then adds the usage
-/// line and where to read on.
+/// A command line that does not fit. Commands throw it too, for values that only they can judge; the engine then adds
+/// the usage line and where to read on.
 public struct UsageError: Error, Hashable, Sendable {
   /// What was wrong.
   public let message: String

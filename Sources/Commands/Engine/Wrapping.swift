@@ -1,5 +1,5 @@
-/// Breaks words into lines of at most `width` columns; a longer word has a line of its own. Later lines begin with `indent`,
-/// which counts.
+/// Breaks words into lines of at most `width` columns; a longer word has a line of its own. Later lines begin with
+/// `indent`, which counts.
 func wrap(_ words: [String], width: Int, indent: String = "", continuation: String = "") -> [String] {
   var lines: [String] = []
   var line = ""

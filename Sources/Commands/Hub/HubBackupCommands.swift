@@ -12,13 +12,15 @@ extension HubTool {
     Command(
       ["backup"], summary: "write all that this hub is into one signed file",
       discussion: """
-        The file holds the database, the configuration, the public keys and the archive of bundles. It is signed as every bundle is, and \
+        The file holds the database, the configuration, the public keys and the archive of bundles. It is signed as \
+        every bundle is, and \
         `satchel-hub restore` makes a hub of it. Apps may go on writing meanwhile. The secret keys are not in it: keep a copy of keys/ in a safe \
         place, once; or add --with-keys, and keep every backup as safe as the hub itself.
         """,
       arguments: [ArgumentSpec("FILE", help: "the file to write, or with --verify to check")],
       options: [
-        OptionSpec("with-keys", help: "put the secret keys in too; the file's owner alone may read it then"), Encrypting.option,
+        OptionSpec("with-keys", help: "put the secret keys in too; the file's owner alone may read it then"),
+        Encrypting.option,
         OptionSpec("verify", help: "write nothing: check every byte of a backup that was made before"),
       ],
       examples: [
@@ -35,7 +37,8 @@ extension HubTool {
       }
       let secrets: SecretKeys = command.flag("with-keys") ? .included : .leftOut
       let report = try hub.backup(to: path, keys: secrets, encryption: command.encryption)
-      var answer = Answer("\(command.dryRun ? "Would write" : "Wrote") \(path).\n\(text(report))", members(report, path))
+      var answer = Answer(
+        "\(command.dryRun ? "Would write" : "Wrote") \(path).\n\(text(report))", members(report, path))
       if report.hasSecretKeys, try !hub.keys.isProtected() {
         answer.warnings +=
           "The hub's secret keys are in the file, behind no password: who reads it can speak in the hub's name. See satchel-hub keys protect.\n"
@@ -64,18 +67,24 @@ extension HubTool {
     Command(
       ["restore"], summary: "make a hub of a backup",
       discussion: """
-        Makes the folder DIR, whole or not at all, with the hub as it was when the backup was made. The hub begins a new history: every \
+        Makes the folder DIR, whole or not at all, with the hub as it was when the backup was made. The hub begins a \
+        new history: every \
         device gets everything anew, once it has delivered again what the backup does not hold; each does so by itself when it hears of it. \
-        What was done at the hub itself after the backup (users, rights, devices, revocations, decisions) is to be done again.
+        What was done at the hub itself after the backup (users, rights, devices, revocations, decisions) is to be \
+        done again.
 
-        Nothing in the file is believed before its signature: it is checked with the keys that --keys names, or with the key in the file, \
+        Nothing in the file is believed before its signature: it is checked with the keys that --keys names, or with \
+        the key in the file, \
         whose fingerprint somebody compares.
 
-        Afterwards the devices deliver again what the hub lacks, and bring the bundles that it had made for them. When all have, that is \
-        merged: rows that the office wrote come back, a counter counts once, what was deleted stays deleted. --finish does not wait for \
+        Afterwards the devices deliver again what the hub lacks, and bring the bundles that it had made for them. When \
+        all have, that is \
+        merged: rows that the office wrote come back, a counter counts once, what was deleted stays deleted. --finish \
+        does not wait for \
         devices that are lost.
 
-        --in-place is for a hub whose files were put back from a copy, such as a snapshot of its machine, while devices went on.
+        --in-place is for a hub whose files were put back from a copy, such as a snapshot of its machine, while \
+        devices went on.
         """,
       arguments: [
         ArgumentSpec("FILE", .optional, help: "the backup"), ArgumentSpec("DIR", .optional, help: "the folder to make"),
@@ -83,7 +92,8 @@ extension HubTool {
       options: [
         OptionSpec(
           "in-place",
-          help: "this hub's files were put back from a copy: begin a new epoch on them, and keep the database as it was"),
+          help: "this hub's files were put back from a copy: begin a new epoch on them, and keep the database as it was"
+        ),
         OptionSpec("finish", help: "merge what the lost time held, whoever has not delivered again"),
         OptionSpec("keys", kind: .value("DIR"), help: "a copy of the hub's folder keys"),
         OptionSpec("new-keys", help: "the keys are lost: make new ones, and revoke the old ones"),
@@ -126,10 +136,12 @@ extension HubTool {
     var text =
       "\(command.dryRun ? "Would begin" : "Began") a new epoch on the files as they are. The database as it was: \(report.copy)\n"
     if !report.wasKnown {
-      text += "No device has shown that this hub was set back. Nothing is lost by it: every device gets everything anew.\n"
+      text +=
+        "No device has shown that this hub was set back. Nothing is lost by it: every device gets everything anew.\n"
     }
     if !report.devices.isEmpty {
-      text += "These deliver again what this hub lacks, with their next two sticks: \(report.devices.joined(separator: ", ")).\n"
+      text +=
+        "These deliver again what this hub lacks, with their next two sticks: \(report.devices.joined(separator: ", ")).\n"
     }
     text +=
       "What was done at the hub itself in the lost time is to be done again: users, rights, devices, revoked keys, decisions.\n"
@@ -163,7 +175,8 @@ extension HubTool {
     }
     return text + """
       What was done at the hub since then is to be done again: users, rights, devices, revoked keys, decisions.
-      A device that is not named here and works all the same: satchel keys request FILE there, satchel-hub device enrol FILE here.
+      A device that is not named here and works all the same: satchel keys request FILE there, satchel-hub device \
+      enrol FILE here.
       Next: satchel-hub -C \(root) emit --all, and carry it out\(command.flag("new-keys") ? "; at each device: satchel import FILE --fingerprint \(report.fingerprint)" : "").
 
       """
@@ -172,7 +185,8 @@ extension HubTool {
   private static func members(_ report: RestoreReport, _ root: String) -> KeyValuePairs<String, JSONValue> {
     [
       "workspace": .string(root), "dataset": .string(report.dataset), "hub": .string(report.name),
-      "created": .string(report.created), "former_epoch": .string(report.former.text), "epoch": .string(report.epoch.text),
+      "created": .string(report.created), "former_epoch": .string(report.former.text),
+      "epoch": .string(report.epoch.text),
       "cursor": .integer(report.cursor.rawValue),
       "devices": .array(report.devices.map { ["device": .string($0.name), "merged": .integer($0.merged.rawValue)] }),
       "fingerprint": .string(report.fingerprint),
@@ -183,20 +197,26 @@ extension HubTool {
     Command(
       ["compact"], summary: "forget history that nobody needs any more",
       discussion: """
-        Forgets changes from before the bundle that the last of the devices is known to have, and what was remembered of deleted rows. \
-        history, audit and doctor go on, and tell what has been since. The rows, the conflicts and the ledger stay. Revoked and expired devices \
+        Forgets changes from before the bundle that the last of the devices is known to have, and what was remembered \
+        of deleted rows. \
+        history, audit and doctor go on, and tell what has been since. The rows, the conflicts and the ledger stay. \
+        Revoked and expired devices \
         hold nothing back.
 
-        Of files/ those go that came from a device or went to one, and that nothing names any more: no row, no conflict, and no change of which \
+        Of files/ those go that came from a device or went to one, and that nothing names any more: no row, no \
+        conflict, and no change of which \
         history still tells. They stay as long as any bundle waits to be taken.
 
-        With --older-than, devices that were not heard of for so long hold nothing back either: they get everything when they come back, and \
-        what they changed is compared with the rows as they are. The files of bundles that were imported before that go from bundles/archive, and of those that were made before it and have come, \
+        With --older-than, devices that were not heard of for so long hold nothing back either: they get everything \
+        when they come back, and \
+        what they changed is compared with the rows as they are. The files of bundles that were imported before that \
+        go from bundles/archive, and of those that were made before it and have come, \
         from bundles/sent.
         """,
       options: [
         OptionSpec(
-          "older-than", kind: .value("DAYS"), help: "wait for no device that was silent for longer; keep no older bundles"),
+          "older-than", kind: .value("DAYS"),
+          help: "wait for no device that was silent for longer; keep no older bundles"),
         OptionSpec("shrink", help: "give the room back to the disk; nobody can use the database meanwhile"),
       ],
       examples: [
@@ -204,13 +224,16 @@ extension HubTool {
         Example("satchel-hub compact --older-than 365 --shrink", "Once a year."),
       ], changesData: true
     ) { command, context in
-      let report = try open(command, context).compact(olderThan: command.days("older-than"), shrinking: command.flag("shrink"))
+      let report = try open(command, context).compact(
+        olderThan: command.days("older-than"), shrinking: command.flag("shrink"))
       return Answer(text(report, command), members(report))
     }
   }
 
   private static func text(_ report: CompactReport, _ command: ParsedCommand) -> String {
-    func size(_ bytes: (before: Int64, after: Int64)) -> String { "\(bytes.before >> 10) KiB, now \(bytes.after >> 10) KiB" }
+    func size(_ bytes: (before: Int64, after: Int64)) -> String {
+      "\(bytes.before >> 10) KiB, now \(bytes.after >> 10) KiB"
+    }
     var text = """
       \(command.dryRun ? "Would forget" : "Forgot") \(Words.count(Int(report.logEntries), "change")), up to the hub's change \(report.logFrom); \
       \(Words.count(Int(report.goneRows), "deleted row")); \(Words.count(report.bundles, "file")) of the archive, \(report.sent) of those that were carried.
@@ -238,11 +261,13 @@ extension HubTool {
       ["before": .integer(bytes.before), "after": .integer(bytes.after)]
     }
     return [
-      "sent": .integer(Int64(report.sent)), "changes": .integer(report.logEntries), "from": .integer(report.logFrom.rawValue),
+      "sent": .integer(Int64(report.sent)), "changes": .integer(report.logEntries),
+      "from": .integer(report.logFrom.rawValue),
       "rows": .integer(report.goneRows),
       "attached": .integer(Int64(report.attached.count)), "attached_bytes": .integer(report.attached.bytes),
       "attached_wait": .integer(Int64(report.attachedWait)),
-      "files": .integer(Int64(report.bundles)), "devices": .strings(report.forgotten), "database_bytes": size(report.database),
+      "files": .integer(Int64(report.bundles)), "devices": .strings(report.forgotten),
+      "database_bytes": size(report.database),
       "not_shrunk": .optional(report.notShrunk),
       "archive_bytes": size(report.archive),
     ]

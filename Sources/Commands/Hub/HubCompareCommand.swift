@@ -9,11 +9,14 @@ extension HubTool {
     Command(
       ["compare"], summary: "name the rows that a device has otherwise than the hub believes",
       discussion: """
-        Every few exports a device sends digests of its rows, and the hub compares them with what the device must have. Where they \
-        differ, this command asks the device for the rows: its next bundle from here carries the question, and its next export the \
+        Every few exports a device sends digests of its rows, and the hub compares them with what the device must \
+        have. Where they \
+        differ, this command asks the device for the rows: its next bundle from here carries the question, and its \
+        next export the \
         answer. After that the command lists the rows.
 
-        With --repair, the next bundle for the device carries these rows as the hub has them. The device keeps what it had as \
+        With --repair, the next bundle for the device carries these rows as the hub has them. The device keeps what it \
+        had as \
         conflicts: nothing is written over without a trace.
         """,
       arguments: [ArgumentSpec("DEVICE", help: "the device's name")],

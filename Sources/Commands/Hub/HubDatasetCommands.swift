@@ -12,14 +12,17 @@ extension HubTool {
     Command(
       ["dataset", "apply"], summary: "bring hub and devices to the next version of the dataset",
       discussion: """
-        Checks the new definition as init does, runs the migration, and begins to capture what the definition names, all in one \
+        Checks the new definition as init does, runs the migration, and begins to capture what the definition names, \
+        all in one \
         transaction. The next bundle for each device carries definition and migration; devices that lag behind go on delivering by the \
-        version that they have. What the migration writes into rows travels as the hub's own changes. A table that the definition does not \
+        version that they have. What the migration writes into rows travels as the hub's own changes. A table that the \
+        definition does not \
         name any more stays where it is, and is kept in step no longer.
         """,
       arguments: [ArgumentSpec("FILE", help: "the new definition (JSON), with the next version number")],
       options: [
-        OptionSpec("migration", kind: .value("FILE"), help: "SQL that changes the tables, at the hub and on each device")
+        OptionSpec(
+          "migration", kind: .value("FILE"), help: "SQL that changes the tables, at the hub and on each device")
       ],
       examples: [
         Example("satchel-hub dataset apply survey-2.json --migration survey-2.sql --dry-run", "What would change?"),
@@ -60,7 +63,8 @@ extension HubTool {
       "added": .strings(report.change.added.map(\.text)), "removed": .strings(report.change.removed.map(\.text)),
       "columns": .object(report.columns.map { .init(name: $0.table.text, value: .string($0.words)) }),
       "rules": .object(report.change.rules.map { .init(name: $0.table.text, value: .strings($0.members)) }),
-      "members": .strings(report.change.members), "rows": Rehearsal.json(report.tally), "devices": .strings(report.devices),
+      "members": .strings(report.change.members), "rows": Rehearsal.json(report.tally),
+      "devices": .strings(report.devices),
     ]
   }
 
@@ -81,7 +85,9 @@ extension HubTool {
       if !report.devices.isEmpty {
         var table = TextTable(["DEVICE", "USER", .right("VERSION"), .right("ON ITS WAY")])
         for device in report.devices {
-          table.add([device.device, device.user, device.version.map(String.init) ?? "-", device.sent.map(String.init) ?? "-"])
+          table.add([
+            device.device, device.user, device.version.map(String.init) ?? "-", device.sent.map(String.init) ?? "-",
+          ])
         }
         text += table.text(width: nil)
       }

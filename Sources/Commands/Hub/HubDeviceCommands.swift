@@ -5,15 +5,19 @@ import SatchelPlatform
 import SatchelWorkspace
 
 extension HubTool {
-  static var devices: [Command] { [provision, enrol, setDevice, revoke(["device", "revoke"]), fork, unflag, listDevices] }
+  static var devices: [Command] {
+    [provision, enrol, setDevice, revoke(["device", "revoke"]), fork, unflag, listDevices]
+  }
 
   private static var setDevice: Command {
     Command(
       ["device", "set"], summary: "say what a device may do, until when, and for whom it works",
       discussion: """
-        A device that may not edit is sent its user's rows, and nothing that it changes is taken: each change becomes a conflict.
+        A device that may not edit is sent its user's rows, and nothing that it changes is taken: each change becomes \
+        a conflict.
 
-        A device that is given to another user gets all of that user's rows with its next bundle, which takes the former user's away. What \
+        A device that is given to another user gets all of that user's rows with its next bundle, which takes the \
+        former user's away. What \
         was written on it before that bundle came counts as the former user's.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
@@ -39,7 +43,8 @@ extension HubTool {
     }
   }
 
-  private static let userOption = OptionSpec("user", short: "u", kind: .value("USER"), help: "for whom it works", required: true)
+  private static let userOption = OptionSpec(
+    "user", short: "u", kind: .value("USER"), help: "for whom it works", required: true)
 
   private static var provision: Command {
     Command(
@@ -48,21 +53,25 @@ extension HubTool {
         Makes a workspace in DIR that has its keys, trusts this hub, and holds the rows that its user may see. \
         Copy the folder to the device, and delete it here: two copies at work are two devices with one name.
 
-        The database is made from the dataset's tables. Where the app needs more in its file (views, triggers, an R-tree, tables of \
+        The database is made from the dataset's tables. Where the app needs more in its file (views, triggers, an \
+        R-tree, tables of \
         its own), give it a file that the app made as a template: it is copied, and the rows go in.
 
-        A device that only shows rows, as where nobody may write any, needs no secret that could be stolen with it: --no-keys. It delivers \
+        A device that only shows rows, as where nobody may write any, needs no secret that could be stolen with it: \
+        --no-keys. It delivers \
         nothing then, not even that a bundle came, so each bundle carries all that changed since it was provisioned.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name: a-z, 0-9, - and _")],
       options: [
         userOption, OptionSpec("into", kind: .value("DIR"), help: "the folder to make", required: true),
-        OptionSpec("template", kind: .value("FILE"), help: "a database that the app made, without rows in the dataset's tables"),
+        OptionSpec(
+          "template", kind: .value("FILE"), help: "a database that the app made, without rows in the dataset's tables"),
         OptionSpec("no-keys", help: "without secret keys: it receives, and never delivers"),
       ],
       examples: [
         Example("satchel-hub device provision tablet-1 --user ann --into /media/card/satchel", "A tablet for Ann."),
-        Example("satchel-hub device provision gps-1 --user ann --into gps-1 --template empty.gpkg", "A GeoPackage for Ann."),
+        Example(
+          "satchel-hub device provision gps-1 --user ann --into gps-1 --template empty.gpkg", "A GeoPackage for Ann."),
       ],
       changesData: true
     ) { command, context in
@@ -71,7 +80,8 @@ extension HubTool {
       let made = try Provisioning(hub: hub, platform: context.platform)
         .provision(
           command.argument("NAME"), user: command.value("user") ?? "", into: into,
-          template: command.value("template").map { command.path($0) }, secrets: command.flag("no-keys") ? .none : .made,
+          template: command.value("template").map { command.path($0) },
+          secrets: command.flag("no-keys") ? .none : .made,
           ending: command.ending)
       return Answer(
         "Made the device \(made.name) for the user \(made.user) in \(into)\(made.rows.map { ", with \(Words.count($0, "row"))" } ?? "").\n",
@@ -81,7 +91,8 @@ extension HubTool {
   }
 
   private static let bareGeoPackage = """
-    The hub's database is a GeoPackage, and the device's has nothing but the dataset's tables: GIS tools will not open it.
+    The hub's database is a GeoPackage, and the device's has nothing but the dataset's tables: GIS tools will not open \
+    it.
     Give the device a GeoPackage to begin with: --template FILE
 
     """
@@ -90,22 +101,27 @@ extension HubTool {
     Command(
       ["device", "enrol"], summary: "let a device in that asked with a request file",
       discussion: """
-        Shows nothing of the request's fingerprint, so that it must come from the device itself: have it read out, and type it. \
+        Shows nothing of the request's fingerprint, so that it must come from the device itself: have it read out, and \
+        type it. \
         The device's first bundle is then in bundles/outbox.
         """,
       arguments: [ArgumentSpec("FILE", help: "the request; - for standard input")],
       options: [
         userOption, OptionSpec("name", kind: .value("NAME"), help: "another name than the device asks for"),
-        OptionSpec("fingerprint", kind: .value("WORDS"), help: "as the device shows it; asked for where it is left out"),
+        OptionSpec(
+          "fingerprint", kind: .value("WORDS"), help: "as the device shows it; asked for where it is left out"),
       ],
       examples: [Example("satchel-hub device enrol tablet-1.satchel --user ann", "The ceremony at the hub's table.")],
       changesData: true
     ) { command, context in
       let hub = try open(command, context)
-      let request = try Streams.with(command.argument("FILE"), command, context, in: hub.folder) { try hub.readRequest($0) }
+      let request = try Streams.with(command.argument("FILE"), command, context, in: hub.folder) {
+        try hub.readRequest($0)
+      }
       try compare(request.fingerprint, command, context)
       let device = try hub.enrol(
-        request.manifest.from.id, name: command.value("name") ?? request.manifest.from.name, user: command.value("user") ?? "",
+        request.manifest.from.id, name: command.value("name") ?? request.manifest.from.name,
+        user: command.value("user") ?? "",
         key: request.enrolment.key, recipient: request.manifest.recipient, incarnation: request.enrolment.incarnation,
         continuing: request.enrolment.continues)
       if command.dryRun {
@@ -142,7 +158,8 @@ extension HubTool {
     }
     guard let typed else {
       throw WorkspaceError(
-        "fingerprint-needed", "The fingerprint that the device shows is needed, to know that the request is the device's own.",
+        "fingerprint-needed",
+        "The fingerprint that the device shows is needed, to know that the request is the device's own.",
         hint: "Have it read out, then add: --fingerprint WORDS")
     }
     guard let normal = PublicKey.normalisedFingerprint(typed) else {
@@ -172,7 +189,8 @@ extension HubTool {
 
   private static var listDevices: Command {
     Command(
-      ["device", "list"], summary: "list the devices", discussion: "Shows all devices, with when the hub heard of each last.",
+      ["device", "list"], summary: "list the devices",
+      discussion: "Shows all devices, with when the hub heard of each last.",
       examples: [Example("satchel-hub device list", "Which tablets have reported?")]
     ) { command, context in
       let devices = try open(command, context).devices()
@@ -195,8 +213,10 @@ extension HubTool {
     [
       "name": .string(device.name), "id": .string(device.id.text), "user": .string(device.user),
       "state": .string(device.state.rawValue), "revoked_from": .optional(device.revokedFrom?.rawValue),
-      "merged": .integer(device.merged.rawValue), "proved": .integer(device.proved.rawValue), "enrolled": .time(device.enrolled),
-      "heard": .time(device.heard), "clock_ahead_ms": .integer(device.skew), "fingerprint": .string(device.key.fingerprint),
+      "merged": .integer(device.merged.rawValue), "proved": .integer(device.proved.rawValue),
+      "enrolled": .time(device.enrolled),
+      "heard": .time(device.heard), "clock_ahead_ms": .integer(device.skew),
+      "fingerprint": .string(device.key.fingerprint),
       "expires": .time(device.expires), "edits": .bool(!device.isReadOnly),
     ]
   }

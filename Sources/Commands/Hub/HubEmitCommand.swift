@@ -9,7 +9,8 @@ extension HubTool {
     Command(
       ["emit"], summary: "write bundles for devices, each with its user's rows",
       discussion: """
-        Writes, for each device that is meant, what its user may see and the device may not have yet, into bundles/outbox. \
+        Writes, for each device that is meant, what its user may see and the device may not have yet, into \
+        bundles/outbox. \
         Where nothing is new for a device, nothing is written for it.
         """,
       options: [
@@ -18,7 +19,8 @@ extension HubTool {
         OptionSpec("user", short: "u", kind: .value("USER"), help: "for all devices of this user"),
         OptionSpec("full", help: "everything that the user may see, whatever the device has"),
         OptionSpec(
-          "to", kind: .value("DIR"), help: "copy the bundles to this folder too, such as a stick's; - for standard output"),
+          "to", kind: .value("DIR"),
+          help: "copy the bundles to this folder too, such as a stick's; - for standard output"),
         Encrypting.option, Volumes.option, AttachedWords.option,
       ],
       examples: [
@@ -39,9 +41,11 @@ extension HubTool {
       let reports = try hub.emitting { emitter in
         try names.map { name in
           let report = try emitter.emit(
-            to: name, full: command.flag("full"), encryption: command.encryption, attachedBytes: command.attachedBytes())
+            to: name, full: command.flag("full"), encryption: command.encryption, attachedBytes: command.attachedBytes()
+          )
           return (
-            report: report, delivered: try command.deliver(report.file, context) { try emitter.cut(report, size: $0, into: $1) }
+            report: report,
+            delivered: try command.deliver(report.file, context) { try emitter.cut(report, size: $0, into: $1) }
           )
         }
       }
@@ -73,14 +77,16 @@ extension HubTool {
     let place = delivered.place(report.file)
     guard report.isNew else { return "\(who): nothing is new since bundle \(report.number), \(place)\n" }
     let extent = report.extent == .full ? "everything" : "what changed"
-    return "\(who): bundle \(report.number), \(extent): \(Words.count(report.rows, "row")), \(report.gone) gone -> \(place)\n"
+    return
+      "\(who): bundle \(report.number), \(extent): \(Words.count(report.rows, "row")), \(report.gone) gone -> \(place)\n"
       + AttachedWords.carried(report.attached, left: report.attachedLeft)
   }
 
   private static func json(_ report: EmitReport, _ delivered: Delivered) -> JSONValue {
     let members: KeyValuePairs<String, JSONValue> = [
       "device": .string(report.device), "user": .string(report.user), "new": .bool(report.isNew),
-      "number": .integer(report.number.rawValue), "extent": .string(report.extent.rawValue), "rows": .integer(Int64(report.rows)),
+      "number": .integer(report.number.rawValue), "extent": .string(report.extent.rawValue),
+      "rows": .integer(Int64(report.rows)),
       "gone": .integer(Int64(report.gone)), "file": .string(report.file), "files": .integer(Int64(report.attached)),
       "files_left": .integer(Int64(report.attachedLeft)),
     ]

@@ -7,24 +7,30 @@ import SatchelWorkspace
 extension HubTool {
   static var fork: Command {
     Command(
-      ["device", "fork"], summary: "show the histories of a device that was copied, and settle with which one it goes on",
+      ["device", "fork"],
+      summary: "show the histories of a device that was copied, and settle with which one it goes on",
       discussion: """
-        A device is flagged when bundles come in its name that cannot be of one history: its folder was copied, or brought back from an old copy, and both \
+        A device is flagged when bundles come in its name that cannot be of one history: its folder was copied, or \
+        brought back from an old copy, and both \
         go on. This shows where they part, and what each wrote after that.
 
         With --keep the device goes on with one of them. Its bundles that were refused are merged; what was merged of another one stays. \
-        Then, in the folder of each other copy: `satchel renew`, which gives it a name of its own and loses nothing. Which one you keep \
-        decides about names alone. What was pending when the folder was copied counts once. A bundle of the other copy that comes before that is refused, and stops nobody any more.
+        Then, in the folder of each other copy: `satchel renew`, which gives it a name of its own and loses nothing. \
+        Which one you keep \
+        decides about names alone. What was pending when the folder was copied counts once. A bundle of the other copy \
+        that comes before that is refused, and stops nobody any more.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       options: [
         OptionSpec("keep", kind: .value("HISTORY"), help: "the number of the history with which the device goes on"),
-        OptionSpec("restored", help: "there is one device: its database was put back from a backup, and it goes on with that"),
+        OptionSpec(
+          "restored", help: "there is one device: its database was put back from a backup, and it goes on with that"),
       ],
       examples: [
         Example("satchel-hub device fork tablet-1", "What did the two copies write?"),
         Example("satchel-hub device fork tablet-1 --keep 1", "The copy goes on whose bundles the hub has taken."),
-        Example("satchel-hub device fork tablet-1 --restored", "Nobody copied it: it was put back from its own backup."),
+        Example(
+          "satchel-hub device fork tablet-1 --restored", "Nobody copied it: it was put back from its own backup."),
       ], changesData: true
     ) { command, context in
       let (hub, name) = (try open(command, context), command.argument("NAME"))
@@ -35,7 +41,8 @@ extension HubTool {
       let waiting = fork.histories[number - 1].waiting
       if command.dryRun {
         return Answer(
-          "\(name) would go on with history \(number), and \(Words.count(waiting.count, "bundle")) be merged.\n", members(fork))
+          "\(name) would go on with history \(number), and \(Words.count(waiting.count, "bundle")) be merged.\n",
+          members(fork))
       }
       var answer = Answer("\(name) goes on with history \(number).\n", members(fork))
       for report in imports { answer.text += text(report) }
@@ -45,9 +52,12 @@ extension HubTool {
     }
   }
 
-  /// A device that was put back from its own backup goes on with what it is now. What it had delivered before that stays.
+  /// A device that was put back from its own backup goes on with what it is now. What it had delivered before that
+  /// stays.
   private static func goOn(_ name: String, _ hub: HubWorkspace, _ command: ParsedCommand) throws -> Answer {
-    if command.value("keep") != nil { throw UsageError("--restored says itself which history goes on: leave --keep out") }
+    if command.value("keep") != nil {
+      throw UsageError("--restored says itself which history goes on: leave --keep out")
+    }
     let fork = try hub.fork(of: name)
     guard fork.histories.count == 2 else {
       throw WorkspaceError(
@@ -108,7 +118,10 @@ extension HubTool {
       "device": json(fork.device), "parted_after": .integer(fork.parted.rawValue),
       "histories": .array(
         fork.histories.enumerated().map { place, history in
-          ["history": .integer(Int64(place + 1)), "exports": .array(history.exports.map { json($0, after: fork.parted) })]
+          [
+            "history": .integer(Int64(place + 1)),
+            "exports": .array(history.exports.map { json($0, after: fork.parted) }),
+          ]
         }),
     ]
   }

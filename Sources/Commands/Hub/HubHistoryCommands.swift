@@ -66,7 +66,8 @@ extension HubTool {
       zip(entry.was ?? [], entry.set ?? []).map { was, set in
         // Somebody made what was there already.
         was == set
-          ? "= \(set.name): \(Words.value(set.value))" : "\(was.name): \(Words.value(was.value)) -> \(Words.value(set.value))"
+          ? "= \(set.name): \(Words.value(set.value))"
+          : "\(was.name): \(Words.value(was.value)) -> \(Words.value(set.value))"
       }
     }
   }
@@ -78,7 +79,8 @@ extension HubTool {
       "changes": .array(
         history.entries.map { entry in
           [
-            "cursor": .integer(entry.cursor.rawValue), "operation": .string(entry.operation.rawValue), "set": .fields(entry.set),
+            "cursor": .integer(entry.cursor.rawValue), "operation": .string(entry.operation.rawValue),
+            "set": .fields(entry.set),
             "was": .fields(entry.was), "device": .optional(entry.device), "user": .string(entry.user),
             "stamp": .string(entry.stamp.hexadecimal), "bundle": .optional(entry.bundle?.text), "at": .time(entry.at),
           ]
@@ -91,11 +93,13 @@ extension HubTool {
     Command(
       ["revert"], summary: "take back what a bundle changed",
       discussion: """
-        Makes the inverse of a bundle's changes as new changes of the hub's, which travel as any other. Where somebody has changed the same \
+        Makes the inverse of a bundle's changes as new changes of the hub's, which travel as any other. Where somebody \
+        has changed the same \
         since, that stands, and what was there before the bundle becomes an open conflict.
         """,
       arguments: [ArgumentSpec("BUNDLE", help: "DEVICE/NUMBER, or the bundle's id or its beginning")],
-      examples: [Example("satchel-hub revert tablet-1/3", "The tablet's third bundle was a mistake.")], changesData: true
+      examples: [Example("satchel-hub revert tablet-1/3", "The tablet's third bundle was a mistake.")],
+      changesData: true
     ) { command, context in
       let report = try open(command, context).revert(command.argument("BUNDLE"))
       let count = report.rows.reduce(0) { $0 + $1.count }
@@ -106,7 +110,8 @@ extension HubTool {
       return Answer(
         text,
         [
-          "bundle": .string(report.bundle.text), "rows": .tables(report.rows), "conflicts": .integer(Int64(report.conflicts)),
+          "bundle": .string(report.bundle.text), "rows": .tables(report.rows),
+          "conflicts": .integer(Int64(report.conflicts)),
         ])
     }
   }
@@ -115,7 +120,8 @@ extension HubTool {
     Command(
       ["audit"], summary: "verify the archive anew, and that ledger and log agree with it",
       discussion: """
-        Checks the signature and every digest of each bundle that was imported, that the bundles of each device are of one history, and that \
+        Checks the signature and every digest of each bundle that was imported, that the bundles of each device are of \
+        one history, and that \
         the ledger and the log know them as they are. Changes nothing. Exit code 1: something does not agree.
         """,
       examples: [Example("satchel-hub audit", "Is everything still as it was signed?")]

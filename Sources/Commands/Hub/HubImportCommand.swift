@@ -8,9 +8,12 @@ extension HubTool {
     Command(
       ["import"], summary: "merge what devices bring",
       discussion: """
-        Verifies each file and merges it in one transaction. A bundle that was imported already changes nothing. What cannot be taken \
-        as it is becomes a conflict, and holds back its own row and no other. A refused file is copied to bundles/quarantine, \
-        with the reason beside it. One of a newer version of the dataset waits in bundles/inbox/waiting, and the first import after \
+        Verifies each file and merges it in one transaction. A bundle that was imported already changes nothing. What \
+        cannot be taken \
+        as it is becomes a conflict, and holds back its own row and no other. A refused file is copied to \
+        bundles/quarantine, \
+        with the reason beside it. One of a newer version of the dataset waits in bundles/inbox/waiting, and the first \
+        import after \
         `dataset apply` takes it.
         """,
       arguments: [ArgumentSpec("FILE", .many, help: "bundles from devices; - for standard input")],
@@ -48,11 +51,13 @@ extension HubTool {
       sync: { stick, command, context in
         let hub = try open(command, context)
         return try Syncing(tool: name, command, context, stick: stick, name: hub.configuration.name).run(
-          waiting: hub.dueByNow(), take: { try take($0, into: hub, command) { try $1($0) } }, make: { try due(hub, command) })
+          waiting: hub.dueByNow(), take: { try take($0, into: hub, command) { try $1($0) } },
+          make: { try due(hub, command) })
       })
   }
 
-  /// For each device the emission that it is not known to have. That one cannot be made is no reason to leave the others without.
+  /// For each device the emission that it is not known to have. That one cannot be made is no reason to leave the
+  /// others without.
   private static func due(_ hub: HubWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
     let active = try hub.devices().filter { $0.state == .active }
     return try hub.emitting { emitter in
@@ -77,7 +82,8 @@ extension HubTool {
     let recovery = report.recovery.map(Self.text) ?? ""
     if report.verdict == .collected {
       let number = report.manifest.wholeNumber
-      return "Bundle \(number) for \(report.manifest.to.name), which this hub made and had lost: it is kept.\n" + recovery
+      return "Bundle \(number) for \(report.manifest.to.name), which this hub made and had lost: it is kept.\n"
+        + recovery
     }
     let name = "Bundle \(report.manifest.wholeNumber) of \(report.manifest.from.name)"
     let came = AttachedWords.came(report.attached, newer: report.attachedNewer, report.beside)
@@ -94,7 +100,8 @@ extension HubTool {
     if report.released > 0 { text += ", \(Words.count(report.released, "row")) that had waited let in" }
     text += ".\n" + came
     if let proof = report.proof, proof.result == .differs {
-      text += "\(proof.differenceWords(of: report.manifest.from.name)): satchel-hub compare \(report.manifest.from.name)\n"
+      text +=
+        "\(proof.differenceWords(of: report.manifest.from.name)): satchel-hub compare \(report.manifest.from.name)\n"
     }
     if report.attachedLost > 0 {
       text +=
@@ -112,7 +119,8 @@ extension HubTool {
     }
     if !report.leftOut.isEmpty {
       let columns = report.leftOut.map(\.text).joined(separator: ", ")
-      text += "Left out, because the dataset has such columns no more: \(columns). Their values stay in bundles/archive.\n"
+      text +=
+        "Left out, because the dataset has such columns no more: \(columns). Their values stay in bundles/archive.\n"
     }
     if report.clamped > 0 {
       text += "\(clockWords(report))\n"
@@ -135,14 +143,16 @@ extension HubTool {
       text += "\(Words.count(report.gone, "row")) may have been deleted in the lost time: satchel-hub conflicts\n"
     }
     if report.abandoned > 0 {
-      text += "\(Words.count(report.abandoned, "change")) waited for rows that nobody delivered: satchel-hub conflicts\n"
+      text +=
+        "\(Words.count(report.abandoned, "change")) waited for rows that nobody delivered: satchel-hub conflicts\n"
     }
     return text
   }
 
   static func json(_ report: RecoveryReport) -> JSONValue {
     [
-      "bundles": .integer(Int64(report.emissions)), "rows": .integer(Int64(report.rows)), "kept": .integer(Int64(report.kept)),
+      "bundles": .integer(Int64(report.emissions)), "rows": .integer(Int64(report.rows)),
+      "kept": .integer(Int64(report.kept)),
       "gone": .integer(Int64(report.gone)), "abandoned": .integer(Int64(report.abandoned)),
     ]
   }
@@ -150,7 +160,8 @@ extension HubTool {
   static func json(_ report: HubImportReport) -> JSONValue {
     if let waiting = report.waiting {
       return [
-        "verdict": .string(report.verdict.rawValue), "part": .integer(report.manifest.number), "waiting": Volumes.json([waiting]),
+        "verdict": .string(report.verdict.rawValue), "part": .integer(report.manifest.number),
+        "waiting": Volumes.json([waiting]),
       ]
     }
     if report.verdict == .collected {

@@ -8,7 +8,8 @@ extension HubTool {
     Command(
       ["init"], summary: "make a hub's workspace over an existing database",
       discussion: """
-        Makes the folder DIR with the hub's keys, and adds to the database what captures every change. The database stays \
+        Makes the folder DIR with the hub's keys, and adds to the database what captures every change. The database \
+        stays \
         where it is, and its tables as they are; all that Satchel adds has names that begin with satchel_.
         """,
       arguments: [ArgumentSpec("DIR", help: "the folder to make")],
@@ -29,13 +30,16 @@ extension HubTool {
         name: command.value("name") ?? "hub",
         platform: context.platform, ending: command.ending)
       let warnings = try InitCheck(DatasetDefinition(json: definition), database: database).warnings()
-      let told = warnings.map { visible("Note: \($0.message)") + "\n" + ($0.hint.map { visible("  \($0)") + "\n" } ?? "") }
-        .joined()
+      let told = warnings.map {
+        visible("Note: \($0.message)") + "\n" + ($0.hint.map { visible("  \($0)") + "\n" } ?? "")
+      }
+      .joined()
       let members = JSONValue.array(
         warnings.map { ["reason": .string($0.reason), "message": .string($0.message), "hint": .optional($0.hint)] })
       if command.dryRun {
         return Answer(
-          "\(root) would be made; definition and database fit.\n\(told)", ["workspace": .string(root), "warnings": members])
+          "\(root) would be made; definition and database fit.\n\(told)",
+          ["workspace": .string(root), "warnings": members])
       }
       let status = try workspace.status()
       let rows = status.tables.reduce(0) { $0 + $1.rows }

@@ -10,8 +10,10 @@ extension HubTool {
       telling:
         "The next bundle for each device tells it of them, and once a device is known to have that one, they are used for it.",
       rotateOptions: [
-        OptionSpec("lost", help: "the present key is lost or in wrong hands: use the new one at once, and revoke the old one"),
-        OptionSpec("again", help: "with --lost: the key that replaced a lost one is lost too, before any device used it"),
+        OptionSpec(
+          "lost", help: "the present key is lost or in wrong hands: use the new one at once, and revoke the old one"),
+        OptionSpec(
+          "again", help: "with --lost: the key that replaced a lost one is lost too, before any device used it"),
         Confirmation.yes,
       ],
       show: { command, context in try open(command, context).keyReport() },
@@ -26,12 +28,15 @@ extension HubTool {
   }
 
   private static let afterRotation = """
-    Next: satchel-hub emit --all, which tells the devices of it. Nobody needs to compare it: the present key vouches for it.
+    Next: satchel-hub emit --all, which tells the devices of it. Nobody needs to compare it: the present key vouches \
+    for it.
 
     """
 
   /// Replaces a lost key, after saying what that costs.
-  private static func replaceLost(of hub: HubWorkspace, _ command: ParsedCommand, _ context: CommandContext) throws -> Answer {
+  private static func replaceLost(of hub: HubWorkspace, _ command: ParsedCommand, _ context: CommandContext) throws
+    -> Answer
+  {
     let cost = try hub.costOfLostKeys()
     if let unused = cost.unused, !command.flag("again") {
       let text = """
@@ -78,22 +83,28 @@ extension HubTool {
     Command(
       path, summary: "end a device's right to deliver and to receive",
       discussion: """
-        From now on nothing is made for the device, and nothing is believed that its keys sign: every other device learns of it by its \
-        next bundle. What it delivered stays. Bundles from before it was lost may still be on their way: --from says the first one that is \
+        From now on nothing is made for the device, and nothing is believed that its keys sign: every other device \
+        learns of it by its \
+        next bundle. What it delivered stays. Bundles from before it was lost may still be on their way: --from says \
+        the first one that is \
         not to be believed.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       options: [
-        OptionSpec("from", kind: .value("N"), help: "the first of its bundles that is refused (the one after those that came)")
+        OptionSpec(
+          "from", kind: .value("N"), help: "the first of its bundles that is refused (the one after those that came)")
       ],
       examples: [
         Example("satchel-hub \(path.joined(separator: " ")) tablet-1", "The tablet was stolen."),
         Example(
-          "satchel-hub \(path.joined(separator: " ")) tablet-1 --from 8", "Its bundle 7 was made before, and is on its way."),
+          "satchel-hub \(path.joined(separator: " ")) tablet-1 --from 8",
+          "Its bundle 7 was made before, and is on its way."),
       ], changesData: true
     ) { command, context in
       let from = try command.value("from").map { text in
-        guard let number = Int64(text), number > 0 else { throw UsageError("--from takes the number of a bundle, from 1 on") }
+        guard let number = Int64(text), number > 0 else {
+          throw UsageError("--from takes the number of a bundle, from 1 on")
+        }
         return SequenceNumber(number)
       }
       let device = try open(command, context).revoke(command.argument("NAME"), from: from)

@@ -44,7 +44,9 @@ extension HubTool {
       var text =
         "\(found.table) [\(Words.key(found.key))] is \(found.isVisible ? "" : "not ")to be seen by \(command.argument("USER"))"
       text += found.mayWrite ? ", who may change it.\n" : ", who may not change it.\n"
-      for condition in found.conditions { text += "  \(condition.holds ? "yes" : "no ")  \(visible(condition.words))\n" }
+      for condition in found.conditions {
+        text += "  \(condition.holds ? "yes" : "no ")  \(visible(condition.words))\n"
+      }
       return Answer(
         text,
         [

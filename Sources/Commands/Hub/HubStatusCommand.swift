@@ -22,7 +22,8 @@ extension HubTool {
     var facts = StatusSheet.Facts()
     if let found = status.setBack { facts.add("Set back", found.words) }
     if let fault = status.clockFault { facts.add("Clock", fault.words) }
-    facts.add("Hub", "\(status.configuration.name) of the dataset \(status.configuration.dataset), version \(status.version)")
+    facts.add(
+      "Hub", "\(status.configuration.name) of the dataset \(status.configuration.dataset), version \(status.version)")
     facts.add("Fingerprint", status.fingerprint)
     facts.add("Rows", status.tables.map { "\($0.table) \($0.rows)" }.joined(separator: ", "))
     facts.add("Changes", "\(status.cursor) since the beginning")
@@ -38,7 +39,8 @@ extension HubTool {
     facts.add(missing: status.attachments.missing)
     for file in status.attachments.beside.prefix(5) {
       facts.add(
-        "Beside", "\(file.path) of \(file.device) is another file than the one of that name here: it is kept as \(file.kept)")
+        "Beside",
+        "\(file.path) of \(file.device) is another file than the one of that name here: it is kept as \(file.kept)")
     }
     facts.add("Backup", status.backedUp.map { Words.age(of: $0, now: now) } ?? "none yet: satchel-hub backup FILE")
     if !status.unaware.isEmpty {
@@ -58,12 +60,14 @@ extension HubTool {
     if !silent.isEmpty {
       facts.add(
         "Warning",
-        "nothing was heard for \(Words.span(Words.usualSilence)) or more of \(silent.map(\.name).joined(separator: ", "))")
+        "nothing was heard for \(Words.span(Words.usualSilence)) or more of \(silent.map(\.name).joined(separator: ", "))"
+      )
     }
     return facts.all
   }
 
-  /// What is to be said of clocks, with whose clock it is. That devices differ from the hub's clock does not say which one is wrong.
+  /// What is to be said of clocks, with whose clock it is. That devices differ from the hub's clock does not say which
+  /// one is wrong.
   private static func clockWarnings(_ status: HubStatus, _ now: Int64) -> [String] {
     let skewed = status.devices.map(\.device).filter { $0.state != .revoked && Words.skew($0.skew) != nil }
     var words = skewed.compactMap { device in
@@ -72,7 +76,9 @@ extension HubTool {
       }
     }
     let shown = "this hub's clock shows \(UTCTime.text(milliseconds: now))"
-    if skewed.count(where: { $0.skew > 0 }) > 1 { words.append("\(shown), and several devices are ahead of it: is it behind?") }
+    if skewed.count(where: { $0.skew > 0 }) > 1 {
+      words.append("\(shown), and several devices are ahead of it: is it behind?")
+    }
     if status.newestStamp > now + 60_000 {
       let until = UTCTime.text(milliseconds: status.newestStamp)
       words.append(
@@ -94,8 +100,12 @@ extension HubTool {
   private static func words(_ recovery: HubStatus.Recovering) -> String {
     var parts: [String] = []
     if !recovery.silent.isEmpty { parts.append("\(recovery.silent.joined(separator: ", ")) must deliver once more") }
-    parts += recovery.awaited.map { "\($0.device) has \(Words.count(Int($0.count), "bundle")) of the lost time to bring" }
-    if parts.isEmpty { return "no device has anything to bring of what was lost. To go on: satchel-hub restore --finish" }
+    parts += recovery.awaited.map {
+      "\($0.device) has \(Words.count(Int($0.count), "bundle")) of the lost time to bring"
+    }
+    if parts.isEmpty {
+      return "no device has anything to bring of what was lost. To go on: satchel-hub restore --finish"
+    }
     return
       "what was lost comes back from the devices: \(parts.joined(separator: "; ")). Without them: satchel-hub restore --finish"
   }
@@ -118,7 +128,9 @@ extension HubTool {
   static func steps(_ status: HubStatus) -> [String] {
     // Until that is mended nothing else can be done.
     if let hint = status.damage.compactMap(\.hint).first { return [hint] }
-    if !status.damage.isEmpty { return ["satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"] }
+    if !status.damage.isEmpty {
+      return ["satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"]
+    }
     if status.setBack != nil { return [SetBack.wayOut] }
     if status.clockFault != nil { return [ClockFault.wayOut] }
     if let fault = status.triggerFault { return [fault.hint] }
@@ -126,7 +138,8 @@ extension HubTool {
     if status.devices.isEmpty { return ["satchel-hub device provision NAME --user USER --into DIR"] }
     var steps: [String] = []
     if let flagged = status.devices.first(where: { $0.device.state == .flagged }) {
-      steps.append("settle which copy of \(flagged.device.name) keeps the name: satchel-hub device fork \(flagged.device.name)")
+      steps.append(
+        "settle which copy of \(flagged.device.name) keeps the name: satchel-hub device fork \(flagged.device.name)")
     }
     for entry in status.devices where entry.proof?.result == .differs {
       steps.append("satchel-hub compare \(entry.device.name), which says which of its rows differ")
@@ -139,16 +152,20 @@ extension HubTool {
   private static func members(_ status: HubStatus) -> KeyValuePairs<String, JSONValue> {
     [
       "hub": .string(status.configuration.name), "id": .string(status.configuration.id.text),
-      "dataset": .string(status.configuration.dataset), "version": .integer(status.version), "epoch": .string(status.epoch.text),
+      "dataset": .string(status.configuration.dataset), "version": .integer(status.version),
+      "epoch": .string(status.epoch.text),
       "fingerprint": .string(status.fingerprint), "cursor": .integer(status.cursor.rawValue),
-      "tables": .tables(status.tables.map { (table: $0.table, count: Int($0.rows)) }), "users": .integer(Int64(status.users)),
+      "tables": .tables(status.tables.map { (table: $0.table, count: Int($0.rows)) }),
+      "users": .integer(Int64(status.users)),
       "devices": .array(
         status.devices.map { entry in
           .object(
             (json(entry.device).objectValue ?? []) + [
-              .init(name: "emitted", value: .integer(entry.emitted.rawValue)), .init(name: "proof", value: json(entry.proof)),
+              .init(name: "emitted", value: .integer(entry.emitted.rawValue)),
+              .init(name: "proof", value: json(entry.proof)),
               .init(
-                name: "missing", value: .array(entry.missing.map { [.integer($0.lowerBound), .integer($0.upperBound)] })),
+                name: "missing",
+                value: .array(entry.missing.map { [.integer($0.lowerBound), .integer($0.upperBound)] })),
             ])
         }), "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
       "quarantined": .integer(Int64(status.quarantined.count)), "refused": StatusSheet.json(status.quarantined),
@@ -212,7 +229,8 @@ extension HubTool {
         sheet: StatusSheet(facts: facts(status, now), steps: steps(status)),
         sections: [
           .init(heading: "Devices", table: devices(status, now), ifEmpty: "There is no device yet."),
-          .conflicts(status.damage.isEmpty ? try hub.conflicts([.open, .held]) : [], now: now), .refused(status.quarantined),
+          .conflicts(status.damage.isEmpty ? try hub.conflicts([.open, .held]) : [], now: now),
+          .refused(status.quarantined),
           .bundles(try hub.log(limit: 100)),
         ])
     }

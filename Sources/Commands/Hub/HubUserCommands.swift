@@ -13,7 +13,8 @@ extension HubTool {
   private static var add: Command {
     Command(
       ["user", "add"], summary: "add a user",
-      discussion: "Adds somebody who works with the dataset's rows. What the user may see and write follows from the rules.",
+      discussion:
+        "Adds somebody who works with the dataset's rows. What the user may see and write follows from the rules.",
       arguments: [ArgumentSpec("NAME", help: "the user's name"), attributesArgument],
       examples: [Example("satchel-hub user add ann region=north", "Ann works in the north.")], changesData: true
     ) { command, context in
@@ -48,8 +49,10 @@ extension HubTool {
     Command(
       ["user", "import"], summary: "add and change users by a table",
       discussion: """
-        Reads comma-separated values, as spreadsheets write them: a first line with the names of the columns, of which the first holds the user's \
-        name and the others attributes, then a line for each user. A field that is left empty changes nothing. All users are taken, or none.
+        Reads comma-separated values, as spreadsheets write them: a first line with the names of the columns, of which \
+        the first holds the user's \
+        name and the others attributes, then a line for each user. A field that is left empty changes nothing. All \
+        users are taken, or none.
         """,
       arguments: [ArgumentSpec("FILE", help: "the table")],
       examples: [Example("satchel-hub user import team.csv", "user,region / ann,north / ben,south")], changesData: true
@@ -96,7 +99,9 @@ extension HubTool {
 
   private static func attributes(_ command: ParsedCommand) throws -> [(name: String, value: String)] {
     try command.arguments("ATTRIBUTE=VALUE").map { word in
-      guard let assignment = Assignment(word) else { throw UsageError("an attribute is given as NAME=VALUE, not as \"\(word)\"") }
+      guard let assignment = Assignment(word) else {
+        throw UsageError("an attribute is given as NAME=VALUE, not as \"\(word)\"")
+      }
       return (assignment.name, assignment.value)
     }
   }
@@ -115,7 +120,9 @@ extension ParsedCommand {
   func expiry() throws -> Int64?? {
     guard let text = value(HubTool.expiry.long) else { return nil }
     if text == "never" { return .some(nil) }
-    guard let time = UTCTime.endOfDay(text) else { throw UsageError("--expires takes a day such as 2026-12-31, or never") }
+    guard let time = UTCTime.endOfDay(text) else {
+      throw UsageError("--expires takes a day such as 2026-12-31, or never")
+    }
     return .some(time)
   }
 }

@@ -28,7 +28,8 @@ struct Provisioning {
     try refuseInside(folder)
     guard try platform.files.kind(folder) == nil || platform.files.list(folder).isEmpty else {
       throw WorkspaceError(
-        "not-empty", "There is something in \(folder) already.", hint: "Choose a folder that is empty, or not there yet.")
+        "not-empty", "There is something in \(folder) already.",
+        hint: "Choose a folder that is empty, or not there yet.")
     }
     if ending == .takeBack { return try rehearse(name, user: user, into: folder, template: template) }
     let new = try NewFolder(for: folder, platform: platform)
@@ -60,11 +61,12 @@ struct Provisioning {
     throw Refusal(
       "template-rows", "The template \(template) has rows in \(tables) that are not the hub's.",
       hint:
-        "Empty its tables. If they are a site's own rows, and the hub is to have them, that site joins by itself: satchel init")
+        "Empty its tables. If they are a site's own rows, and the hub is to have them, that site joins by itself: satchel init"
+    )
   }
 
-  /// Refuses a folder in a workspace: a backup, a copy or the removal of one would take the other along. Links on the way are followed, because what
-  /// counts is where the folder would lie.
+  /// Refuses a folder in a workspace: a backup, a copy or the removal of one would take the other along. Links on the
+  /// way are followed, because what counts is where the folder would lie.
   private func refuseInside(_ named: String) throws {
     let files = platform.files
     let folder = Paths.absolute(named, currentDirectory: try files.currentDirectory())
@@ -95,7 +97,8 @@ struct Provisioning {
     let own = try hub.keys.ownKey()
     return Made(
       device: try hub.enrol(
-        device.configuration.id, name: name, user: user, key: own, recipient: nil, incarnation: platform.random.identifier()),
+        device.configuration.id, name: name, user: user, key: own, recipient: nil,
+        incarnation: platform.random.identifier()),
       rows: nil)
   }
 

@@ -38,7 +38,8 @@ struct Report {
         : "<h2>\(section.heading)</h2>\n\(section.table.markup(caption: section.heading))"
     }
     let time = UTCTime.text(milliseconds: made)
-    return Page(title: title, content: "<p>Made on <time datetime=\"\(time)\">\(time)</time>.</p>\n\(content)").markup.text
+    return Page(title: title, content: "<p>Made on <time datetime=\"\(time)\">\(time)</time>.</p>\n\(content)").markup
+      .text
   }
 
   /// A line for each cell: the section, the row's first cell, the column, what it says.
@@ -67,7 +68,8 @@ extension Report.Section {
     let more = conflicts.count > rows.count ? ", the first \(rows.count) of \(conflicts.count)" : ""
     return Report.Section(
       heading: "Conflicts that wait" + more,
-      table: .init(titles: ["Conflict", "State", "Row", "What happened", "User", "Noted", "Values"], rows: Array(rows)),
+      table: .init(
+        titles: ["Conflict", "State", "Row", "What happened", "User", "Noted", "Values"], rows: Array(rows)),
       ifEmpty: "No conflict waits for anybody.")
   }
 
@@ -83,11 +85,13 @@ extension Report.Section {
     Report.Section(
       heading: "The newest bundles",
       table: .init(
-        titles: ["Time", "Way", "Kind", "Peer", "Number", "Verdict", "Changes", "Conflicts", "Detail"], numbers: [4, 6, 7],
+        titles: ["Time", "Way", "Kind", "Peer", "Number", "Verdict", "Changes", "Conflicts", "Detail"],
+        numbers: [4, 6, 7],
         rows: entries.map { entry in
           [
             UTCTime.text(milliseconds: entry.at), entry.direction.rawValue, entry.kind, entry.peer ?? "",
-            entry.number.map { String($0) } ?? "", entry.verdict.rawValue, String(entry.changes), String(entry.conflicts),
+            entry.number.map { String($0) } ?? "", entry.verdict.rawValue, String(entry.changes),
+            String(entry.conflicts),
             entry.detail ?? "",
           ]
         }), ifEmpty: "No bundle was made or seen here yet.")

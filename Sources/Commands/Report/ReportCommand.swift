@@ -9,8 +9,10 @@ enum ReportCommand {
     Command(
       ["report"], summary: "write how it stands into a file, as a web page or as CSV",
       discussion: """
-        Writes what `status` tells, with the conflicts that wait, the refused files and the newest bundles: for whoever is far away, or for \
-        paper. A name that ends in .html gets one page that needs nothing else, one that ends in .csv a line for each cell. What was in the \
+        Writes what `status` tells, with the conflicts that wait, the refused files and the newest bundles: for \
+        whoever is far away, or for \
+        paper. A name that ends in .html gets one page that needs nothing else, one that ends in .csv a line for each \
+        cell. What was in the \
         file before is replaced.
         """,
       arguments: [ArgumentSpec("FILE", .many, help: "the files to write, .html or .csv")],

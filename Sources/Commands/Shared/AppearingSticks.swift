@@ -17,8 +17,8 @@ struct AppearingSticks {
     self.platform = platform
   }
 
-  /// The sticks that were not there at the last look, by their paths. A stick that was taken out and put in again between two looks is a
-  /// new one, where it was mounted anew.
+  /// The sticks that were not there at the last look, by their paths. A stick that was taken out and put in again
+  /// between two looks is a new one, where it was mounted anew.
   mutating func appeared() throws -> [String] {
     let now = try look()
     defer { seen = Set(now) }

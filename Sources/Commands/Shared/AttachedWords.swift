@@ -4,7 +4,8 @@ import SatchelWorkspace
 /// What is said of attached files: what goes along, what came, what is missing.
 enum AttachedWords {
   static let option = OptionSpec(
-    "files-size", kind: .value("SIZE"), help: "at most SIZE of attached files, such as 500M; the others go with the next ones")
+    "files-size", kind: .value("SIZE"),
+    help: "at most SIZE of attached files, such as 500M; the others go with the next ones")
 
   /// How many files `status` names; `--json` has all.
   static let mostShown = 5
@@ -17,7 +18,8 @@ enum AttachedWords {
 
   /// For what an export asks.
   static func asked(_ count: Int) -> String {
-    count == 0 ? "" : "It asks for \(Words.count(count, "file")) that \(count == 1 ? "is" : "are") gone from files/ here.\n"
+    count == 0
+      ? "" : "It asks for \(Words.count(count, "file")) that \(count == 1 ? "is" : "are") gone from files/ here.\n"
   }
 
   static func came(_ count: Int, newer: Int, _ beside: [ArrivingAttachments.Arrival]) -> String {
@@ -51,7 +53,8 @@ enum AttachedWords {
   }
 
   static func json(_ missing: [MissingAttachment]) -> JSONValue {
-    .array(missing.map { ["table": .string($0.table.text), "path": .string($0.path), "why": .string($0.why.rawValue)] })
+    .array(
+      missing.map { ["table": .string($0.table.text), "path": .string($0.path), "why": .string($0.why.rawValue)] })
   }
 }
 

@@ -32,7 +32,8 @@ enum BundleCommands {
   static func inspect(tool: String, _ verify: @escaping Verify) -> Command {
     Command(
       ["inspect"], summary: "show what a bundle carries",
-      discussion: "Verifies a bundle, then shows from whom and for whom it is and what it changes, by table. Imports nothing.",
+      discussion:
+        "Verifies a bundle, then shows from whom and for whom it is and what it changes, by table. Imports nothing.",
       arguments: [ArgumentSpec("FILE", help: "the bundle; - for standard input")],
       options: [OptionSpec("rows", help: "show each row too: + comes, - goes, ~ changes, = is")],
       examples: [Example("\(tool) inspect --rows survey-tablet-1-hub-3.satchel", "What did tablet-1 change?")]

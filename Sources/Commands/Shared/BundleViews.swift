@@ -23,13 +23,15 @@ struct BundleView {
     case .changes(let changes):
       lines.append(("Sequence", "\(changes.sequence), made on the hub's bundle \(changes.received)"))
     case .scope(let scope):
-      let extent = scope.extent == .full ? "everything that the user may see" : "what changed since bundle \(scope.after)"
+      let extent =
+        scope.extent == .full ? "everything that the user may see" : "what changed since bundle \(scope.after)"
       lines.append(("Number", "\(scope.number): \(extent)"))
       lines.append(("Acknowledges", "the device's bundles up to \(scope.acknowledged)"))
     case .enrolment: break
     case .backup(let backup): lines.append(("Holds", "the whole hub, after its change \(backup.cursor)"))
     case .volume(let volume):
-      lines.append(("Part", "\(volume.part) of \(volume.parts) of the \(volume.whole.rawValue) bundle \(volume.number)"))
+      lines.append(
+        ("Part", "\(volume.part) of \(volume.parts) of the \(volume.whole.rawValue) bundle \(volume.number)"))
     }
     if let recipient = manifest.recipient { lines.append(("Encrypt for", recipient.text)) }
     if let rotation = manifest.rotation { lines.append(("Next key", rotation.key.fingerprint)) }
@@ -49,7 +51,8 @@ struct BundleView {
 
   var members: KeyValuePairs<String, JSONValue> {
     [
-      "kind": .string(manifest.kind.rawValue), "bundle": .string(manifest.bundle.text), "dataset": .string(manifest.dataset),
+      "kind": .string(manifest.kind.rawValue), "bundle": .string(manifest.bundle.text),
+      "dataset": .string(manifest.dataset),
       "version": .integer(manifest.version), "from": .string(manifest.from.name), "to": .string(manifest.to.name),
       "user": .string(manifest.user), "number": .integer(manifest.number), "created": .string(manifest.created),
       "signer": .string(signer), "changes": .integer(manifest.changes), "conflicts": .integer(manifest.conflicts),
@@ -82,7 +85,9 @@ struct BundleContent {
     }
     (tables, counts, rows, rowDocuments) = content
     var told: [String] = []
-    try bundle.eachConflict { told.append("\($0.id.text.prefix(8)) \($0.kind.rawValue) \($0.table) [\(Words.key($0.key))]") }
+    try bundle.eachConflict {
+      told.append("\($0.id.text.prefix(8)) \($0.kind.rawValue) \($0.table) [\(Words.key($0.key))]")
+    }
     conflicts = told
     migrations = try bundle.migrations()
   }
@@ -141,14 +146,18 @@ struct BundleContent {
       text += migration.sql.split(separator: "\n").map { "  \(visible(String($0)))\n" }.joined()
     }
     if !tables.isEmpty {
-      let rare = [("rekey", "NEW KEYS"), ("block", "BLOCKS")].filter { word, _ in counts.values.contains { $0[word] != nil } }
+      let rare = [("rekey", "NEW KEYS"), ("block", "BLOCKS")].filter { word, _ in
+        counts.values.contains { $0[word] != nil }
+      }
       var table = TextTable(
         ["TABLE", .right("INSERTS"), .right("UPDATES"), .right("DELETES"), .right("ROWS"), .right("GONE")]
           + rare.map { .right($0.1) })
       for name in tables {
         table.add(
           [name.text]
-            + (["insert", "update", "delete", "row", "gone"] + rare.map(\.0)).map { counts[name]?[$0].map { String($0) } ?? "" })
+            + (["insert", "update", "delete", "row", "gone"] + rare.map(\.0)).map {
+              counts[name]?[$0].map { String($0) } ?? ""
+            })
       }
       text += "\n" + table.text(width: nil)
     }
@@ -163,7 +172,9 @@ struct BundleContent {
         .init(
           name: name.text,
           value: .object(
-            (counts[name] ?? [:]).sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .integer(Int64($0.value))) }))
+            (counts[name] ?? [:]).sorted { $0.key < $1.key }.map {
+              .init(name: $0.key, value: .integer(Int64($0.value)))
+            }))
       })
   }
 }

@@ -5,7 +5,8 @@ import SatchelWorkspace
 /// Conflicts as comma-separated values (RFC 4180): a line for each column that disagrees.
 enum ConflictCSV {
   private static let names = [
-    "conflict", "state", "kind", "device", "user", "table", "key", "column", "before", "hub", "device_value", "stands", "changed",
+    "conflict", "state", "kind", "device", "user", "table", "key", "column", "before", "hub", "device_value", "stands",
+    "changed",
     "noted", "decision", "decided_by", "note",
   ]
 
@@ -22,7 +23,8 @@ enum ConflictCSV {
       [
         record.id.text, record.state.rawValue, record.kind.rawValue, record.device.text, record.user, record.table.text,
         Words.key(record.key), name.text, cell(name, record.baseValues), cell(name, record.hubValues),
-        cell(name, record.deviceValues), (record.winners.first { $0.name == name }?.winner ?? record.rowWinner).rawValue,
+        cell(name, record.deviceValues),
+        (record.winners.first { $0.name == name }?.winner ?? record.rowWinner).rawValue,
         UTCTime.text(milliseconds: record.stamp.milliseconds), UTCTime.text(milliseconds: conflict.noted),
         conflict.decision?.made.rawValue ?? "", conflict.decision?.by ?? "", record.note ?? "",
       ]

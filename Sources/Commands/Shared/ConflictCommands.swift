@@ -9,10 +9,14 @@ struct ConflictCommands: Sendable {
   let tool: String
   let list: @Sendable (_ states: [ConflictState], ParsedCommand, CommandContext) throws -> [StoredConflict]
   let find:
-    @Sendable (_ id: String, ParsedCommand, CommandContext) throws -> (conflict: StoredConflict, row: [Field]?, device: String)
+    @Sendable (_ id: String, ParsedCommand, CommandContext) throws -> (
+      conflict: StoredConflict, row: [Field]?, device: String
+    )
   let resolve:
-    @Sendable (_ id: String, ConflictDecision, _ note: String?, RowSeen, ParsedCommand, CommandContext) throws -> StoredConflict
-  let resolveAll: @Sendable (Policy, _ table: Name?, _ note: String?, ParsedCommand, CommandContext) throws -> ResolvedAll
+    @Sendable (_ id: String, ConflictDecision, _ note: String?, RowSeen, ParsedCommand, CommandContext) throws ->
+      StoredConflict
+  let resolveAll:
+    @Sendable (Policy, _ table: Name?, _ note: String?, ParsedCommand, CommandContext) throws -> ResolvedAll
 
   var all: [Command] { [listing(["conflicts"]), listing(["conflicts", "list"]), show, resolution, export] }
 
@@ -34,7 +38,8 @@ struct ConflictCommands: Sendable {
     let list = list
     return Command(
       path, summary: "list the disagreements that wait for somebody",
-      discussion: "Shows the conflicts that are open or held. With --all, those that a policy settled or somebody resolved too.",
+      discussion:
+        "Shows the conflicts that are open or held. With --all, those that a policy settled or somebody resolved too.",
       options: [OptionSpec("all", short: "a", help: "show settled and resolved ones too")],
       examples: [Example("\(tool) conflicts --all", "Everything that ever disagreed.")]
     ) { command, context in
@@ -43,7 +48,8 @@ struct ConflictCommands: Sendable {
       let now = context.platform.clock.milliseconds()
       let text =
         conflicts.isEmpty
-        ? "No conflict waits for anybody.\n" : ConflictView.list(conflicts, now: now, width: context.console.traits.width)
+        ? "No conflict waits for anybody.\n"
+        : ConflictView.list(conflicts, now: now, width: context.console.traits.width)
       return Answer(text, ["conflicts": .array(conflicts.map { ConflictView(conflict: $0).json() })])
     }
   }
@@ -52,7 +58,8 @@ struct ConflictCommands: Sendable {
     let find = find
     return Command(
       ["conflicts", "show"], summary: "show one conflict side by side",
-      discussion: "Shows what the column held before, the hub's value and the device's, whose stands, and the row as it is now.",
+      discussion:
+        "Shows what the column held before, the hub's value and the device's, whose stands, and the row as it is now.",
       arguments: [ArgumentSpec("ID", help: "the conflict's id, or the beginning of it")],
       examples: [Example("\(tool) conflicts show 3f9a", "The conflict whose id begins with 3f9a.")]
     ) { command, context in
@@ -60,7 +67,8 @@ struct ConflictCommands: Sendable {
       let view = ConflictView(conflict: conflict)
       let now = context.platform.clock.milliseconds()
       return Answer(
-        view.text(row: row, device: device, now: now, width: context.console.traits.width), ["conflict": view.json(row: row)])
+        view.text(row: row, device: device, now: now, width: context.console.traits.width),
+        ["conflict": view.json(row: row)])
     }
   }
 
@@ -70,7 +78,8 @@ struct ConflictCommands: Sendable {
       ["conflicts", "resolve"], summary: "decide one conflict, or all of them",
       discussion: """
         Decides what is to stand. The decision is an ordinary change of the row and travels as such. \
-        Of two decisions about one conflict the first to reach the hub stands. A row that was changed since the conflict was found is \
+        Of two decisions about one conflict the first to reach the hub stands. A row that was changed since the \
+        conflict was found is \
         not written over: the answer then shows both, and the mark to give with --row by somebody who has seen it.
         """,
       arguments: [ArgumentSpec("ID", .optional, help: "the conflict's id, or the beginning of it")],
@@ -90,7 +99,9 @@ struct ConflictCommands: Sendable {
       ], changesData: true
     ) { command, context in
       if command.flag("all") { return try Self.decideAll(command, context, resolveAll) }
-      guard let id = command.optionalArgument("ID") else { throw UsageError("which one? Name a conflict's ID, or --all") }
+      guard let id = command.optionalArgument("ID") else {
+        throw UsageError("which one? Name a conflict's ID, or --all")
+      }
       guard command.value("policy") == nil, command.value("table") == nil else {
         throw UsageError("--policy and --table go with --all")
       }
@@ -114,7 +125,8 @@ struct ConflictCommands: Sendable {
     guard let policy = command.value("policy").flatMap({ Policy(rawValue: $0) }), policy != .manual else {
       throw UsageError("say by what: --policy hub, --policy device or --policy newest")
     }
-    let result = try resolveAll(policy, command.value("table").map { Name($0) }, command.value("note"), command, context)
+    let result = try resolveAll(
+      policy, command.value("table").map { Name($0) }, command.value("note"), command, context)
     var text = "Resolved \(Words.count(result.resolved.count, "conflict")) by the policy \(policy.rawValue).\n"
     for (record, why) in result.left {
       text += "Left: \(record.id.text.prefix(8)) \(record.table) [\(Words.key(record.key))]. \(visible(why.message))\n"

@@ -40,7 +40,9 @@ struct ConflictView {
         ])
     }
     text += "\n" + table.text(width: width)
-    if record.hubValues == nil, record.kind != .insertInsert { text += "The hub's row is gone, or not to be seen here.\n" }
+    if record.hubValues == nil, record.kind != .insertInsert {
+      text += "The hub's row is gone, or not to be seen here.\n"
+    }
     if record.deviceValues == nil { text += "The device deleted the row.\n" }
     if record.state != .resolved { text += "The row's mark: \(rowMark(row))\n" }
     return text
@@ -82,7 +84,8 @@ struct ConflictView {
   func json(row: [Field]?? = .none) -> JSONValue {
     var members: [JSONValue.Member] = [
       .init(name: "id", value: .string(record.id.text)), .init(name: "state", value: .string(record.state.rawValue)),
-      .init(name: "kind", value: .string(record.kind.rawValue)), .init(name: "device", value: .string(record.device.text)),
+      .init(name: "kind", value: .string(record.kind.rawValue)),
+      .init(name: "device", value: .string(record.device.text)),
       .init(name: "user", value: .string(record.user)), .init(name: "table", value: .string(record.table.text)),
       .init(name: "key", value: .key(record.key)), .init(name: "operation", value: .string(record.operation.rawValue)),
       .init(name: "generation", value: .integer(record.generation.rawValue)),
@@ -93,8 +96,10 @@ struct ConflictView {
       .init(
         name: "winners",
         value: .object(record.winners.map { .init(name: $0.name.text, value: .string($0.winner.rawValue)) })),
-      .init(name: "winner", value: .string(record.rowWinner.rawValue)), .init(name: "note", value: .optional(record.note)),
-      .init(name: "noted", value: .time(conflict.noted)), .init(name: "bundle", value: .optional(conflict.bundle?.text)),
+      .init(name: "winner", value: .string(record.rowWinner.rawValue)),
+      .init(name: "note", value: .optional(record.note)),
+      .init(name: "noted", value: .time(conflict.noted)),
+      .init(name: "bundle", value: .optional(conflict.bundle?.text)),
     ]
     if let decision = conflict.decision {
       members.append(

@@ -26,8 +26,8 @@ struct Delivered {
 enum DeliveryTarget { case folder, folderOrFile }
 
 extension ParsedCommand {
-  /// Checks what was said of where bundles go, before anything is made: a bundle that nobody was told of would only be called old the next
-  /// time.
+  /// Checks what was said of where bundles go, before anything is made: a bundle that nobody was told of would only be
+  /// called old the next time.
   func checkDelivery(to kind: DeliveryTarget, _ context: CommandContext) throws {
     let size = try volumeSize()
     guard let target = value("to") else { return }

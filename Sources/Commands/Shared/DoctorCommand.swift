@@ -11,17 +11,23 @@ enum DoctorCommand {
     Command(
       ["doctor"], summary: "find what is wrong here, and changes that went by unseen",
       discussion: """
-        Compares every row with what was known last, as the signed bundles tell it, and looks at capture, the database's file, \
-        folders and keys. Changes no row, and ends with 1 where something needs doing. After a device's doctor, the next export \
+        Compares every row with what was known last, as the signed bundles tell it, and looks at capture, the \
+        database's file, \
+        folders and keys. Changes no row, and ends with 1 where something needs doing. After a device's doctor, the \
+        next export \
         carries digests of all rows, by which the hub checks them.
 
-        With --repair, capture is made anew where an app dropped or outgrew it, and every change that went by unseen is found \
-        and travels as any other. A file that another program put in the place of a device's is made the device's in the same way. \
-        Rows that a table or a file lacks which was made anew are put back, unless --deleted says that they were deleted.
+        With --repair, capture is made anew where an app dropped or outgrew it, and every change that went by unseen \
+        is found \
+        and travels as any other. A file that another program put in the place of a device's is made the device's in \
+        the same way. \
+        Rows that a table or a file lacks which was made anew are put back, unless --deleted says that they were \
+        deleted.
         """,
       options: [
         OptionSpec("repair", help: "mend what can be mended, and take up the unseen changes"),
-        OptionSpec("deleted", help: "rows that lack in a table or file which was made anew were deleted, and are not put back"),
+        OptionSpec(
+          "deleted", help: "rows that lack in a table or file which was made anew were deleted, and are not put back"),
       ],
       examples: [
         Example("\(tool) doctor", "Is all well?"),
@@ -75,7 +81,8 @@ enum DoctorCommand {
               "deleted": .integer(Int64(table.deleted)),
             ])
         }),
-      "restored": .object(report.restored.map { JSONValue.Member(name: $0.table.text, value: .integer(Int64($0.count))) }),
+      "restored": .object(
+        report.restored.map { JSONValue.Member(name: $0.table.text, value: .integer(Int64($0.count))) }),
     ]
   }
 }

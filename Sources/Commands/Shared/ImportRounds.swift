@@ -3,7 +3,8 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelWorkspace
 
-/// Imports several files: each by itself, so that a bad one holds up no other, and again those that only waited for another one.
+/// Imports several files: each by itself, so that a bad one holds up no other, and again those that only waited for
+/// another one.
 struct ImportRounds {
   /// What is told of a file that was no failure.
   struct Told {
@@ -20,7 +21,8 @@ struct ImportRounds {
 
   private(set) var results: [(file: String, outcome: Outcome)] = []
 
-  /// - Parameter body: imports one file and says what it did. What is wrong with the workspace, and so with no file, ends everything.
+  /// - Parameter body: imports one file and says what it did. What is wrong with the workspace, and so with no file,
+  ///   ends everything.
   init(_ files: [String], _ body: (_ file: String) throws -> Told) throws {
     if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: it stands alone") }
     var waiting = files
@@ -75,7 +77,9 @@ struct ImportRounds {
       case .failed(let failure):
         answer.warnings += "\(file): \(failure.text)"
         documents.append(["file": .string(file), "verdict": "refused", "error": failure.json])
-        if failure.code == .refused || answer.code == .done { answer.code = failure.code == .refused ? .refused : .failed }
+        if failure.code == .refused || answer.code == .done {
+          answer.code = failure.code == .refused ? .refused : .failed
+        }
       }
     }
     answer.members = [.init(name: "bundles", value: .array(documents))]

@@ -23,7 +23,8 @@ struct KeyCommands {
     return Command(
       ["keys", "show"], summary: "show the fingerprint of the key that signs here",
       discussion: """
-        Shows the fingerprint that people compare, on a terminal also as a QR code for a telephone's camera, and for whom others \
+        Shows the fingerprint that people compare, on a terminal also as a QR code for a telephone's camera, and for \
+        whom others \
         encrypt what is for this workspace. No secret is ever shown.
         """,
       options: [OptionSpec("qr", help: "draw the QR code even where the output goes to no terminal")],
@@ -57,7 +58,8 @@ struct KeyCommands {
     [
       "fingerprint": .string(report.key.fingerprint), "key": .string(report.key.line),
       "recipient": .string(report.recipient.text),
-      "protected": .bool(report.isProtected), "next": .optional(report.next?.fingerprint), "unaware": .strings(report.unaware),
+      "protected": .bool(report.isProtected), "next": .optional(report.next?.fingerprint),
+      "unaware": .strings(report.unaware),
       "revoked": .strings(report.revoked.map(\.fingerprint)),
     ]
   }
@@ -79,9 +81,12 @@ struct KeyCommands {
   ///   - key: the new key; in a rehearsal the present one.
   ///   - next: what follows, for people.
   static func answer(_ key: PublicKey, _ command: ParsedCommand, next: String) -> Answer {
-    if command.dryRun { return Answer("A new key would take the place of this one:\n\n    \(key.fingerprint)\n\n", [:]) }
+    if command.dryRun {
+      return Answer("A new key would take the place of this one:\n\n    \(key.fingerprint)\n\n", [:])
+    }
     return Answer(
-      "Made a new key with the fingerprint\n\n    \(key.fingerprint)\n\n" + next, ["fingerprint": .string(key.fingerprint)])
+      "Made a new key with the fingerprint\n\n    \(key.fingerprint)\n\n" + next,
+      ["fingerprint": .string(key.fingerprint)])
   }
 
   private var protecting: Command {
@@ -89,8 +94,10 @@ struct KeyCommands {
     return Command(
       ["keys", "protect"], summary: "put the secret keys behind a password",
       discussion: """
-        Asks for the new password twice. From then on commands that sign or decrypt ask for it, or take it from the file that \
-        --password-file or SATCHEL_PASSWORD_FILE names. A password that is forgotten cannot be brought back: the keys are lost then.
+        Asks for the new password twice. From then on commands that sign or decrypt ask for it, or take it from the \
+        file that \
+        --password-file or SATCHEL_PASSWORD_FILE names. A password that is forgotten cannot be brought back: the keys \
+        are lost then.
         """,
       options: [OptionSpec("new-password-file", kind: .value("FILE"), help: "its first line is the new password")],
       examples: [Example("\(tool) keys protect", "The tablet may be stolen.")], changesData: true
@@ -110,7 +117,9 @@ struct KeyCommands {
     if file == nil, context.console.readSecret("Once more: ") != typed {
       throw WorkspaceError("password-mistyped", "The two are not the same: nothing was changed.", hint: "Try again.")
     }
-    guard let password = Password(typed) else { throw WorkspaceError("password-empty", "An empty password protects nothing.") }
+    guard let password = Password(typed) else {
+      throw WorkspaceError("password-empty", "An empty password protects nothing.")
+    }
     return password
   }
 

@@ -7,11 +7,13 @@ import SatchelWorkspace
 enum LedgerCommand {
   static func log(
     tool: String,
-    _ list: @escaping @Sendable (_ limit: Int64, _ command: ParsedCommand, _ context: CommandContext) throws -> [LedgerEntry]
+    _ list:
+      @escaping @Sendable (_ limit: Int64, _ command: ParsedCommand, _ context: CommandContext) throws -> [LedgerEntry]
   ) -> Command {
     Command(
       ["log"], summary: "list the bundles that were made and seen here",
-      discussion: "Shows the ledger, the newest entry first: every bundle that this workspace made, imported or refused.",
+      discussion:
+        "Shows the ledger, the newest entry first: every bundle that this workspace made, imported or refused.",
       options: [OptionSpec("limit", short: "n", kind: .value("COUNT"), help: "show at most COUNT entries (50)")],
       examples: [Example("\(tool) log -n 10", "The ten newest entries.")]
     ) { command, context in

@@ -6,7 +6,8 @@ enum ManualCommands {
     [completion(tool, spec), man(tool, spec)]
   }
 
-  private static func completion(_ tool: String, _ spec: @escaping @Sendable () -> ToolSpec<CommandContext>) -> Command {
+  private static func completion(_ tool: String, _ spec: @escaping @Sendable () -> ToolSpec<CommandContext>) -> Command
+  {
     Command(
       ["completion"], summary: "print completion for a shell",
       discussion: "Prints what has the shell complete commands and options.",

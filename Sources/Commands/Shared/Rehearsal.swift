@@ -6,7 +6,8 @@ import SatchelWorkspace
 enum Rehearsal {
   /// What an import says, and in a rehearsal also what would change and which conflicts would arise.
   static func extend(
-    _ text: String, _ json: JSONValue, _ verdict: Verdict, by tally: RowTally, _ found: [ConflictRecord], _ command: ParsedCommand
+    _ text: String, _ json: JSONValue, _ verdict: Verdict, by tally: RowTally, _ found: [ConflictRecord],
+    _ command: ParsedCommand
   ) -> ImportRounds.Told {
     .init(
       text: text + (command.dryRun ? Self.text(tally, found) : ""),
@@ -24,7 +25,9 @@ enum Rehearsal {
     }
     for record in found {
       text +=
-        visible("Conflict: \(record.kind.rawValue) \(record.table) [\(Words.key(record.key))], \(record.state.rawValue)") + "\n"
+        visible(
+          "Conflict: \(record.kind.rawValue) \(record.table) [\(Words.key(record.key))], \(record.state.rawValue)")
+        + "\n"
     }
     return text
   }

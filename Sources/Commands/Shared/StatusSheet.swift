@@ -39,7 +39,9 @@ struct StatusSheet {
       text += "\n" + sheet.text(width: nil)
     }
     if steps.isEmpty { return text + "Next: nothing.\n" }
-    for (place, step) in steps.prefix(Self.mostSteps).enumerated() { text += "\(place == 0 ? "Next" : "Then"): \(step)\n" }
+    for (place, step) in steps.prefix(Self.mostSteps).enumerated() {
+      text += "\(place == 0 ? "Next" : "Then"): \(step)\n"
+    }
     return text
   }
 }
@@ -47,14 +49,16 @@ struct StatusSheet {
 extension StatusSheet {
   static func stepOfQuarantine(_ refused: [Quarantine.Refused], tool: String) -> String {
     let reason = Quarantine.isFull(refused) ? "bundles/quarantine is full, and keeps no more of what is refused: " : ""
-    return "\(reason)\(tool) quarantine list says why files were refused; what you have seen to: \(tool) quarantine drop FILE"
+    return
+      "\(reason)\(tool) quarantine list says why files were refused; what you have seen to: \(tool) quarantine drop FILE"
   }
 
   static func json(_ refused: [Quarantine.Refused]) -> JSONValue {
     .array(
       refused.map {
         [
-          "file": .string($0.file), "reason": .string($0.reason), "words": .string($0.words), "bytes": .integer($0.bytes),
+          "file": .string($0.file), "reason": .string($0.reason), "words": .string($0.words),
+          "bytes": .integer($0.bytes),
         ]
       })
   }
@@ -85,7 +89,8 @@ extension StatusSheet {
 
     mutating func add(quarantined: [Quarantine.Refused]) {
       guard let newest = quarantined.first else { return }
-      add("Quarantine", "\(Words.count(quarantined.count, "refused file")); the newest, \(newest.file): \(newest.words)")
+      add(
+        "Quarantine", "\(Words.count(quarantined.count, "refused file")); the newest, \(newest.file): \(newest.words)")
     }
   }
 }

@@ -1,7 +1,8 @@
 import SatchelPlatform
 import SatchelWorkspace
 
-/// A stick, or any folder that is carried: bundles lie in `SATCHEL/<to>/<from>/`, so that it serves many and each takes only its own.
+/// A stick, or any folder that is carried: bundles lie in `SATCHEL/<to>/<from>/`, so that it serves many and each takes
+/// only its own.
 struct Stick {
   static let folderName = "SATCHEL"
 
@@ -27,7 +28,8 @@ struct Stick {
 
   /// The bundles for `name`, those of one sender in the order of their numbers.
   ///
-  /// What a hub once sent and gets back comes before all else: it says which keys rows had when devices wrote about them.
+  /// What a hub once sent and gets back comes before all else: it says which keys rows had when devices wrote about
+  /// them.
   func bundles(for name: String) throws -> [String] {
     let mine = Paths.join(root, name)
     guard try files.kind(mine) == .directory else { return [] }
@@ -59,8 +61,8 @@ struct Stick {
     }
   }
 
-  /// Puts a bundle on the stick, unless it is there, in the place of older ones of the same sender for the same receiver: what they say is in
-  /// it too. Returns whether it was put there.
+  /// Puts a bundle on the stick, unless it is there, in the place of older ones of the same sender for the same
+  /// receiver: what they say is in it too. Returns whether it was put there.
   /// - Parameter before: bundles that the receiver must have first, of which this is not true.
   @discardableResult
   func put(_ bundle: String, behind before: [String] = [], to: String, from: String) throws -> Bool {

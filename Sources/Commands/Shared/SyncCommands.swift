@@ -36,11 +36,13 @@ struct SyncCommands: Sendable {
     return Command(
       ["watch"], summary: "sync with every stick that is plugged in, until it is ended",
       discussion: """
-        Looks into DIR every two seconds, and does what sync does with each stick that appears there. A folder in DIR is a stick where something is \
+        Looks into DIR every two seconds, and does what sync does with each stick that appears there. A folder in DIR \
+        is a stick where something is \
         mounted on it, or where a folder SATCHEL lies in it; DIR itself is one where SATCHEL lies in it. A stick is synced once each time that it \
         is plugged in. What goes wrong with one is said, and the watch goes on.
 
-        It ends with Ctrl-C or when it is asked to (SIGTERM), never in the middle of a stick. The operator's guide tells how it starts with \
+        It ends with Ctrl-C or when it is asked to (SIGTERM), never in the middle of a stick. The operator's guide \
+        tells how it starts with \
         the machine.
         """,
       arguments: [ArgumentSpec("DIR", help: "where sticks appear, such as /media/ann")],

@@ -37,7 +37,8 @@ struct Syncing {
   ///   - take: imports the bundles that are for us, and says which of the files need no carrying any more.
   ///   - make: makes what is due. In a rehearsal, what would be.
   func run(
-    waiting: [String] = [], take: (_ files: [String]) throws -> (answer: Answer, taken: [String]), make: () throws -> [Outgoing]
+    waiting: [String] = [], take: (_ files: [String]) throws -> (answer: Answer, taken: [String]),
+    make: () throws -> [Outgoing]
   ) throws -> Answer {
     let incoming = try stick.bundles(for: name)
     let files = waiting + incoming
@@ -76,7 +77,9 @@ struct Syncing {
       if put == false { words += " It is on the stick already." }
       if idle <= 3 || outgoing.file != nil || failure != nil { text += "For \(outgoing.to): \(words)\n" }
       if let failure { tell("\(outgoing.to): ", failure, &answer) }
-      documents.append(["to": .string(outgoing.to), "file": .optional(outgoing.file), "put": put.map { .bool($0) } ?? .null])
+      documents.append([
+        "to": .string(outgoing.to), "file": .optional(outgoing.file), "put": put.map { .bool($0) } ?? .null,
+      ])
     }
     answer.text += brief(text)
     if idle > 3 { answer.text += "Nothing for \(idle) others: they have everything.\n" }
@@ -100,7 +103,8 @@ struct Syncing {
   private func finish(_ answer: inout Answer) throws {
     let others = try stick.countOfOthers(than: name)
     if others > 0 {
-      answer.text += "\(Words.count(others, "bundle")) for others \(others == 1 ? "stays as it is" : "stay as they are").\n"
+      answer.text +=
+        "\(Words.count(others, "bundle")) for others \(others == 1 ? "stays as it is" : "stay as they are").\n"
     }
     if isRehearsal { return }
     try stick.explain()

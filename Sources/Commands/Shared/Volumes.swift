@@ -4,7 +4,8 @@ import SatchelWorkspace
 /// Bundles in pieces: the option that asks for them, and what is said of those that came.
 enum Volumes {
   static let option = OptionSpec(
-    "volume-size", kind: .value("SIZE"), help: "in pieces of at most SIZE, such as 4095M for a FAT stick; any order, any sticks")
+    "volume-size", kind: .value("SIZE"),
+    help: "in pieces of at most SIZE, such as 4095M for a FAT stick; any order, any sticks")
 
   /// What is to be said of a volume that was kept.
   static func text(_ part: Int64, _ waiting: BundleParts.Waiting) -> String {

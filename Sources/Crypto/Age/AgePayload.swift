@@ -1,7 +1,7 @@
 import CSodium
 
-/// The encrypted content of an age file: chunks of 64 KiB, each with a tag, the last one marked as the last (STREAM; Hoang,
-/// Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", 2015).
+/// The encrypted content of an age file: chunks of 64 KiB, each with a tag, the last one marked as the last (STREAM;
+/// Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", 2015).
 struct AgePayload: ~Copyable {
   static let nonceSize = 16
   static let chunkSize = 64 << 10
@@ -25,7 +25,9 @@ struct AgePayload: ~Copyable {
   /// Throws `contentChanged` where the chunk is not the next one.
   mutating func open(_ chunk: ArraySlice<UInt8>, isLast: Bool) throws(AgeError) -> [UInt8] {
     // Only a file without any content has a chunk without any.
-    guard chunk.count > Self.tagSize || chunk.count == Self.tagSize && isLast && counter == 0 else { throw .contentChanged }
+    guard chunk.count > Self.tagSize || chunk.count == Self.tagSize && isLast && counter == 0 else {
+      throw .contentChanged
+    }
     var opened = [UInt8](repeating: 0, count: chunk.count - Self.tagSize)
     let nonce = nextNonce(isLast: isLast)
     let isRight = chunk.withUnsafeBufferPointer { sealed in

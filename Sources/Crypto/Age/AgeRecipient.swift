@@ -50,7 +50,8 @@ public final class AgeIdentity {
   public var text: String {
     // Bech32 that is all upper case is the same text.
     String(
-      decoding: Bech32.encode(Self.prefix, secret.memory).utf8.map { (97...122).contains($0) ? $0 & 0xdf : $0 }, as: UTF8.self)
+      decoding: Bech32.encode(Self.prefix, secret.memory).utf8.map { (97...122).contains($0) ? $0 & 0xdf : $0 },
+      as: UTF8.self)
   }
 
   private static func publicKey(of secret: borrowing SecretBytes) -> [UInt8] {
@@ -62,8 +63,8 @@ public final class AgeIdentity {
 }
 
 extension AgeIdentity {
-  /// The identities of a file as age-keygen writes it: one a line, with comments and empty lines between them. Fails with `unfitKey`
-  /// where another line stands in it, or none.
+  /// The identities of a file as age-keygen writes it: one a line, with comments and empty lines between them. Fails
+  /// with `unfitKey` where another line stands in it, or none.
   public static func identities(fileBytes: [UInt8]) throws(AgeError) -> [AgeIdentity] {
     var found: [AgeIdentity] = []
     for line in fileBytes.split(separator: 0x0a) {

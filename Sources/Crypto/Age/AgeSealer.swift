@@ -10,7 +10,8 @@ public struct AgeSealer: ~Copyable {
   private var payload: AgePayload
   private var pending: [UInt8] = []
 
-  /// Whoever has one of the recipients' identities can open it. Fails with `unfitKey` where a recipient is no key that could have one.
+  /// Whoever has one of the recipients' identities can open it. Fails with `unfitKey` where a recipient is no key that
+  /// could have one.
   /// - Parameter random: gives so many random bytes, which nobody else ever sees.
   public init(for recipients: [AgeRecipient], random: (Int) -> [UInt8]) throws(AgeError) {
     precondition(!recipients.isEmpty, "something is encrypted for somebody")

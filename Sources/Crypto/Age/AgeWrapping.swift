@@ -11,7 +11,9 @@ enum AgeWrapping {
   static let x25519 = "X25519"
 
   /// - Parameter seed: 32 random bytes, for a secret that is used once.
-  static func wrap(_ fileKey: borrowing SecretBytes, for recipient: AgeRecipient, seed: [UInt8]) throws(AgeError) -> AgeStanza {
+  static func wrap(_ fileKey: borrowing SecretBytes, for recipient: AgeRecipient, seed: [UInt8]) throws(AgeError)
+    -> AgeStanza
+  {
     let once = AgeIdentity(seed: seed)
     guard let shared = shared(once, recipient.bytes) else { throw .unfitKey }
     let key = HKDF.derive(shared, salt: once.recipient.bytes + recipient.bytes, info: "age-encryption.org/v1/X25519")
@@ -49,11 +51,13 @@ enum AgeWrapping {
     _ fileKey: borrowing SecretBytes, password: borrowing Password, salt: [UInt8], workFactor: Int = workFactor
   ) throws(AgeError) -> AgeStanza {
     let key = try derive(password, salt, workFactor)
-    return AgeStanza(type: scrypt, arguments: [AgeBase64.encode(salt), String(workFactor)], body: seal(fileKey, with: key))
+    return AgeStanza(
+      type: scrypt, arguments: [AgeBase64.encode(salt), String(workFactor)], body: seal(fileKey, with: key))
   }
 
   static func unwrap(_ stanza: AgeStanza, _ password: borrowing Password) throws(AgeError) -> SecretBytes? {
-    guard stanza.arguments.count == 2, let salt = AgeBase64.decode(Array(stanza.arguments[0].utf8)), salt.count == saltSize,
+    guard stanza.arguments.count == 2, let salt = AgeBase64.decode(Array(stanza.arguments[0].utf8)),
+      salt.count == saltSize,
       stanza.body.count == wrappedSize
     else { throw .malformed("an scrypt recipient is of another form") }
     let digits = Array(stanza.arguments[1].utf8)
@@ -63,7 +67,9 @@ enum AgeWrapping {
     return open(stanza.body, with: try derive(password, salt, factor))
   }
 
-  private static func derive(_ password: borrowing Password, _ salt: [UInt8], _ factor: Int) throws(AgeError) -> SecretBytes {
+  private static func derive(_ password: borrowing Password, _ salt: [UInt8], _ factor: Int) throws(AgeError)
+    -> SecretBytes
+  {
     let salted = Array("age-encryption.org/v1/scrypt".utf8) + salt
     let derived = password.scrypt(salt: salted, cost: 1 << UInt64(factor), blockSize: 8, parallelization: 1, count: 32)
     guard let derived else { throw .noMemory }

@@ -1,5 +1,5 @@
-/// Bech32 (BIP 173), in which age writes its keys: a readable prefix, data in characters of five bits, and a checksum that finds any
-/// four wrong characters. The limit of 90 characters is not kept, as in age.
+/// Bech32 (BIP 173), in which age writes its keys: a readable prefix, data in characters of five bits, and a checksum
+/// that finds any four wrong characters. The limit of 90 characters is not kept, as in age.
 enum Bech32 {
   private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
   private static let generator: [UInt32] = [0x3b6a_57b2, 0x2650_8e6d, 0x1ea1_19fa, 0x3d42_33dd, 0x2a14_62b3]

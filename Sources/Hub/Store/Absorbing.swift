@@ -9,7 +9,8 @@ extension HubStore {
 
   /// Takes writes into the log. The caller holds a transaction.
   ///
-  /// Throws a `Refusal` if one was written while the hub's clock was far ahead: nobody is to be sent its stamp before a person is asked.
+  /// Throws a `Refusal` if one was written while the hub's clock was far ahead: nobody is to be sent its stamp before a
+  /// person is asked.
   /// - Parameter limit: how many rows at most; the others wait for the next time.
   /// - Returns: whether nothing is left.
   @discardableResult func absorb(user: String, at now: Int64, limit: Int = .max) throws -> Bool {
@@ -50,8 +51,9 @@ extension HubStore {
   /// So many rows take about a second, which is well below the time for which apps wait.
   private static let portion = 30_000
 
-  /// The same in transactions of their own, of a portion of rows each, with time between them in which others come to write: SQLite lets
-  /// nobody queue, and who waits looks again after up to a tenth of a second. So the work that follows begins with little left to take.
+  /// The same in transactions of their own, of a portion of rows each, with time between them in which others come to
+  /// write: SQLite lets nobody queue, and who waits looks again after up to a tenth of a second. So the work that
+  /// follows begins with little left to take.
   func absorbAhead(user: String, clock: any WallClock) throws {
     func absorbSome() throws -> Bool {
       try writeTransaction(.keep) { try absorb(user: user, at: clock.milliseconds(), limit: Self.portion) }

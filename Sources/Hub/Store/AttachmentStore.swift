@@ -6,7 +6,8 @@ import SatchelWorkspace
 
 /// What a device has to do with a file that a row names.
 enum AttachmentState: String {
-  /// The device wrote the file's name into the row, and never showed that it has the file: nobody gets the file for that.
+  /// The device wrote the file's name into the row, and never showed that it has the file: nobody gets the file for
+  /// that.
   case claimed
   /// It is to have the file, because its user sees the row.
   case owed
@@ -65,7 +66,8 @@ extension HubStore {
       VALUES (:device, :path, :digest, :kept, :sequence, 0)
       """,
       [
-        "device": .string(device.id.text), "path": .string(arrival.path.text), "digest": .string(arrival.digest.hexadecimal),
+        "device": .string(device.id.text), "path": .string(arrival.path.text),
+        "digest": .string(arrival.digest.hexadecimal),
         "kept": .string(arrival.kept.text), "sequence": .integer(sequence.rawValue),
       ])
     if arrival.kept != arrival.path { return }
@@ -81,7 +83,8 @@ extension HubStore {
   /// Notes that a device says that it got what was sent.
   func note(_ receipt: AttachmentLine, from device: EnrolledDevice) throws {
     let values: KeyValuePairs<String, Value> = [
-      "device": .string(device.id.text), "path": .string(receipt.path.text), "digest": .string(receipt.digest.hexadecimal),
+      "device": .string(device.id.text), "path": .string(receipt.path.text),
+      "digest": .string(receipt.digest.hexadecimal),
     ]
     try database.run(
       """
@@ -116,7 +119,8 @@ extension HubStore {
     ) { _ in .held }
   }
 
-  /// Notes that a device asks for a file, because it has it no more. What it was sent after the emission on which it stood is on its way.
+  /// Notes that a device asks for a file, because it has it no more. What it was sent after the emission on which it
+  /// stood is on its way.
   func noteLost(_ path: AttachmentPath, by device: EnrolledDevice, standingOn received: EmissionNumber) throws {
     try database.run(
       """
@@ -186,7 +190,8 @@ extension HubStore {
       ])
   }
 
-  /// Forgets what a device has to do with the files of a row, but for those that the row names, and those that the device named itself.
+  /// Forgets what a device has to do with the files of a row, but for those that the row names, and those that the
+  /// device named itself.
   func forgetAttachments(of device: ReplicaID, row: Int64, _ place: Int, but named: Set<AttachmentPath> = []) throws {
     let row: KeyValuePairs<String, Value> = [
       "device": .string(device.text), "table": .string(tables[place].name.text), "row": .integer(row),

@@ -18,10 +18,12 @@ extension HubStore {
   /// The histories that parted from a device's, and that no device goes on with yet.
   func branches(of device: ReplicaID) throws -> [Branch] {
     try database.all(
-      "SELECT id, parted, merged FROM satchel_branches WHERE device = :device ORDER BY at, id", ["device": .string(device.text)]
+      "SELECT id, parted, merged FROM satchel_branches WHERE device = :device ORDER BY at, id",
+      ["device": .string(device.text)]
     ) {
       Branch(
-        id: ReplicaID(unchecked: $0.text(0)), parted: SequenceNumber($0.integer(1)), merged: SequenceNumber($0.integer(2)))
+        id: ReplicaID(unchecked: $0.text(0)), parted: SequenceNumber($0.integer(1)),
+        merged: SequenceNumber($0.integer(2)))
     }
   }
 
@@ -48,7 +50,8 @@ extension HubStore {
 
   /// Notes a history that parted after `parted` and of which nothing was merged.
   func add(
-    _ links: [Manifest.Changes.Link], partedAfter parted: SequenceNumber, from device: ReplicaID, as id: ReplicaID, at now: Int64
+    _ links: [Manifest.Changes.Link], partedAfter parted: SequenceNumber, from device: ReplicaID, as id: ReplicaID,
+    at now: Int64
   )
     throws
   {
@@ -56,7 +59,8 @@ extension HubStore {
     try keep(links, in: id)
   }
 
-  /// Makes what was merged of a device after `parted` another history's: to the device as it goes on, those are others' changes.
+  /// Makes what was merged of a device after `parted` another history's: to the device as it goes on, those are others'
+  /// changes.
   func part(_ device: inout EnrolledDevice, after parted: SequenceNumber, as id: ReplicaID, at now: Int64) throws {
     try insert(Branch(id: id, parted: parted, merged: device.merged), of: device.id, at: now)
     let values: KeyValuePairs<String, Value> = [
@@ -69,7 +73,8 @@ extension HubStore {
       "UPDATE satchel_conflicts SET device = :id, told = NULL WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))",
       values)
     try database.run(
-      "UPDATE satchel_rekeyed SET device = :id WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))", values)
+      "UPDATE satchel_rekeyed SET device = :id WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))",
+      values)
     try database.run(
       "UPDATE satchel_chain SET device = :id WHERE device = :device AND sequence > :parted",
       ["id": .string(id.text), "device": .string(device.id.text), "parted": .integer(parted.rawValue)])
@@ -125,7 +130,8 @@ extension HubStore {
     let other = try continuation.chain.first { link in
       try digest(of: link.sequence, in: history).map { $0 != link.digest } ?? false
     }
-    return other.map { min(SequenceNumber($0.sequence.rawValue - 1), continuation.acknowledged) } ?? continuation.acknowledged
+    return other.map { min(SequenceNumber($0.sequence.rawValue - 1), continuation.acknowledged) }
+      ?? continuation.acknowledged
   }
 
   private func takeOver(_ branch: Branch, by device: ReplicaID) throws {
@@ -137,7 +143,8 @@ extension HubStore {
     try database.run("DELETE FROM satchel_branches WHERE id = :branch", ["branch": .string(branch.id.text)])
   }
 
-  /// What is known of the exports that both have in common, and by which other keys the hub knows rows that they told of.
+  /// What is known of the exports that both have in common, and by which other keys the hub knows rows that they told
+  /// of.
   private func inherit(
     from former: EnrolledDevice, upTo sequence: SequenceNumber, by device: ReplicaID, at received: EmissionNumber
   ) throws {

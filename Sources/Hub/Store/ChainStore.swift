@@ -15,8 +15,10 @@ struct ChainContradiction {
 extension HubStore {
   /// What shows that a device's bundle is not of the one history that is known of it; nil where nothing does.
   ///
-  /// What it is, and which ones it says went before it, is compared with all that the device's bundles ever were and said.
-  func contradiction(_ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> ChainContradiction? {
+  /// What it is, and which ones it says went before it, is compared with all that the device's bundles ever were and
+  /// said.
+  func contradiction(_ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> ChainContradiction?
+  {
     for link in changes.links(with: digest) {
       if let known = try self.digest(of: link.sequence, in: manifest.from.id), known != link.digest {
         return ChainContradiction(

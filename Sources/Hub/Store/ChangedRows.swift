@@ -10,8 +10,8 @@ struct ChangedRows {
   var allOwn = RowSet()
   /// Changed by the device itself, and there as it was sent: for each of some cursors, what was changed after it.
   var own: [RowSet]
-  /// Of those that anybody changed, the ones of which the change may say that another user sees them now. Most updates leave alone what the
-  /// rules look at, and nobody needs to be asked about these.
+  /// Of those that anybody changed, the ones of which the change may say that another user sees them now. Most updates
+  /// leave alone what the rules look at, and nobody needs to be asked about these.
   var decisive = RowSet()
 
   /// Changed by anybody.
@@ -80,7 +80,8 @@ extension HubStore {
     return result
   }
 
-  /// Whether an entry of the log changes what the rules look at. One that names a column that is none by now is taken to.
+  /// Whether an entry of the log changes what the rules look at. One that names a column that is none by now is taken
+  /// to.
   private func mayDecide(_ entry: borrowing Statement, of place: Int, _ deciding: Set<Int>) throws -> Bool {
     guard Operation(rawValue: entry.text(4)) == .update, let set = try entry.fields(5) else { return true }
     return set.contains { field in rows[place].schema.position(of: field.name).map(deciding.contains) ?? true }
@@ -112,9 +113,12 @@ final class LogWalks {
   private var newest = Cursor.zero
   var deciding: [Set<Int>]?
 
-  func known(after cursor: Cursor, upTo newest: Cursor) -> [ChangesSince]? { newest == self.newest ? walks[cursor] : nil }
+  func known(after cursor: Cursor, upTo newest: Cursor) -> [ChangesSince]? {
+    newest == self.newest ? walks[cursor] : nil
+  }
 
-  /// Devices that came at different times stand at different places. Of many, the last ones are kept: each may be a bit for every row.
+  /// Devices that came at different times stand at different places. Of many, the last ones are kept: each may be a bit
+  /// for every row.
   func keep(_ changes: [ChangesSince], after cursor: Cursor, upTo newest: Cursor) {
     if newest != self.newest || walks.count == 8 { walks = [:] }
     self.newest = newest

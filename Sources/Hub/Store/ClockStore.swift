@@ -31,8 +31,8 @@ extension HubStore {
     return isBelieved ? nil : .writes(now: now, newest: newest.milliseconds)
   }
 
-  /// Gives the present time to what somebody wrote at the hub while its clock was far ahead. Who wrote later is still the later one.
-  /// The caller holds a transaction.
+  /// Gives the present time to what somebody wrote at the hub while its clock was far ahead. Who wrote later is still
+  /// the later one. The caller holds a transaction.
   func restampWrites(at now: Int64) throws {
     let limit = try newestBelievedStamp(at: now, slack: ClockFault.tolerance)
     for table in tables {

@@ -6,7 +6,8 @@ import SatchelWorkspace
 
 /// What the hub can forget of its past.
 extension HubStore {
-  /// The cursor up to which nobody needs the log: no device stands on an emission from before it, and no change waits that was made on one.
+  /// The cursor up to which nobody needs the log: no device stands on an emission from before it, and no change waits
+  /// that was made on one.
   func forgettable() throws -> Cursor {
     let needed = try database.first(
       """
@@ -21,10 +22,12 @@ extension HubStore {
     return min(latest, (needed ?? nil).map { Cursor($0) } ?? latest)
   }
 
-  /// Forgets the log up to a cursor, but for the newest entry of all: it says how far the hub has come. Returns how many entries went.
+  /// Forgets the log up to a cursor, but for the newest entry of all: it says how far the hub has come. Returns how
+  /// many entries went.
   func forgetLog(upTo cursor: Cursor) throws -> Int64 {
     let last: KeyValuePairs<String, Value> = ["cursor": .integer(cursor.rawValue)]
-    try database.run("DELETE FROM satchel_log WHERE cursor <= :cursor AND cursor < (SELECT max(cursor) FROM satchel_log)", last)
+    try database.run(
+      "DELETE FROM satchel_log WHERE cursor <= :cursor AND cursor < (SELECT max(cursor) FROM satchel_log)", last)
     let count = database.changes
     try database.run("UPDATE satchel_hub SET log_from = :cursor WHERE log_from < :cursor", last)
     for table in tables {
@@ -38,7 +41,8 @@ extension HubStore {
     return count
   }
 
-  /// Forgets the numbers of rows that are gone, where no set, no debt and no entry of the log names them. Returns how many went.
+  /// Forgets the numbers of rows that are gone, where no set, no debt and no entry of the log names them. Returns how
+  /// many went.
   ///
   /// Keys that the hub hands out stay known: none may be given twice.
   func forgetGoneRows() throws -> Int64 {
@@ -76,14 +80,15 @@ extension HubStore {
     let number: Int64
   }
 
-  /// The bundles that were imported before `time`, and whose changes neither the log nor an undecided conflict names any more. What a device
-  /// delivered last is not among them.
+  /// The bundles that were imported before `time`, and whose changes neither the log nor an undecided conflict names
+  /// any more. What a device delivered last is not among them.
   func forgettableBundles(before time: Int64) throws -> [Archived] {
     try database.all(
       """
       SELECT DISTINCT ledger.bundle, ledger.peer, ledger.number
       FROM satchel_ledger AS ledger JOIN satchel_devices AS devices ON devices.name = ledger.peer
-      WHERE ledger.direction = 'in' AND ledger.kind = 'changes' AND ledger.verdict = 'imported' AND ledger.detail IS NULL
+      WHERE ledger.direction = 'in' AND ledger.kind = 'changes' AND ledger.verdict = 'imported' AND ledger.detail IS \
+      NULL
         AND ledger.at < :time AND ledger.number < devices.merged
         AND ledger.bundle NOT IN (SELECT bundle FROM satchel_log WHERE bundle IS NOT NULL)
         AND ledger.bundle NOT IN (SELECT bundle FROM satchel_conflicts WHERE bundle IS NOT NULL AND state IN ('open', 'held'))

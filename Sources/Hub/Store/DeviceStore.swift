@@ -8,7 +8,8 @@ import SatchelWorkspace
 public struct EnrolledDevice: Sendable {
   public enum State: String, Sendable {
     case active
-    /// Its folder is being made here. It is as an active one, but that the same name can be given once more, if that never came to an end.
+    /// Its folder is being made here. It is as an active one, but that the same name can be given once more, if that
+    /// never came to an end.
     case preparing
     /// Two different histories came in its name: an operator has to decide.
     case flagged
@@ -59,7 +60,8 @@ extension HubStore {
   }
 
   func device(named name: String) throws -> EnrolledDevice? {
-    try database.first("SELECT \(Self.deviceColumns) FROM satchel_devices WHERE name = :name", ["name": .string(name)]) {
+    try database.first("SELECT \(Self.deviceColumns) FROM satchel_devices WHERE name = :name", ["name": .string(name)])
+    {
       try device($0)
     }
   }
@@ -82,7 +84,8 @@ extension HubStore {
         "key": .string(device.key.line),
         "incarnation": .string(device.incarnation.text), "state": .string(device.state.rawValue),
         "merged": .integer(device.merged.rawValue), "proved": .integer(device.proved.rawValue),
-        "enrolled": .integer(device.enrolled), "heard": device.heard.map { .integer($0) } ?? .null, "skew": .integer(device.skew),
+        "enrolled": .integer(device.enrolled), "heard": device.heard.map { .integer($0) } ?? .null,
+        "skew": .integer(device.skew),
         "next_key": device.nextKey.map { .string($0.line) } ?? .null,
         "recipient": device.recipient.map { .string($0.text) } ?? .null,
         "told_key": device.toldKey.map { .integer($0.rawValue) } ?? .null,
@@ -119,8 +122,10 @@ extension HubStore {
     let device: KeyValuePairs<String, Value> = ["device": .string(id.text)]
     try database.run("DELETE FROM satchel_devices WHERE id = :device", device)
     for table in [
-      "satchel_emissions", "satchel_emission_sets", "satchel_owed", "satchel_chain", "satchel_rekeyed", "satchel_former_keys",
-      "satchel_attachments", "satchel_received", "satchel_former_users", "satchel_declared", "satchel_awaited_emissions",
+      "satchel_emissions", "satchel_emission_sets", "satchel_owed", "satchel_chain", "satchel_rekeyed",
+      "satchel_former_keys",
+      "satchel_attachments", "satchel_received", "satchel_former_users", "satchel_declared",
+      "satchel_awaited_emissions",
       "satchel_proofs", "satchel_different_rows",
     ] {
       try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", device)

@@ -33,13 +33,16 @@ extension HubStore {
       """, ["device": .string(device.text)]
     ) {
       Emission(
-        number: EmissionNumber($0.integer(0)), cursor: Cursor($0.integer(1)), acknowledged: SequenceNumber($0.integer(2)),
-        version: $0.integer(3), revocations: $0.integer(7), user: $0.text(4), basis: $0.optionalText(8), file: $0.text(5),
+        number: EmissionNumber($0.integer(0)), cursor: Cursor($0.integer(1)),
+        acknowledged: SequenceNumber($0.integer(2)),
+        version: $0.integer(3), revocations: $0.integer(7), user: $0.text(4), basis: $0.optionalText(8),
+        file: $0.text(5),
         isWritten: $0.integer(6) != 0, digest: $0.optionalText(9).flatMap { Digest(hexadecimal: $0) })
     }
   }
 
-  /// The emission on which a device made a bundle; nil: the hub does not know, or does not know any more, what the device then had.
+  /// The emission on which a device made a bundle; nil: the hub does not know, or does not know any more, what the
+  /// device then had.
   func emission(_ changes: Manifest.Changes, of device: ReplicaID) throws -> Emission? {
     guard let found = try emissions(of: device).first(where: { $0.number == changes.received }) else { return nil }
     // Another history may have given the number too. Release 0.1 named no digest.
@@ -47,11 +50,11 @@ extension HubStore {
     return found
   }
 
-  /// The emissions on which a device may be when it imports the next one, in their order. nil: release 0.1 made one whose digest nobody
-  /// knows.
+  /// The emissions on which a device may be when it imports the next one, in their order. nil: release 0.1 made one
+  /// whose digest nobody knows.
   ///
-  /// A delta is right for those since the proved one alone; a full bundle for all that this hub made in this epoch, whatever it has
-  /// forgotten of them.
+  /// A delta is right for those since the proved one alone; a full bundle for all that this hub made in this epoch,
+  /// whatever it has forgotten of them.
   func follows(_ plan: EmissionPlan) throws -> [Manifest.EmissionLink]? {
     guard plan.extent == .full else { return links(plan.emissions) }
     let former = try plan.device.continues.flatMap { try device($0)?.name }
@@ -86,7 +89,8 @@ extension HubStore {
   func declared(by device: ReplicaID) throws -> Manifest.EmissionLink? {
     try database.first(
       "SELECT number, digest FROM satchel_declared WHERE device = :device", ["device": .string(device.text)]
-    ) { row in Digest(hexadecimal: row.text(1)).map { .init(number: EmissionNumber(row.integer(0)), digest: $0) } } ?? nil
+    ) { row in Digest(hexadecimal: row.text(1)).map { .init(number: EmissionNumber(row.integer(0)), digest: $0) } }
+      ?? nil
   }
 
   func declare(_ emission: Manifest.EmissionLink, by device: ReplicaID) throws {
@@ -106,12 +110,13 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// What a device holds once it has imported each of these emissions, which are all of its own, oldest first: a set for each of the
-  /// dataset's tables, in their order.
+  /// What a device holds once it has imported each of these emissions, which are all of its own, oldest first: a set
+  /// for each of the dataset's tables, in their order.
   func heldSets(of device: ReplicaID, after emissions: [Emission]) throws -> [[RowSet]] {
     var stored: [Int64: [RowSet]] = [:]
     try database.each(
-      "SELECT number, table_name, rows FROM satchel_emission_sets WHERE device = :device", ["device": .string(device.text)]
+      "SELECT number, table_name, rows FROM satchel_emission_sets WHERE device = :device",
+      ["device": .string(device.text)]
     ) {
       guard let place = place(of: Name($0.text(1))), case .blob(let bytes) = $0.value(2) else { return }
       guard let set = RowSet(encoded: bytes) else {
@@ -129,9 +134,11 @@ extension HubStore {
     return held.reversed()
   }
 
-  /// Keeps a new emission with the rows that the device then holds. Of the one before it, what differs from these is kept from now on.
+  /// Keeps a new emission with the rows that the device then holds. Of the one before it, what differs from these is
+  /// kept from now on.
   func save(
-    _ emission: Emission, holding sets: [RowSet], after previous: (number: EmissionNumber, sets: [RowSet])?, of device: ReplicaID
+    _ emission: Emission, holding sets: [RowSet], after previous: (number: EmissionNumber, sets: [RowSet])?,
+    of device: ReplicaID
   ) throws {
     try database.run(
       """
@@ -143,7 +150,8 @@ extension HubStore {
         "cursor": .integer(emission.cursor.rawValue),
         "acknowledged": .integer(emission.acknowledged.rawValue), "version": .integer(emission.version),
         "revocations": .integer(emission.revocations),
-        "user": .string(emission.user), "basis": emission.basis.map { .string($0) } ?? .null, "file": .string(emission.file),
+        "user": .string(emission.user), "basis": emission.basis.map { .string($0) } ?? .null,
+        "file": .string(emission.file),
         "written": .integer(emission.isWritten ? 1 : 0),
         "digest": emission.digest.map { .string($0.hexadecimal) } ?? .null,
       ])
@@ -151,7 +159,9 @@ extension HubStore {
       "UPDATE satchel_devices SET emitted = :number WHERE id = :device",
       ["device": .string(device.text), "number": .integer(emission.number.rawValue)])
     try save(sets, at: emission.number, of: device)
-    if let previous { try save(zip(previous.sets, sets).map { $0.symmetricDifference($1) }, at: previous.number, of: device) }
+    if let previous {
+      try save(zip(previous.sets, sets).map { $0.symmetricDifference($1) }, at: previous.number, of: device)
+    }
   }
 
   private func save(_ sets: [RowSet], at number: EmissionNumber, of device: ReplicaID) throws {
@@ -173,7 +183,9 @@ extension HubStore {
 
   /// Forgets what a device has left behind: emissions before the proved one, and debts that it or an earlier one paid.
   func prove(_ number: EmissionNumber, by device: ReplicaID) throws {
-    let parameters: KeyValuePairs<String, Value> = ["device": .string(device.text), "number": .integer(number.rawValue)]
+    let parameters: KeyValuePairs<String, Value> = [
+      "device": .string(device.text), "number": .integer(number.rawValue),
+    ]
     try database.run("DELETE FROM satchel_emissions WHERE device = :device AND number < :number", parameters)
     try database.run("DELETE FROM satchel_emission_sets WHERE device = :device AND number < :number", parameters)
     try database.run("DELETE FROM satchel_owed WHERE device = :device AND emission <= :number", parameters)

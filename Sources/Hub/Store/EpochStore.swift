@@ -6,22 +6,23 @@ import SatchelWorkspace
 
 /// The epochs of this hub: the present one, and those before it.
 extension HubStore {
-  /// The epochs before the present one, in the order of their text. Those that this hub learned of from its own signed bundles are among
-  /// them.
+  /// The epochs before the present one, in the order of their text. Those that this hub learned of from its own signed
+  /// bundles are among them.
   func formerEpochs() throws -> [Epoch] {
     try database.all("SELECT epoch FROM satchel_epochs ORDER BY epoch") { Epoch(unchecked: $0.text(0)) }
   }
 
   func isFormer(_ epoch: Epoch) throws -> Bool {
-    try database.first("SELECT 1 FROM satchel_epochs WHERE epoch = :epoch", ["epoch": .string(epoch.text)]) { _ in true } ?? false
+    try database.first("SELECT 1 FROM satchel_epochs WHERE epoch = :epoch", ["epoch": .string(epoch.text)]) { _ in true
+    } ?? false
   }
 
   /// Begins a new epoch with the rows as they are.
   ///
-  /// The emissions of the epoch before it are remembered, because devices are still on them, and nothing is built on them any more. What
-  /// proved that the hub was set back is forgotten: its epoch is among the former ones from now on.
-  /// - Parameter floor: numbers of emissions go on above it. With seconds since 1970 they are above all that the hub gave out after the moment
-  ///   to which it was set back, of which it knows nothing.
+  /// The emissions of the epoch before it are remembered, because devices are still on them, and nothing is built on
+  /// them any more. What proved that the hub was set back is forgotten: its epoch is among the former ones from now on.
+  /// - Parameter floor: numbers of emissions go on above it. With seconds since 1970 they are above all that the hub
+  ///   gave out after the moment to which it was set back, of which it knows nothing.
   func beginEpoch(_ epoch: Epoch, after floor: Int64) throws {
     let highest =
       try database.first(
@@ -47,9 +48,12 @@ extension HubStore {
   func noteKeyLost() throws { try database.run("UPDATE satchel_hub SET key_lost = 1") }
 
   /// Whether a lost key was ever replaced here.
-  func wasKeyLost() throws -> Bool { try database.first("SELECT key_lost FROM satchel_hub") { $0.integer(0) != 0 } ?? false }
+  func wasKeyLost() throws -> Bool {
+    try database.first("SELECT key_lost FROM satchel_hub") { $0.integer(0) != 0 } ?? false
+  }
 
-  /// No epoch begins above it: numbers must stay within what a bundle can say, whatever a thief of the hub's key has numbered.
+  /// No epoch begins above it: numbers must stay within what a bundle can say, whatever a thief of the hub's key has
+  /// numbered.
   private static let highestFirstEmission: Int64 = 1 << 50
 }
 
@@ -75,7 +79,8 @@ extension HubStore {
     ) { row -> SetBack? in
       guard let digest = Digest(hexadecimal: row.text(4)) else { return nil }
       return SetBack(
-        at: row.integer(0), device: row.text(1), epoch: Epoch(unchecked: row.text(2)), number: EmissionNumber(row.integer(3)),
+        at: row.integer(0), device: row.text(1), epoch: Epoch(unchecked: row.text(2)),
+        number: EmissionNumber(row.integer(3)),
         digest: digest)
     } ?? nil
   }

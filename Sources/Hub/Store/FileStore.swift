@@ -64,7 +64,8 @@ extension HubStore {
       LIMIT 1
       """,
       [
-        "device": .string(device.id.text), "former": .string((device.continues ?? device.id).text), "path": .string(path.text),
+        "device": .string(device.id.text), "former": .string((device.continues ?? device.id).text),
+        "path": .string(path.text),
       ]
     ) { row in
       Digest(hexadecimal: row.text(0)).map {
@@ -80,7 +81,8 @@ extension HubStore {
 
   // MARK: to be forgotten
 
-  /// The files that came or went: where rows name them, and where they are kept, which is another path where a file of another content has theirs.
+  /// The files that came or went: where rows name them, and where they are kept, which is another path where a file of
+  /// another content has theirs.
   func keptFiles() throws -> [(path: AttachmentPath, kept: AttachmentPath, digest: String)] {
     try database.all(
       """

@@ -1,7 +1,7 @@
 import SatchelValues
 
-/// The users in whose name changes of a device may still come: its own, and those whom it had before, until it is known to have heard of the new
-/// one.
+/// The users in whose name changes of a device may still come: its own, and those whom it had before, until it is known
+/// to have heard of the new one.
 extension HubStore {
   static let formerUsers = """
     CREATE TABLE satchel_former_users (
@@ -20,8 +20,8 @@ extension HubStore {
 
   /// Who wrote what a bundle brings.
   ///
-  /// The emission on which the bundle was made tells it. Where the hub has forgotten that one, the bundle's word is taken for a user whose
-  /// changes may still come.
+  /// The emission on which the bundle was made tells it. Where the hub has forgotten that one, the bundle's word is
+  /// taken for a user whose changes may still come.
   func author(of manifestUser: String, on emission: Emission?, by device: EnrolledDevice) throws -> String {
     if let emission { return emission.user }
     let former = try database.first(
@@ -31,7 +31,8 @@ extension HubStore {
     return former ?? device.user
   }
 
-  /// Forgets the users before the one for whom an emission was made: the device has it, and all that they wrote has come.
+  /// Forgets the users before the one for whom an emission was made: the device has it, and all that they wrote has
+  /// come.
   func forgetFormerUsers(before user: String, of device: ReplicaID) throws {
     try database.run(
       "DELETE FROM satchel_former_users WHERE device = :device AND user <> :user",

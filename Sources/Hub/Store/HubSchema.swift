@@ -146,8 +146,8 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// The rows that the device holds once it has imported the emission: those of the newest emission, and for each one before it what
-  /// differs from the next.
+  /// The rows that the device holds once it has imported the emission: those of the newest emission, and for each one
+  /// before it what differs from the next.
   private static let emissionSets = """
     CREATE TABLE satchel_emission_sets (
       device TEXT NOT NULL,
@@ -184,7 +184,8 @@ enum HubSchema {
     CREATE INDEX satchel_rekeyed_keys ON satchel_rekeyed (table_name, new_key)
     """
 
-  /// A row for each history that a copy of a device wrote, and that no device goes on with yet. Chain, log and conflicts call it by its id.
+  /// A row for each history that a copy of a device wrote, and that no device goes on with yet. Chain, log and
+  /// conflicts call it by its id.
   private static let branches = """
     CREATE TABLE satchel_branches (
       id TEXT PRIMARY KEY,

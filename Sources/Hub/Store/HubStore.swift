@@ -18,7 +18,8 @@ final class HubStore {
   /// None where something is damaged.
   private(set) var numbers: [RowNumbers]
   private(set) var references: [References]
-  /// For each table, whether a row's write is undone by the opposite write: no trigger follows it, and no count of keys.
+  /// For each table, whether a row's write is undone by the opposite write: no trigger follows it, and no count of
+  /// keys.
   private(set) var isReversible: [Bool]
   let logged: LogStatements
   let walks = LogWalks()
@@ -107,7 +108,8 @@ final class HubStore {
     }
   }
 
-  /// Runs `body` in a transaction that may write rows of the dataset, with the triggers asleep that must not fire for these.
+  /// Runs `body` in a transaction that may write rows of the dataset, with the triggers asleep that must not fire for
+  /// these.
   func applyTransaction<T>(_ ending: Ending, _ body: () throws -> T) throws -> T {
     try applyTransaction(ending, to: tables.map(\.name), body)
   }
@@ -125,9 +127,11 @@ final class HubStore {
     HubSchema.all + [ConflictTable.schema, BlockTable.schema, Ledger.schema, VersionTable.schema]
   private static let checkedTables = ownTables + [SchemaUpgrade.schema]
 
-  /// Makes a database the hub's: adds capture and the hub's tables, and numbers all rows. The caller holds the transaction.
+  /// Makes a database the hub's: adds capture and the hub's tables, and numbers all rows. The caller holds the
+  /// transaction.
   static func install(
-    in database: borrowing Database, identity: Identity, definition: DatasetDefinition, tables: [TrackedTable], at time: Int64
+    in database: borrowing Database, identity: Identity, definition: DatasetDefinition, tables: [TrackedTable],
+    at time: Int64
   ) throws {
     try Capture.install(in: database, tables: tables)
     for sql in ownTables { try database.execute(sql) }
@@ -157,5 +161,7 @@ final class HubStore {
   func place(of table: Name) -> Int? { rows.firstIndex { $0.name == table } }
 
   /// The hub's cursor: how many changes it has committed.
-  func cursor() throws -> Cursor { Cursor(try database.first("SELECT max(cursor) FROM satchel_log") { $0.integer(0) } ?? 0) }
+  func cursor() throws -> Cursor {
+    Cursor(try database.first("SELECT max(cursor) FROM satchel_log") { $0.integer(0) } ?? 0)
+  }
 }

@@ -30,13 +30,15 @@ extension HubStore {
   func revoke(_ keys: [PublicKey], at time: Int64) throws {
     for key in keys {
       try database.run(
-        "INSERT OR IGNORE INTO satchel_revoked (key, at) VALUES (:key, :at)", ["key": .string(key.line), "at": .integer(time)])
+        "INSERT OR IGNORE INTO satchel_revoked (key, at) VALUES (:key, :at)",
+        ["key": .string(key.line), "at": .integer(time)])
     }
     try database.run("UPDATE satchel_hub SET revocations = revocations + 1")
   }
 
   func isRevoked(_ key: PublicKey) throws -> Bool {
-    try database.first("SELECT 1 FROM satchel_revoked WHERE key = :key", ["key": .string(key.line)]) { _ in true } ?? false
+    try database.first("SELECT 1 FROM satchel_revoked WHERE key = :key", ["key": .string(key.line)]) { _ in true }
+      ?? false
   }
 
   /// Forgets which device was told of the hub's next key.

@@ -15,11 +15,13 @@ final class LogStatements {
     add = try database.prepare(
       """
       INSERT INTO satchel_log (
-        cursor, table_name, row, previous, key, operation, set_values, was_values, device, user, stamp, bundle, echo, at)
+        cursor, table_name, row, previous, key, operation, set_values, was_values, device, user, stamp, bundle,
+        echo, at)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     entry = try database.prepare(
-      "SELECT operation, set_values, was_values, device, stamp, previous, user, bundle FROM satchel_log WHERE cursor = ?")
+      "SELECT operation, set_values, was_values, device, stamp, previous, user, bundle FROM satchel_log WHERE cursor = ?"
+    )
     newest = try database.prepare("SELECT coalesce(max(cursor), 0) FROM satchel_log")
   }
 

@@ -58,8 +58,10 @@ extension HubStore {
     try logged.add.run([
       .integer(cursor.rawValue), .text(rows[place].nameBytes), .integer(number),
       past?.cursor.map { .integer($0.rawValue) } ?? .null, .text(canonicalKey(key)), operation,
-      set.map { .text(FieldsCoding.json($0)) } ?? .null, was.map { .text(FieldsCoding.json($0)) } ?? .null, origin.deviceValue,
-      origin.userValue, .integer(origin.stamp.rawValue), origin.bundleValue, .integer(origin.echo ? 1 : 0), .integer(origin.at),
+      set.map { .text(FieldsCoding.json($0)) } ?? .null, was.map { .text(FieldsCoding.json($0)) } ?? .null,
+      origin.deviceValue,
+      origin.userValue, .integer(origin.stamp.rawValue), origin.bundleValue, .integer(origin.echo ? 1 : 0),
+      .integer(origin.at),
     ])
   }
 
@@ -106,7 +108,9 @@ extension HubStore {
     try eachChange(of: past, after: cursor) { entry in
       if own.contains(entry) { return .more }
       if entry.operation != .update { others.presence = true }
-      for column in entry.columns(in: schema) { others.columns[column] = max(others.columns[column] ?? .zero, entry.stamp) }
+      for column in entry.columns(in: schema) {
+        others.columns[column] = max(others.columns[column] ?? .zero, entry.stamp)
+      }
       return .more
     }
     return others

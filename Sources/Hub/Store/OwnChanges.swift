@@ -9,8 +9,8 @@ struct SharedWrite: Hashable {
 
 /// Which of the log's changes are a device's own, to a change of it that comes.
 ///
-/// A device that was given to another user delivers two histories: what its former user wrote is to the new one's changes what anybody else
-/// wrote.
+/// A device that was given to another user delivers two histories: what its former user wrote is to the new one's
+/// changes what anybody else wrote.
 struct OwnChanges {
   private let device: String?
   private let user: String?
@@ -44,8 +44,8 @@ struct OwnChanges {
 }
 
 extension HubStore {
-  /// The bundles of a former user of a device's: those up to `base`, which a bundle names as what it does not contain, that the emission on
-  /// which it was made does not acknowledge.
+  /// The bundles of a former user of a device's: those up to `base`, which a bundle names as what it does not contain,
+  /// that the emission on which it was made does not acknowledge.
   func sealedBundles(before base: SequenceNumber?, since emission: Emission, of name: String) throws -> Set<String> {
     guard let base, base > emission.acknowledged else { return [] }
     return Set(
@@ -57,7 +57,8 @@ extension HubStore {
           AND number <= :base
         """,
         [
-          "name": .string(name), "acknowledged": .integer(emission.acknowledged.rawValue), "base": .integer(base.rawValue),
+          "name": .string(name), "acknowledged": .integer(emission.acknowledged.rawValue),
+          "base": .integer(base.rawValue),
         ]
       ) { $0.text(0) })
   }

@@ -77,7 +77,8 @@ extension HubStore {
     ) { row in
       StateProof(
         result: StateProof.Result(rawValue: row.text(0)) ?? .unknown, at: row.integer(1),
-        sequence: SequenceNumber(row.integer(2)), emission: EmissionNumber(row.integer(3)), verified: row.optionalInteger(4),
+        sequence: SequenceNumber(row.integer(2)), emission: EmissionNumber(row.integer(3)),
+        verified: row.optionalInteger(4),
         words: row.optionalText(5), differences: StateDifference.parse(list: row.text(6)),
         isAsking: !StateEntry.Question.parse(list: row.text(7)).isEmpty)
     }
@@ -85,7 +86,8 @@ extension HubStore {
 
   /// The sums of which a device is asked for the rows.
   func questions(for device: ReplicaID) throws -> [StateEntry.Question] {
-    try database.first("SELECT questions FROM satchel_proofs WHERE device = :device", ["device": .string(device.text)]) {
+    try database.first("SELECT questions FROM satchel_proofs WHERE device = :device", ["device": .string(device.text)])
+    {
       StateEntry.Question.parse(list: $0.text(0))
     } ?? []
   }
@@ -119,7 +121,9 @@ extension HubStore {
   }
 
   /// Saves the outcome of a comparison of a device's rows.
-  func saveProof(_ outcome: StateCheck.Outcome, of device: ReplicaID, _ changes: Manifest.Changes, at time: Int64) throws {
+  func saveProof(_ outcome: StateCheck.Outcome, of device: ReplicaID, _ changes: Manifest.Changes, at time: Int64)
+    throws
+  {
     let before = try proof(of: device)
     var (result, words, differences) = (StateProof.Result.verified, String?.none, [StateDifference]())
     switch outcome.result {
@@ -199,7 +203,8 @@ extension StateDifference {
   fileprivate static func parse(list text: String) -> [StateDifference] {
     let list = try? JSONValue.parse(Array(text.utf8), limits: JSONLimits()).arrayValue
     return (list ?? []).compactMap { value in
-      guard let table = value["table"]?.stringValue, let sums = value["sums"]?.arrayValue, let here = value["here"]?.integerValue,
+      guard let table = value["table"]?.stringValue, let sums = value["sums"]?.arrayValue,
+        let here = value["here"]?.integerValue,
         let there = value["there"]?.integerValue
       else { return nil }
       return StateDifference(

@@ -37,7 +37,9 @@ extension HubStore {
     """
 
   /// Whether what the lost time held is still being collected.
-  func isRecovering() throws -> Bool { try database.first("SELECT recovering FROM satchel_hub") { $0.integer(0) != 0 } ?? false }
+  func isRecovering() throws -> Bool {
+    try database.first("SELECT recovering FROM satchel_hub") { $0.integer(0) != 0 } ?? false
+  }
 
   func setRecovering(_ isRecovering: Bool) throws {
     try database.run("UPDATE satchel_hub SET recovering = :recovering", ["recovering": .integer(isRecovering ? 1 : 0)])
@@ -56,7 +58,8 @@ extension HubStore {
         "file": emission.file.map { .string($0) } ?? .null, "at": .integer(time),
       ])
     try database.run(
-      "DELETE FROM satchel_awaited_emissions WHERE digest = :digest", ["digest": .string(emission.link.digest.hexadecimal)])
+      "DELETE FROM satchel_awaited_emissions WHERE digest = :digest",
+      ["digest": .string(emission.link.digest.hexadecimal)])
   }
 
   /// Whether an emission is one of the lost time that a device has brought.
@@ -122,7 +125,8 @@ extension HubStore {
 
   /// Notes which emissions of the lost time a device has, as its newest bundle says.
   func noteBrought(_ digests: [Digest], by device: EnrolledDevice) throws {
-    try database.run("DELETE FROM satchel_awaited_emissions WHERE device = :device", ["device": .string(device.id.text)])
+    try database.run(
+      "DELETE FROM satchel_awaited_emissions WHERE device = :device", ["device": .string(device.id.text)])
     for digest in digests where try !isCollected(digest) && !isMade(digest, for: device) {
       try database.run(
         "INSERT OR IGNORE INTO satchel_awaited_emissions (device, digest) VALUES (:device, :digest)",

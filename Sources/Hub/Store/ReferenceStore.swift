@@ -27,8 +27,8 @@ struct FoundParents {
 }
 
 extension HubStore {
-  /// The first foreign key of `row` whose parent is not there; nil where all are. What `before` referred to already is passed over:
-  /// if that was wrong, it was so before.
+  /// The first foreign key of `row` whose parent is not there; nil where all are. What `before` referred to already is
+  /// passed over: if that was wrong, it was so before.
   func missingParent(of row: Row, changedFrom before: Row? = nil, in place: Int) throws -> ForeignKey? {
     var found = FoundParents()
     return try missingParent(of: row, changedFrom: before, in: place, besides: &found)
@@ -65,7 +65,8 @@ extension HubStore {
     try references[place].tableWithChildren(of: row, rows[place].schema, in: database)
   }
 
-  /// What is broken where `row` takes the place of `before`: a parent is missing, or, where the row goes, there are children. nil where nothing is.
+  /// What is broken where `row` takes the place of `before`: a parent is missing, or, where the row goes, there are
+  /// children. nil where nothing is.
   func brokenReference(
     of row: Row?, from before: Row?, in place: Int, besides found: inout FoundParents
   ) throws -> String? {

@@ -2,7 +2,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row of a device's that has another key at the hub than the device gave it: another row had its key, or is the same one.
+/// A row of a device's that has another key at the hub than the device gave it: another row had its key, or is the same
+/// one.
 public struct RekeyedRow: Hashable, Sendable {
   public let table: Name
   /// By which the device knows the row until it is told.
@@ -15,7 +16,8 @@ public struct RekeyedRow: Hashable, Sendable {
 }
 
 extension HubStore {
-  /// The rows of a device's that it knows by another key than the hub while it is on this emission, in the order of tables and keys.
+  /// The rows of a device's that it knows by another key than the hub while it is on this emission, in the order of
+  /// tables and keys.
   /// - Parameter sealed: bundles whose rows the device does not have any more.
   func rekeyed(of device: ReplicaID, at received: EmissionNumber, but sealed: Set<String> = []) throws -> [RekeyedRow] {
     try database.all(
@@ -28,7 +30,8 @@ extension HubStore {
     ) { row -> RekeyedRow? in
       if let bundle = row.optionalText(5), sealed.contains(bundle) { return nil }
       return RekeyedRow(
-        table: Name(row.text(0)), old: row.value(1), new: row.value(2), told: row.optionalInteger(3).map { EmissionNumber($0) },
+        table: Name(row.text(0)), old: row.value(1), new: row.value(2),
+        told: row.optionalInteger(3).map { EmissionNumber($0) },
         entry: row.integer(4))
     }.compactMap(\.self)
   }
@@ -81,12 +84,14 @@ extension HubStore {
     return RekeyedRow(table: table, old: old, new: new, told: told, entry: database.lastInsertRowID)
   }
 
-  /// The key of the row that is the same thing to people as `row`: the only row with its natural key, where the user may see and change
-  /// it; nil where there is none. It may be the row's own.
+  /// The key of the row that is the same thing to people as `row`: the only row with its natural key, where the user
+  /// may see and change it; nil where there is none. It may be the row's own.
   func twin(of row: Row, in place: Int, for scope: ScopeStore) throws -> Value? {
     let (table, key) = (tables[place], tables[place].schema.key(of: row))
     var found = try rows[place].rivals(of: row, in: database)
-    if let same = try rows[place].row(key), table.naturalColumns.allSatisfy({ same[$0] == row[$0] }) { found.append(key) }
+    if let same = try rows[place].row(key), table.naturalColumns.allSatisfy({ same[$0] == row[$0] }) {
+      found.append(key)
+    }
     guard found.count == 1, let twin = table.singleKey(found[0]), try rows[place].row(found[0]) != nil,
       try scope.maySee(found[0], in: place), try scope.mayWrite(found[0], in: place)
     else { return nil }

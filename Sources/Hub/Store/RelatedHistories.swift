@@ -29,7 +29,8 @@ extension HubStore {
 
   /// The first export in which two histories differ; nil: no export that is known of both differs.
   /// - Parameter links: the history of the device as a bundle says it, beside what is known of it.
-  func parting(of device: ReplicaID, _ links: [Manifest.Changes.Link], from other: ReplicaID) throws -> SequenceNumber? {
+  func parting(of device: ReplicaID, _ links: [Manifest.Changes.Link], from other: ReplicaID) throws -> SequenceNumber?
+  {
     let known =
       try database.first(
         """
@@ -38,7 +39,8 @@ extension HubStore {
         WHERE own.device = :device AND other.device = :other AND other.digest <> own.digest
         """, ["device": .string(device.text), "other": .string(other.text)]
       ) { $0.optionalInteger(0).map { SequenceNumber($0) } } ?? nil
-    let told = try links.first { link in try digest(of: link.sequence, in: other).map { $0 != link.digest } ?? false }?.sequence
+    let told = try links.first { link in try digest(of: link.sequence, in: other).map { $0 != link.digest } ?? false }?
+      .sequence
     return [known, told].compactMap(\.self).min()
   }
 

@@ -2,8 +2,8 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// The stable numbers of one table's rows: a key has one number for ever, whether its row is there or not. Beside it stands where the log
-/// tells of the row last.
+/// The stable numbers of one table's rows: a key has one number for ever, whether its row is there or not. Beside it
+/// stands where the log tells of the row last.
 final class RowNumbers {
   private let find: Statement
   private let add: Statement
@@ -38,7 +38,8 @@ final class RowNumbers {
       VALUES (?, ?, \(names.key.map { _ in "?" }.joined(separator: ", ")))
       """)
     move = try database.prepare(
-      "UPDATE \(names.table) SET \(names.cursor) = ?2, \(names.stamp) = max(\(names.stamp), ?3) WHERE \(names.number) = ?1")
+      "UPDATE \(names.table) SET \(names.cursor) = ?2, \(names.stamp) = max(\(names.stamp), ?3) WHERE \(names.number) = ?1"
+    )
     let keys = names.key.joined(separator: ", ")
     entryOf = try database.prepare(
       "SELECT \(names.cursor), \(names.stamp), \(keys) FROM \(names.table) WHERE \(names.number) = ?")
@@ -49,7 +50,8 @@ final class RowNumbers {
     let names = Self.names(table)
     let keys = names.key.joined(separator: ", ")
     try create(names, in: database)
-    try database.execute("INSERT INTO \(names.table) (\(keys)) SELECT \(keys) FROM \(quoted(table.name)) ORDER BY \(keys)")
+    try database.execute(
+      "INSERT INTO \(names.table) (\(keys)) SELECT \(keys) FROM \(quoted(table.name)) ORDER BY \(keys)")
   }
 
   /// Gives the columns of the table of numbers the names that the key's columns have by now.
@@ -115,7 +117,8 @@ final class RowNumbers {
     defer { find.reset() }
     try find.bind(key.values)
     guard try find.step() else { return nil }
-    return Entry(number: find.integer(0), cursor: find.optionalInteger(1).map { Cursor($0) }, stamp: Stamp(find.integer(2)))
+    return Entry(
+      number: find.integer(0), cursor: find.optionalInteger(1).map { Cursor($0) }, stamp: Stamp(find.integer(2)))
   }
 
   /// The number of a key; nil where no row of this key was ever there.
@@ -128,7 +131,9 @@ final class RowNumbers {
 
   /// Gives a number to a key that has none yet.
   /// - Parameter cursor: where the log is about to tell of the row; nil: nowhere.
-  func add(_ key: RowKey, at cursor: Cursor? = nil, _ stamp: Stamp = .zero, in database: borrowing Database) throws -> Int64 {
+  func add(_ key: RowKey, at cursor: Cursor? = nil, _ stamp: Stamp = .zero, in database: borrowing Database) throws
+    -> Int64
+  {
     try add.run([cursor.map { .integer($0.rawValue) } ?? .null, .integer(stamp.rawValue)] + key.values)
     return database.lastInsertRowID
   }
@@ -148,8 +153,8 @@ final class RowNumbers {
     let stamp: Stamp
   }
 
-  /// Calls `body` for each of the rows in a set, in the order in which SQLite sorts the keys' values: numbers, then texts by their bytes,
-  /// then blobs. The order of the numbers tells of rows that others may not see.
+  /// Calls `body` for each of the rows in a set, in the order in which SQLite sorts the keys' values: numbers, then
+  /// texts by their bytes, then blobs. The order of the numbers tells of rows that others may not see.
   func each(of set: RowSet, in database: borrowing Database, _ body: (Member) throws -> Void) throws {
     if set.isEmpty { return }
     let count = set.count

@@ -4,9 +4,9 @@ import SatchelSQLite
 import SatchelValues
 
 extension ScopeRules {
-  /// Checks every rule by itself: that it is one whole expression, reads nothing but the dataset's tables, names columns that there
-  /// are, uses no parameter but the user's name and attributes, and says the same of the same rows at any time. Then all together, as they
-  /// will be asked. Throws a `DatasetError` with the rule's place.
+  /// Checks every rule by itself: that it is one whole expression, reads nothing but the dataset's tables, names
+  /// columns that there are, uses no parameter but the user's name and attributes, and says the same of the same rows
+  /// at any time. Then all together, as they will be asked. Throws a `DatasetError` with the rule's place.
   func check(in database: borrowing Database) throws {
     try checkForCircles()
     for table in tables {
@@ -47,7 +47,8 @@ extension ScopeRules {
       }
     } catch let error as SQLiteError {
       throw DatasetError(
-        place, authorizer.refusal ?? error.message, hint: "A rule is an SQL expression over the columns of \(table.name).")
+        place, authorizer.refusal ?? error.message,
+        hint: "A rule is an SQL expression over the columns of \(table.name).")
     }
   }
 
@@ -88,7 +89,8 @@ func expressionProblem(in rule: String) -> String? {
     case UInt8(ascii: "["):
       guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return "a bracket is not closed" }
       bytes = bytes[(end + 1)...]
-    case UInt8(ascii: "-") where bytes.first == UInt8(ascii: "-"), UInt8(ascii: "/") where bytes.first == UInt8(ascii: "*"):
+    case UInt8(ascii: "-") where bytes.first == UInt8(ascii: "-"),
+      UInt8(ascii: "/") where bytes.first == UInt8(ascii: "*"):
       return "a rule has no comments"
     default: break
     }

@@ -5,8 +5,9 @@ import SatchelSQLite
 import SatchelValues
 
 extension ScopeStore {
-  /// A text that is the same as long as what a user may see depends on nothing but the rows that the log tells of: the user, the rules, the
-  /// tables' declarations, and the SQLite that evaluates. nil where rows without a name may count, of which no log tells.
+  /// A text that is the same as long as what a user may see depends on nothing but the rows that the log tells of: the
+  /// user, the rules, the tables' declarations, and the SQLite that evaluates. nil where rows without a name may count,
+  /// of which no log tells.
   func basis() throws -> String? {
     for place in try links.readAsWhole.sorted() where try hasNamelessRows(place) { return nil }
     let version = try store.database.first("SELECT sqlite_version()") { $0.text(0) } ?? ""
@@ -26,7 +27,8 @@ extension ScopeStore {
     // A question for each column of the key, which an index may answer.
     return try table.schema.key.contains { column in
       try store.database.first(
-        "SELECT 1 FROM \(quoted(table.name)) WHERE \(quoted(table.schema.columns[column])) IS NULL", [:], { _ in true }) ?? false
+        "SELECT 1 FROM \(quoted(table.name)) WHERE \(quoted(table.schema.columns[column])) IS NULL", [:], { _ in true })
+        ?? false
     }
   }
 }

@@ -1,12 +1,14 @@
 import SatchelSQLite
 import SatchelValues
 
-/// What a user may see now, from what the user could see at some time before and what changed since: it costs by the change.
+/// What a user may see now, from what the user could see at some time before and what changed since: it costs by the
+/// change.
 extension ScopeStore {
   /// The numbers of the rows that the user may see, a set for each table.
   ///
-  /// A row is looked at again where those of its values changed that the rules look at, or whether a row above it is seen; a table as a whole, where a table changed
-  /// that its rule reads. Each is then judged by the same rules as ever.
+  /// A row is looked at again where those of its values changed that the rules look at, or whether a row above it is
+  /// seen; a table as a whole, where a table changed that its rule reads. Each is then judged by the same rules as
+  /// ever.
   /// - Parameters:
   ///   - before: what the user could see at a time when `basis` was what it is now.
   ///   - changed: what was written since, for each table.
@@ -44,8 +46,8 @@ extension ScopeStore {
     return seen
   }
 
-  /// Whether a row is seen where the one is that it refers to, or where it refers to none, and nothing else is asked of it. Then there is
-  /// nothing to ask of the rows that a link has found, which would take ten times as long.
+  /// Whether a row is seen where the one is that it refers to, or where it refers to none, and nothing else is asked of
+  /// it. Then there is nothing to ask of the rows that a link has found, which would take ten times as long.
   private func isSeenWithParent(_ place: Int) -> Bool {
     let table = store.tables[place]
     guard table.rules.visible == nil else { return false }
@@ -73,7 +75,9 @@ extension ScopeStore {
   /// Below so many, one by one is always cheap.
   private static let fewRows = 2_000
 
-  private func doubt(_ place: Int, _ links: ScopeLinks, _ changed: [ChangedRows], moved: (Int) -> RowSet) throws -> Doubt {
+  private func doubt(_ place: Int, _ links: ScopeLinks, _ changed: [ChangedRows], moved: (Int) -> RowSet) throws
+    -> Doubt
+  {
     if links.reads[place].contains(where: { !changed[$0].all.isEmpty }) { return .all }
     var rows = changed[place].decisive
     for link in links.links[place] where link.parent != place {

@@ -7,8 +7,9 @@ struct ScopeLinks {
   /// A reference along which a table's rows inherit visibility.
   struct Link {
     let parent: Int
-    /// SQL for the numbers of the rows that refer to those whose numbers `:numbers` has, a JSON array; nil where equal values
-    /// need not be equal bytes, or where not the parent's key is referred to: what referred to a row that is gone cannot be found then.
+    /// SQL for the numbers of the rows that refer to those whose numbers `:numbers` has, a JSON array; nil where equal
+    /// values need not be equal bytes, or where not the parent's key is referred to: what referred to a row that is
+    /// gone cannot be found then.
     let children: String?
     /// SQL for the numbers of the rows that refer to none.
     let orphans: String
@@ -16,7 +17,8 @@ struct ScopeLinks {
 
   /// For each table, the links to its parents.
   let links: [[Link]]
-  /// For each table, the tables that its rule reads beside the row itself: any row of theirs may count for any row of this.
+  /// For each table, the tables that its rule reads beside the row itself: any row of theirs may count for any row of
+  /// this.
   let reads: [Set<Int>]
   /// The tables' places, parents before their children.
   let order: [Int]
@@ -42,7 +44,9 @@ struct ScopeLinks {
 
   /// The tables that are read as a whole: by a rule, or because their children cannot be found row by row.
   var readAsWhole: Set<Int> {
-    links.joined().filter { $0.children == nil }.reduce(into: reads.reduce([]) { $0.union($1) }) { $0.insert($1.parent) }
+    links.joined().filter { $0.children == nil }.reduce(into: reads.reduce([]) { $0.union($1) }) {
+      $0.insert($1.parent)
+    }
   }
 
   /// Without an index over the referring columns each use costs a walk through the table.
@@ -81,8 +85,8 @@ struct ScopeLinks {
       """
   }
 
-  /// The rule is asked over a row of constants: what it still reads, it reads by itself. Where it cannot be asked so, it may read its own
-  /// table too.
+  /// The rule is asked over a row of constants: what it still reads, it reads by itself. Where it cannot be asked so,
+  /// it may read its own table too.
   private static func reads(_ rule: String, of table: TrackedTable, _ store: HubStore) throws -> Set<Int> {
     func tablesRead(_ from: String) throws -> Set<Int> {
       let authorizer = ReadAuthorizer(tables: store.tables.map(\.name.text))

@@ -26,16 +26,18 @@ struct ScopeRules {
     "\(sights(above: table))SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow(table)) AND (\(condition))"
   }
 
-  /// The columns of the row with the key `:satchel_1`, `:satchel_2`, ..., and behind them whether it meets each of these conditions. (`IS TRUE`
-  /// would ask a column of that name.)
+  /// The columns of the row with the key `:satchel_1`, `:satchel_2`, ..., and behind them whether it meets each of
+  /// these conditions. (`IS TRUE` would ask a column of that name.)
   func findingSQL(_ table: TrackedTable, asking conditions: [String]) -> String {
     let columns =
       table.schema.columns.map { "\(quoted(table.name)).\(quoted($0))" }
       + conditions.map { "CASE WHEN (\($0)) THEN 1 ELSE 0 END" }
-    return "\(sights(above: table))SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(isRow(table))"
+    return
+      "\(sights(above: table))SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(isRow(table))"
   }
 
-  /// A key is found by the column's collation, for which there is an index, and by the bytes, but that a column's type may make a number of a text.
+  /// A key is found by the column's collation, for which there is an index, and by the bytes, but that a column's type
+  /// may make a number of a text.
   private func isRow(_ table: TrackedTable) -> String {
     Self.all(
       table.schema.key.enumerated().map { place, column in
@@ -55,7 +57,8 @@ struct ScopeRules {
     switch table.rules.write {
     case .visible: visible(table)
     case .none: "0"
-    case .expression(let rule): Self.all(["(\(rule)\n)"] + conditions(of: table).filter { $0.subject != .row }.map(\.sql))
+    case .expression(let rule):
+      Self.all(["(\(rule)\n)"] + conditions(of: table).filter { $0.subject != .row }.map(\.sql))
     }
   }
 
@@ -64,8 +67,8 @@ struct ScopeRules {
 
   // MARK: what may be seen of the tables above
 
-  /// Names, for one statement, for what the user may see of each table above this one. Conditions speak of these: put into each other, those of
-  /// a few generations would be more than SQLite's parser takes.
+  /// Names, for one statement, for what the user may see of each table above this one. Conditions speak of these: put
+  /// into each other, those of a few generations would be more than SQLite's parser takes.
   private func sights(above table: TrackedTable) -> String {
     var found: [(name: String, sql: String)] = []
     func add(_ name: String, _ table: TrackedTable, _ conditions: [Condition]) {
@@ -73,7 +76,9 @@ struct ScopeRules {
     }
     func visit(_ table: TrackedTable) {
       for key in table.parentKeys(in: dataset) {
-        guard let parent = self.table(key.parent), !found.contains(where: { $0.name == sight(parent) }) else { continue }
+        guard let parent = self.table(key.parent), !found.contains(where: { $0.name == sight(parent) }) else {
+          continue
+        }
         visit(parent)
         add(sight(parent), parent, conditions(of: parent))
       }
@@ -115,8 +120,8 @@ struct ScopeRules {
     let columns: [Name]
   }
 
-  /// All of them must hold. A rule stands alone in its parentheses, with the table's columns nearest, so that it can only narrow what the
-  /// parents allow.
+  /// All of them must hold. A rule stands alone in its parentheses, with the table's columns nearest, so that it can
+  /// only narrow what the parents allow.
   func conditions(of table: TrackedTable) -> [Condition] { conditionsBesideTree(table) + treeCondition(table) }
 
   private func conditionsBesideTree(_ table: TrackedTable) -> [Condition] {
@@ -157,13 +162,14 @@ struct ScopeRules {
     }
   }
 
-  /// For a table that is a tree of its own rows: that no row above this one is hidden, along whichever of its references. It goes up from
-  /// the row, so that it costs the depth; a circle of rows ends where it began.
+  /// For a table that is a tree of its own rows: that no row above this one is hidden, along whichever of its
+  /// references. It goes up from the row, so that it costs the depth; a circle of rows ends where it began.
   private func treeCondition(_ table: TrackedTable) -> [Condition] {
     let keys = table.treeKeys
     if keys.isEmpty { return [] }
     let name = quoted(table.name)
-    /// Each reference has columns of its own in what was found above: values of several would be compared by the type of one.
+    /// Each reference has columns of its own in what was found above: values of several would be compared by the type
+    /// of one.
     func names(_ way: Int) -> [String] { keys[way].columns.indices.map { "satchel_\(way + 1)_\($0 + 1)" } }
     /// The rows to which those of `source` refer along one way.
     func step(_ way: Int, _ source: String) -> (columns: String, isThere: String) {

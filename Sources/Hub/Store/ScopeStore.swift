@@ -101,8 +101,8 @@ final class ScopeStore {
     return try mayWriteCheck(place).holds(for: key)
   }
 
-  /// The row with this key as it is now, and what the user may do with it; nil: there is none. To ask for both at once took a twentieth off
-  /// an import.
+  /// The row with this key as it is now, and what the user may do with it; nil: there is none. To ask for both at once
+  /// took a twentieth off an import.
   func find(_ key: RowKey, in place: Int) throws -> Found? {
     let rows = store.rows[place]
     if open.contains(place) { return try rows.row(key).map { Found(row: $0, maySee: true, mayWrite: true) } }
@@ -111,7 +111,8 @@ final class ScopeStore {
     let count = rows.schema.columns.count
     let found = try finding.answer(for: key) {
       Found(
-        row: Row($0.values(from: 0, count: count)), maySee: $0.integer(count) != 0, mayWrite: $0.integer($0.columnCount - 1) != 0)
+        row: Row($0.values(from: 0, count: count)), maySee: $0.integer(count) != 0,
+        mayWrite: $0.integer($0.columnCount - 1) != 0)
     }
     // A column's type makes one of 1 and '1'; keys are the same bytes.
     return found.flatMap { rows.schema.key(of: $0.row) == key ? $0 : nil }
@@ -124,8 +125,8 @@ final class ScopeStore {
     return try question(rules.findingSQL(table, asking: conditions), about: table)
   }
 
-  /// Whether a row that the user may change may be one no longer, once it is `after` instead of `before`. Most updates leave alone what
-  /// the rules look at, and for those one question is enough.
+  /// Whether a row that the user may change may be one no longer, once it is `after` instead of `before`. Most updates
+  /// leave alone what the rules look at, and for those one question is enough.
   func mayDiffer(_ before: Row, _ after: Row, in place: Int) throws -> Bool {
     if open.contains(place) { return false }
     return try mayWriteCheck(place).columns.contains { before[$0] != after[$0] }

@@ -17,7 +17,9 @@ extension HubStore {
   }
 
   func user(_ name: String) throws -> User? {
-    try database.first("SELECT name, attributes, expires FROM satchel_users WHERE name = :name", ["name": .string(name)]) {
+    try database.first(
+      "SELECT name, attributes, expires FROM satchel_users WHERE name = :name", ["name": .string(name)]
+    ) {
       try user($0)
     }
   }

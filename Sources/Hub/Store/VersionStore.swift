@@ -6,8 +6,8 @@ import SatchelWorkspace
 
 /// What the hub's own tables make of another version of the dataset.
 extension HubStore {
-  /// Writes down a step that was taken, and goes on with its tables. Rows of tables that come into the dataset are the hub's own inserts; of
-  /// tables that leave it, numbers and sets are forgotten.
+  /// Writes down a step that was taken, and goes on with its tables. Rows of tables that come into the dataset are the
+  /// hub's own inserts; of tables that leave it, numbers and sets are forgotten.
   func take(
     _ step: VersionStep, _ definition: DatasetDefinition, _ migration: Migration?, at now: Int64
   ) throws {
@@ -16,7 +16,8 @@ extension HubStore {
     for table in step.kept {
       try RowNumbers.follow(table, in: database)
       guard let mapping = step.mappings[table.name] else { continue }
-      try RenamedColumns.follow(mapping, of: table.name, in: "satchel_log", ["set_values", "was_values"], database: database)
+      try RenamedColumns.follow(
+        mapping, of: table.name, in: "satchel_log", ["set_values", "was_values"], database: database)
     }
     try database.run("UPDATE satchel_hub SET definition = :definition", ["definition": .text(definition.source)])
     try VersionTable.add(definition.version, definition.source, migration, step.mappings, at: now, in: database)
