@@ -159,6 +159,12 @@ final class Camp {
       atPath: path("office.sqlite"), withDestinationPath: path("hub/office.sqlite"))
   }
 
+  /// Until the next write is a later one: nothing tells which of two writes of one millisecond is newer.
+  func awaitLaterTime() {
+    let now = SystemClock().milliseconds()
+    while SystemClock().milliseconds() < now + 2 {}
+  }
+
   /// Writes to a database as any program would.
   func sql(_ database: String, _ text: String) throws {
     try Database(path: path(database), mode: .create).execute(text)

@@ -110,6 +110,7 @@ struct CounterTests {
     for name in ["a", "b"] { camp.provision(name, for: "boss") }
     try camp.copy("hub.sqlite", to: "before.sqlite")
     try camp.sql("a/data.sqlite", "DELETE FROM t")
+    camp.awaitLaterTime()
     try camp.sql("hub.sqlite", "UPDATE t SET words = 'by the office'")
     try camp.round(["b"])
     try camp.remove("hub.sqlite")

@@ -31,8 +31,7 @@ struct Quarrel {
   }
   /// Until the next write of anybody's is a later one.
   func wait() throws {
-    let now = SystemClock().milliseconds()
-    while SystemClock().milliseconds() < now + 2 {}
+    camp.awaitLaterTime()
   }
 
   /// A copy of the device's newest export.

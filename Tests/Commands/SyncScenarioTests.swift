@@ -100,9 +100,7 @@ struct SyncScenarioTests {
   @Test("update conflict")
   func updateConflict() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE things SET name = 'ax', uses = uses + 2 WHERE id = 't1'")
-    // Two writes of one millisecond would be equally new.
-    let written = SystemClock().milliseconds()
-    while SystemClock().milliseconds() < written + 2 {}
+    camp.awaitLaterTime()
     try camp.sql("phone/data.sqlite", "UPDATE things SET name = 'hatchet', uses = uses + 3 WHERE id = 't1'")
     for name in ["tablet", "phone", "tablet"] { cycle(name) }
     // The later name, and both counts.
