@@ -183,7 +183,10 @@ struct RefusalTests {
     try camp.write("junk.satchel", "junk")
     try camp.makeFolder("other")
     try camp.write("other/junk.satchel", "other junk")
-    for file in ["junk.satchel", "junk.satchel", "other/junk.satchel"] { camp.hub("import", camp.path(file)) }
+    try camp.write("again.satchel", "junk")
+    for file in ["junk.satchel", "junk.satchel", "again.satchel", "other/junk.satchel"] {
+      camp.hub("import", camp.path(file))
+    }
     let refused = try #require(try camp.hub("quarantine", "list", "--json").json["refused"]?.arrayValue)
     #expect(refused.map { $0["bytes"] } == [4, 10] || refused.map { $0["bytes"] } == [10, 4])
     let first = try #require(refused[0]["file"]?.stringValue)
