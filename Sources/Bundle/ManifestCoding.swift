@@ -74,7 +74,7 @@ extension Manifest {
         .init(name: "sequence", value: .integer(changes.sequence.rawValue)),
         .init(name: "chain", value: changes.chain.json),
       ] + (changes.lost.isEmpty ? [] : [.init(name: "lost", value: .array(changes.lost.map { .string($0.text) }))])
-        + changes.historyMembers
+        + changes.historyMembers + changes.renamedMembers
     case .scope(let scope):
       [
         .init(name: "epoch", value: .string(scope.epoch.text)),

@@ -37,23 +37,6 @@ extension Manifest {
 }
 
 extension Manifest.Changes {
-  /// A column that an app on the device renamed.
-  public struct RenamedColumn: Hashable, Sendable {
-    public let table: Name
-    /// Its name at the hub.
-    public let from: Name
-    /// Its name on the device.
-    public let to: Name
-
-    public init(table: Name, from: Name, to: Name) {
-      self.table = table
-      self.from = from
-      self.to = to
-    }
-  }
-
-  /// At most so many renamed columns are named in one bundle.
-  public static let mostRenamed = 1_000
   /// At most so many emissions of an earlier history are named in one bundle.
   public static let mostBrought = 1_000
 }
@@ -86,16 +69,6 @@ extension Manifest.Changes {
     }
     if !brings.isEmpty { members.append(.init(name: "brings", value: brings.json)) }
     if let original { members.append(.init(name: "original", value: .string(original.hexadecimal))) }
-    if !renamed.isEmpty {
-      let columns = renamed.map { column in
-        JSONValue.object([
-          .init(name: "table", value: .string(column.table.text)),
-          .init(name: "from", value: .string(column.from.text)),
-          .init(name: "to", value: .string(column.to.text)),
-        ])
-      }
-      members.append(.init(name: "renamed", value: .array(columns)))
-    }
     return members
   }
 }
@@ -189,19 +162,7 @@ extension ManifestFields {
     return digests
   }
 
-  /// No such member: none.
-  func renamedColumns() throws(BundleError) -> [Manifest.Changes.RenamedColumn] {
-    guard let value = object["renamed"] else { return [] }
-    var columns: [Manifest.Changes.RenamedColumn] = []
-    for item in try list(value, "renamed", most: Manifest.Changes.mostRenamed) {
-      let fields = ManifestFields(item)
-      let names = (table: try fields.string("table"), from: try fields.string("from"), to: try fields.string("to"))
-      columns.append(.init(table: Name(names.table), from: Name(names.from), to: Name(names.to)))
-    }
-    return columns
-  }
-
-  private func list(_ value: JSONValue, _ name: String, most: Int) throws(BundleError) -> [JSONValue] {
+  func list(_ value: JSONValue, _ name: String, most: Int) throws(BundleError) -> [JSONValue] {
     guard let list = value.arrayValue, list.count <= most else { throw .manifest("\(name) is no list, or too long") }
     return list
   }

@@ -175,3 +175,12 @@ extension TrackedTable {
     return saved.map { mapping.current($0) } != schema.key.map { schema.columns[$0] }
   }
 }
+
+extension [TrackedTable] {
+  /// The tables that an app created again since capture was installed.
+  public func madeAgain(in database: borrowing Database) throws -> [TrackedTable] {
+    var found: [TrackedTable] = []
+    for table in self where try table.isMadeAnew(in: database) { found.append(table) }
+    return found
+  }
+}

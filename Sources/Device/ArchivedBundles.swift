@@ -36,7 +36,7 @@ struct ArchivedBundles {
 
   /// An export of this device's. Throws a `WorkspaceError` where it is missing or damaged.
   func export(_ sequence: SequenceNumber) throws -> VerifiedBundle {
-    let name = "\(session.outgoingPrefix)\(sequence).satchel"
+    let name = session.fileName(ofExport: sequence)
     guard let path = try session.archive.place(ofOutgoing: name) else {
       throw Self.incomplete("this device's export \(sequence) is not there")
     }
@@ -45,7 +45,7 @@ struct ArchivedBundles {
 
   /// An export of this device's, by its manifest alone. Throws a `WorkspaceError` where it is missing or damaged.
   func manifest(ofExport sequence: SequenceNumber) throws -> Manifest {
-    guard let path = try session.archive.place(ofOutgoing: "\(session.outgoingPrefix)\(sequence).satchel") else {
+    guard let path = try session.archive.place(ofOutgoing: session.fileName(ofExport: sequence)) else {
       throw Self.incomplete("this device's export \(sequence) is not there")
     }
     do { return try session.workspace.reader.manifest(of: path, trust: .keys(ownKeys)) } catch let error as BundleError

@@ -64,7 +64,7 @@ extension DeviceSession {
         "SELECT file, base FROM satchel_exports WHERE sequence = :sequence", ["sequence": .integer(sequence.rawValue)]
       ) { (file: $0.text(0), base: $0.optionalInteger(1).map { SequenceNumber($0) }) }
       // A database that was made anew does not know of all exports before it: then the file tells.
-      let path = try archive.place(ofOutgoing: known?.file ?? "\(outgoingPrefix)\(sequence).satchel")
+      let path = try archive.place(ofOutgoing: known?.file ?? fileName(ofExport: sequence))
       if let path { files.insert(path, at: 0) }
       next = try (known.map(\.base) ?? base(ofExportAt: path)).flatMap { $0 < sequence ? $0 : nil }
     }

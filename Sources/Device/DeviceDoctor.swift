@@ -137,11 +137,7 @@ extension DeviceSession {
       report.add(oldCopy(highest, hint: nil))
       if damage.isEmpty { return }
       do {
-        let remade = try remadeTables()
-        let changes = try transaction(.takeBack, puttingBack: remade) {
-          try reinstallAndCompare(puttingBack: remade, &report)
-        }
-        report.add(changes, of: tables)
+        try lookForUnseen(&report)
       } catch let error as WorkspaceError where error.reason == "no-history" {
         report.add(Finding(WorkspaceError.damagedOldCopy(damage[0])))
       }
@@ -176,13 +172,17 @@ extension DeviceSession {
       return
     }
     do {
-      // Capture is made anew where it has to be, what was written is sorted in, all is looked at, and taken back.
-      let remade = try remadeTables()
-      let changes = try transaction(.takeBack, puttingBack: remade) {
-        try reinstallAndCompare(puttingBack: remade, &report)
-      }
-      report.add(changes, of: tables)
+      try lookForUnseen(&report)
     } catch let error as WorkspaceError where error.reason == "no-history" { report.add(Finding(error)) }
+  }
+
+  /// Installs capture again if it is damaged, sorts in what was written, compares all rows, and rolls all of it back.
+  private func lookForUnseen(_ report: inout DoctorReport) throws {
+    let remade = try tables.madeAgain(in: database)
+    let changes = try transaction(.takeBack, puttingBack: remade) {
+      try reinstallAndCompare(puttingBack: remade, &report)
+    }
+    report.add(changes, of: tables)
   }
 
   fileprivate func oldCopy(_ highest: SequenceNumber, hint: String?) -> Finding {
@@ -193,7 +193,7 @@ extension DeviceSession {
   }
 
   fileprivate func repair(_ missing: MissingRows, _ report: inout DoctorReport) throws {
-    let remade = try missing == .putBack ? remadeTables() : []
+    let remade = try missing == .putBack ? tables.madeAgain(in: database) : []
     for finding in try lostCounts() { report.add(finding) }
     let changes = try transaction(workspace.ending, puttingBack: remade) {
       let changes = try reinstallAndCompare(puttingBack: remade, &report)

@@ -5,9 +5,6 @@ import SatchelWorkspace
 
 /// Capture made anew around tables that an app changed, and what went by unseen meanwhile.
 extension DeviceSession {
-  /// The tables that an app made anew since capture was made.
-  func remadeTables() throws -> [TrackedTable] { try tables.filter { try $0.isMadeAnew(in: database) } }
-
   /// Rows that are put back are written as they are.
   func transaction<T>(_ ending: Ending, puttingBack remade: [TrackedTable], _ body: () throws -> T) throws -> T {
     if remade.isEmpty { return try database.writeTransaction(ending, body) }
@@ -35,16 +32,13 @@ extension DeviceSession {
     try reinstall()
     let history = try DeviceHistory(self, at: stand())
     let changes = try compare(with: history)
-    var restored: [(table: Name, count: Int)] = []
-    for table in remade {
-      guard let known = history.known.table(table.name) else { continue }
+    let isAnyWritten = try report.putBack(remade, in: database) { table in
+      guard let known = history.known.table(table.name) else { return nil }
       let sent = history.sent[table.name, default: [:]]
       let told = try settled(sent, in: known).merging(sent.filter { $0.value.row == nil }) { settled, _ in settled }
-      let count = try LackingRows(of: table, among: changes, sent: told, in: database).putBack(in: database)
-      if count > 0 { restored.append((table.name, count)) }
+      return try LackingRows(of: table, among: changes, sent: told, in: database)
     }
-    report.restored += restored
-    return restored.isEmpty ? changes : try compare(with: history)
+    return isAnyWritten ? try compare(with: history) : changes
   }
 
   private func reinstall() throws {
@@ -97,11 +91,9 @@ extension DeviceSession {
 }
 
 extension ConflictRecord {
-  /// Whether nothing of the device's change stands.
+  /// Whether the hub's values won in all of the row.
   fileprivate var isLost: Bool { winners.isEmpty ? rowWinner == .hub : winners.allSatisfy { $0.winner == .hub } }
-}
 
-extension ConflictRecord {
   /// Whether the change that lost is the one that an export tells. The app may have written the row again in the same
   /// generation.
   fileprivate func isAbout(_ image: PreImage) -> Bool { generation == image.generation && stamp >= image.stamp }

@@ -99,7 +99,7 @@ extension DeviceWorkspace {
     return DeviceStatus(
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
-      quarantined: try Quarantine.list(folder, files: platform.files),
+      quarantined: try quarantined(),
       failedImport: try FailedImport.last(folder, platform.files),
       staged: try staged(), obstacles: try obstacles(), volumes: try BundleParts(folder, platform: platform).waiting(),
       current: try trouble != nil || isInitial() ? nil : examined().status(), trouble: trouble)

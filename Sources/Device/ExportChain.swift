@@ -25,22 +25,31 @@ extension DeviceSession {
         "longest": .integer(Int64(Manifest.Changes.longestChain)),
       ]
     ) { row -> Manifest.Changes.Link in
-      guard let digest = Digest(hexadecimal: row.text(1)) else {
-        throw WorkspaceError("bad-export", "The row \(row.integer(0)) of satchel_exports holds no digest.")
-      }
-      return .init(sequence: SequenceNumber(row.integer(0)), digest: digest)
+      let sequence = SequenceNumber(row.integer(0))
+      return .init(sequence: sequence, digest: try digest(row.text(1), ofExport: sequence))
     }.reversed()
+  }
+
+  /// The name of an export's file, under the present name of this device.
+  func fileName(ofExport sequence: SequenceNumber) -> String { "\(outgoingPrefix)\(sequence).satchel" }
+
+  /// The digest of an export's B2SUMS; nil if the database has no record of that export.
+  func digest(ofExport sequence: SequenceNumber) throws -> Digest? {
+    try database.first(
+      "SELECT digest FROM satchel_exports WHERE sequence = :sequence", ["sequence": .integer(sequence.rawValue)]
+    ) { try digest($0.text(0), ofExport: sequence) }
+  }
+
+  private func digest(_ text: String, ofExport sequence: SequenceNumber) throws -> Digest {
+    if let digest = Digest(hexadecimal: text) { return digest }
+    throw WorkspaceError("bad-export", "The row \(sequence) of satchel_exports holds no digest.")
   }
 
   /// Refuses a bundle that acknowledges an export which this database did not make: the hub heard a copy of it. Taken,
   /// it would pass for delivered what only this copy wrote.
   func refuseAnswerToCopy(_ scope: Manifest.Scope) throws {
     guard let theirs = scope.acknowledgedDigest else { return }
-    let own = try database.first(
-      "SELECT digest FROM satchel_exports WHERE sequence = :sequence",
-      ["sequence": .integer(scope.acknowledged.rawValue)]
-    ) { $0.text(0) }
-    guard let own, own != theirs.hexadecimal else { return }
+    guard let own = try digest(ofExport: scope.acknowledged), own != theirs else { return }
     throw Refusal(
       "copied",
       "The hub answers another export \(scope.acknowledged) than the one that was made here: two copies of the device \(state.name) are at work.",

@@ -26,17 +26,11 @@ struct FormerExports {
       let path = Paths.join(folder, name)
       guard let identity = try session.workspace.reader.identityIfSound(of: path, trust: .keys(keys)),
         case .changes(let changes) = identity.manifest.body, identity.manifest.from.id != session.state.id,
-        changes.sequence > merged, try digest(of: changes.sequence) == identity.digest.hexadecimal
+        changes.sequence > merged, try session.digest(ofExport: changes.sequence) == identity.digest
       else { continue }
       found[changes.sequence] = path
     }
     return found
-  }
-
-  private func digest(of sequence: SequenceNumber) throws -> String? {
-    try session.database.first(
-      "SELECT digest FROM satchel_exports WHERE sequence = :sequence", ["sequence": .integer(sequence.rawValue)]
-    ) { $0.text(0) }
   }
 
   /// Writes the export at `path` once more, signed with the present key.

@@ -128,7 +128,7 @@ extension DeviceSession {
   fileprivate func sealedChanges(of user: String, _ changes: Int) throws -> SealedChanges {
     // A rehearsal made no export.
     let sequence = workspace.ending == .keep ? state.sequence : state.sequence.next
-    let name = "\(outgoingPrefix)\(sequence).satchel"
-    return SealedChanges(user: user, file: Paths.join(folder.outbox, name), changes: changes)
+    let file = Paths.join(folder.outbox, fileName(ofExport: sequence))
+    return SealedChanges(user: user, file: file, changes: changes)
   }
 }

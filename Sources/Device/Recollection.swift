@@ -22,7 +22,7 @@ struct Recollection {
     bundles = try ArchivedBundles(session)
     let first = session.state.sequence.rawValue + 1
     exports = try (first..<newest.rawValue + 1).map { SequenceNumber($0) }
-      .filter { try session.archive.place(ofOutgoing: "\(session.outgoingPrefix)\($0).satchel") != nil }
+      .filter { try session.archive.place(ofOutgoing: session.fileName(ofExport: $0)) != nil }
     emissions = try session.archive.numbers(session.incomingPrefix)
       .filter { $0 > session.state.received.rawValue && $0 <= received.rawValue }
   }

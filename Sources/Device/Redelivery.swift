@@ -104,13 +104,9 @@ extension DeviceSession {
   /// The files of exports under a former name of this device's, where such may be needed: the present name has none of
   /// those numbers.
   private func formerExports(after merged: SequenceNumber) throws -> [SequenceNumber: String] {
-    guard workspace.configuration.former ?? workspace.configuration.continues != nil, merged < state.acknowledged else {
-      return [:]
-    }
+    guard workspace.configuration.predecessor != nil, merged < state.acknowledged else { return [:] }
     return try FormerExports(self).files(after: merged)
   }
-
-  private func fileName(ofExport sequence: SequenceNumber) -> String { "\(outgoingPrefix)\(sequence).satchel" }
 
   /// By their files: a database that was made anew does not know of what was exported before it.
   func sequences(after merged: SequenceNumber) throws -> [SequenceNumber] {

@@ -119,7 +119,7 @@ extension DeviceWorkspace {
 
   /// What a request says of the device that this one was; nil: it was none.
   func continuation() throws -> Manifest.Continuation? {
-    guard let former = configuration.continues ?? configuration.former else { return nil }
+    guard let former = configuration.predecessor else { return nil }
     let session = try session()
     return .init(
       device: former, acknowledged: session.state.acknowledged, received: session.state.received,

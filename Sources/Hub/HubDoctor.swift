@@ -21,7 +21,7 @@ extension HubWorkspace {
         try report.checkReferences(among: store.tables, in: store.database)
         try report.checkTriggers(of: store.tables, in: store.database)
         if store.damage.contains(where: { !$0.isRepairable }) { return report }
-        let remade = try remadeTables(store)
+        let remade = try store.tables.madeAgain(in: store.database)
         let changes = try transaction(store, .takeBack, puttingBack: remade) {
           try reinstallAndCompare(store, puttingBack: remade, &report)
         }
@@ -61,7 +61,7 @@ extension HubWorkspace {
       if let fault = try clockFault(store) {
         report.add(Finding("clock", "\(fault.words) What it shows now is taken to be right."))
       }
-      let remade = try missing == .putBack ? remadeTables(store) : []
+      let remade = try missing == .putBack ? store.tables.madeAgain(in: store.database) : []
       let changes = try transaction(store, ending, puttingBack: remade) {
         try acceptClock(store)
         return try repair(store, puttingBack: remade, &report)
@@ -80,11 +80,6 @@ extension HubWorkspace {
     guard store.damage.isEmpty else { return }
     try Capture.settle(store.tables, in: store.database)
     try store.restampWrites(at: now)
-  }
-
-  /// The tables that an app made anew since capture was made.
-  private func remadeTables(_ store: HubStore) throws -> [TrackedTable] {
-    try store.tables.filter { try $0.isMadeAnew(in: store.database) }
   }
 
   /// Rows that are put back are written as they are.
@@ -120,13 +115,10 @@ extension HubWorkspace {
   ) throws -> [UnseenChange] {
     try reinstall(store)
     let changes = try compare(store)
-    var restored: [(table: Name, count: Int)] = []
-    for table in remade {
-      let count = try LackingRows(of: table, among: changes, in: store.database).putBack(in: store.database)
-      if count > 0 { restored.append((table.name, count)) }
+    let isAnyWritten = try report.putBack(remade, in: store.database) { table in
+      try LackingRows(of: table, among: changes, in: store.database)
     }
-    report.restored += restored
-    return restored.isEmpty ? changes : try compare(store)
+    return isAnyWritten ? try compare(store) : changes
   }
 
   private func reinstall(_ store: HubStore) throws {

@@ -92,7 +92,7 @@ extension HubWorkspace {
       },
       openConflicts: try ConflictTable.count(.open, in: store.database),
       heldConflicts: try ConflictTable.count(.held, in: store.database),
-      quarantined: try Quarantine.list(folder, files: platform.files),
+      quarantined: try quarantined(),
       failedImport: try FailedImport.last(folder, platform.files),
       volumes: try BundleParts(folder, platform: platform).waiting(),
       waiting: try waiting(), setBack: try store.setBack(), clockFault: try clockFault(store),

@@ -31,7 +31,7 @@ public struct InitCheck {
     let tables = try TrackedTable.find(definition, in: database)
     try HubWorkspace.check(tables, of: definition, in: database)
     for table in tables { try checkWrites(to: table, in: database) }
-    if let fault = try database.triggerFaults(of: tables.map(\.name)).first(where: \.isFatal) {
+    if let fault = try database.fatalTriggerFault(of: tables.map(\.name)) {
       throw WorkspaceError("trigger", fault.message, hint: fault.hint)
     }
     return tables
@@ -52,7 +52,10 @@ public struct InitCheck {
     WorkspaceError(
       "corrupt", "The database \(path) is damaged: \(words).",
       hint:
-        "Keep the file. Make a sound one of what can be read (sqlite3 OLD .recover | sqlite3 NEW, or .dump), look through it, and begin with that."
+        """
+        Keep the file. Make a sound one of what can be read (sqlite3 OLD .recover | sqlite3 NEW, or .dump), look through \
+        it, and begin with that.
+        """
     )
   }
 }
@@ -75,9 +78,15 @@ extension InitCheck {
       let names = parents.map(\.text).joined(separator: ", ")
       return Finding(
         "reference-out",
-        "\(table.name) refers to \(names), which the dataset does not have: no device has such a table, and an app that has foreign keys on cannot write \(table.name) there.",
+        """
+        \(table.name) refers to \(names), which the dataset does not have: no device has such a table, and an app that has \
+        foreign keys on cannot write \(table.name) there.
+        """,
         hint:
-          "Add it to the dataset (\"write\": \"none\" if only the office changes it), or have the app make it on devices (--template)."
+          """
+          Add it to the dataset ("write": "none" if only the office changes it), or have the app make it on devices \
+          (--template).
+          """
       )
     }
   }
@@ -93,9 +102,15 @@ extension InitCheck {
     return [
       Finding(
         "counted-keys",
-        "SQLite counts the keys of \(names): two devices that each add a row give both the same key, and that is a conflict.",
+        """
+        SQLite counts the keys of \(names): two devices that each add a row give both the same key, and that is a \
+        conflict.
+        """,
         hint:
-          "Say \"keys\": \"blocks\" (for AUTOINCREMENT) or \"keys\": \"rekey\" in the dataset; or let the app give keys that nobody else gives, such as UUIDs."
+          """
+          Say "keys": "blocks" (for AUTOINCREMENT) or "keys": "rekey" in the dataset; or let the app give keys that \
+          nobody else gives, such as UUIDs.
+          """
       )
     ]
   }

@@ -63,13 +63,17 @@ extension Database {
   /// How values of a column are compared; nil where there is no such column, or where its type is ANY: that depends on
   /// STRICT.
   public func comparison(of column: Name, in table: Name) -> Comparison? {
+    guard let declared = declared(column, in: table), declared.type.uppercased() != "ANY" else { return nil }
+    return Comparison(affinity: .init(ofDeclared: declared.type), collation: declared.collation.uppercased())
+  }
+
+  /// The declared type and the collation of a column; nil if there is no such column.
+  private func declared(_ column: Name, in table: Name) -> (type: String, collation: String)? {
     var type: UnsafePointer<CChar>?
     var collation: UnsafePointer<CChar>?
     let code = sqlite3_table_column_metadata(handle, "main", table.text, column.text, &type, &collation, nil, nil, nil)
     guard code == SQLITE_OK, let collation else { return nil }
-    let declared = type.map { String(cString: $0) } ?? ""
-    if declared.uppercased() == "ANY" { return nil }
-    return Comparison(affinity: .init(ofDeclared: declared), collation: String(cString: collation).uppercased())
+    return (type.map { String(cString: $0) } ?? "", String(cString: collation))
   }
 
   /// How the stored columns of a table are declared, in their order.
@@ -78,12 +82,9 @@ extension Database {
     return try all("SELECT name FROM pragma_table_xinfo(:name) WHERE hidden = 0", ["name": .string(table.text)]) {
       Name($0.text(0))
     }.map { column in
-      var type: UnsafePointer<CChar>?
-      var collation: UnsafePointer<CChar>?
-      _ = sqlite3_table_column_metadata(handle, "main", table.text, column.text, &type, &collation, nil, nil, nil)
+      let declared = declared(column, in: table) ?? (type: "", collation: "BINARY")
       return ColumnDeclaration(
-        name: column, type: type.map { String(cString: $0) } ?? "",
-        collation: collation.map { String(cString: $0) } ?? "BINARY", isStrict: isStrict)
+        name: column, type: declared.type, collation: declared.collation, isStrict: isStrict)
     }
   }
 

@@ -7,9 +7,9 @@ extension Database {
   /// Tables that name a function or a collation which only the app has are looked at by their pages alone: the order of
   /// their indexes, nobody else can tell. Values of another type than their column's are no damage.
   public func integrityFaults() throws -> [String] {
-    do { return try faults(integrityCheck()) } catch let error as SQLiteError where error.lackingName != nil {
-      return try integrityFaultsWithoutApp()
-    }
+    do { return try faults(ofCheck: "integrity_check(\(Self.mostLines))") } catch let error as SQLiteError
+      where error.lackingName != nil
+    { return try integrityFaultsWithoutApp() }
   }
 
   private func integrityFaultsWithoutApp() throws -> [String] {
@@ -20,19 +20,22 @@ extension Database {
     }
     var found = try brokenPages()
     for table in tables where found.isEmpty {
-      do { found = try faults(integrityCheck(of: table)) } catch let error as SQLiteError
+      do { found = try faults(ofCheck: "integrity_check(\(quoted(table)))") } catch let error as SQLiteError
         where error.lackingName != nil
       { continue }
     }
     return found
   }
 
-  private func integrityCheck(of table: Name? = nil) throws -> [String] {
-    try all("PRAGMA integrity_check(\(table.map { quoted($0) } ?? "\(Self.mostLines)"))") { $0.text(0) }
-  }
-
-  private func faults(_ lines: [String]) -> [String] {
-    Array(lines.filter { $0 != "ok" && !isOfOneValue($0) }.prefix(5))
+  /// The first five faults that one of SQLite's checks finds, lines about single values left out unless `wanted` says
+  /// otherwise. No more lines than these are held in memory.
+  private func faults(ofCheck check: String, wanted: (String) -> Bool = { !isOfOneValue($0) }) throws -> [String] {
+    var found: [String] = []
+    try each("PRAGMA \(check)") { row in
+      let line = row.text(0)
+      if found.count < 5, line != "ok", wanted(line) { found.append(line) }
+    }
+    return found
   }
 
   /// Lines about values may be many, and what is damage stands among them.
@@ -46,13 +49,15 @@ extension Database {
     let ignores = try first("PRAGMA ignore_check_constraints") { $0.integer(0) } ?? 0
     try execute("PRAGMA ignore_check_constraints = ON")
     defer { try? execute("PRAGMA ignore_check_constraints = \(ignores)") }
-    return try withStandIns { faults(try all("PRAGMA quick_check(\(Self.mostLines))") { $0.text(0) }) }
+    return try withStandIns { try faults(ofCheck: "quick_check(\(Self.mostLines))") }
   }
 
   /// Whether SQLite can read every row of a file that somebody else made, and none lacks a value that it must have.
   func isSound() throws -> Bool {
-    let lines = try withStandIns { try all("PRAGMA quick_check") { $0.text(0) } }
-    return faults(lines).isEmpty && !lines.contains { $0.hasPrefix("NULL value in ") }
+    let found = try withStandIns {
+      try faults(ofCheck: "quick_check(\(Self.mostLines))") { !isOfOneValue($0) || $0.hasPrefix("NULL value in ") }
+    }
+    return found.isEmpty
   }
 
   /// How many rows of each of these tables refer to a row that is not there, of another one of them. A reference that

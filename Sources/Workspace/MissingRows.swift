@@ -10,6 +10,25 @@ public enum MissingRows: Sendable {
   case deleted
 }
 
+extension DoctorReport {
+  /// Writes back the known rows that these tables lack, and reports how many each table lacked. The caller's transaction
+  /// writes rows as they are.
+  /// - Parameter lacking: finds the rows of one table; nil if nothing is known of the table.
+  /// - Returns: whether a row was written.
+  public mutating func putBack(
+    _ remade: [TrackedTable], in database: borrowing Database, lacking: (TrackedTable) throws -> LackingRows?
+  ) throws -> Bool {
+    var isAnyWritten = false
+    for table in remade {
+      let count = try lacking(table)?.putBack(in: database) ?? 0
+      if count == 0 { continue }
+      restored.append((table.name, count))
+      isAnyWritten = true
+    }
+    return isAnyWritten
+  }
+}
+
 /// Known rows that one table lacks, which an app made anew.
 public struct LackingRows {
   private let table: TrackedTable

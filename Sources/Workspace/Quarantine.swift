@@ -28,9 +28,10 @@ public enum Quarantine {
       try platform.files.size(file) <= maximumBytes
     else { return }
     let mark = try mark(of: file, platform.files)
-    let kept = try list(folder, files: platform.files)
-    if !kept.contains(where: { $0.file.contains(mark) }) {
-      if try isFull(kept, for: platform.files.size(file)) { return }
+    let kept = try names(folder, files: platform.files)
+    if !kept.contains(where: { $0.contains(mark) }) {
+      let sizes = try kept.map { try platform.files.size(Paths.join(folder.quarantine, $0)) }
+      if try isFull(sizes, for: platform.files.size(file)) { return }
       let name = UTCTime.fileName(milliseconds: time) + mark + Paths.name(of: file)
       let target = Paths.join(folder.quarantine, name)
       try platform.files.copy(file, to: target, mode: 0o600)
@@ -40,7 +41,7 @@ public enum Quarantine {
     if folder.isForUs(file) { try platform.files.remove(file) }
   }
 
-  /// What stands in a kept file's name for its bytes. Copies of a device have bundles of one name.
+  /// The part of a kept file's name that identifies its bytes. Copies of a device have bundles with equal names.
   private static func mark(of file: String, _ files: any FileSystem) throws -> String {
     let fd = try files.open(file)
     defer { files.close(fd) }
@@ -48,9 +49,12 @@ public enum Quarantine {
     return "-\(try pieces.digest().digest.hexadecimal.prefix(24))-"
   }
 
-  /// Whether a file of so many bytes has no room beside those that are kept.
-  public static func isFull(_ kept: [Refused], for bytes: Int64 = 1) -> Bool {
-    kept.count >= mostFiles || kept.reduce(bytes) { $0 + $1.bytes } > mostBytes
+  /// Whether there is no room for one more file.
+  /// - Parameters:
+  ///   - sizes: of the files that are kept, in bytes.
+  ///   - bytes: the size of the new file.
+  public static func isFull(_ sizes: [Int64], for bytes: Int64 = 1) -> Bool {
+    sizes.count >= mostFiles || sizes.reduce(bytes, +) > mostBytes
   }
 
   /// Runs `body`. What it refuses for good is handed to `keep` before it is thrown on.
@@ -80,9 +84,15 @@ public enum Quarantine {
     public let bytes: Int64
   }
 
+  /// The names of the refused files, the oldest first: all but the texts beside them, and what a killed command left.
+  private static func names(_ folder: WorkspaceFolder, files: any FileSystem) throws -> [String] {
+    try files.list(folder.quarantine)
+      .filter { !$0.hasSuffix(reasonEnding) && !$0.hasPrefix(HostFileSystem.temporaryPrefix) }
+  }
+
   /// The refused files, the newest first.
   public static func list(_ folder: WorkspaceFolder, files: any FileSystem) throws -> [Refused] {
-    try files.list(folder.quarantine).filter { $0.hasSuffix(".satchel") }.reversed().map { name in
+    try names(folder, files: files).reversed().map { name in
       let path = Paths.join(folder.quarantine, name) + reasonEnding
       // Somebody may have tidied up.
       let lines =

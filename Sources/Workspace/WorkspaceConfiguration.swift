@@ -49,8 +49,11 @@ public struct WorkspaceConfiguration: Sendable {
   public var answered: WorkspaceConfiguration {
     WorkspaceConfiguration(
       role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
-      former: continues ?? former)
+      former: predecessor)
   }
+
+  /// The device whose history this one goes on with; nil: it began its own.
+  public var predecessor: ReplicaID? { continues ?? former }
 
   private static let maximumBytes = 64 << 10
 

@@ -24,10 +24,11 @@ struct QuarantineCommands {
       var table = TextTable(["FILE", "SIZE", "WHY"])
       for file in refused { table.add([file.file, "\(file.bytes >> 10) KiB", file.words]) }
       var text = refused.isEmpty ? "Nothing was refused.\n" : table.text(width: context.console.traits.width)
-      if Quarantine.isFull(refused) {
+      let isFull = Quarantine.isFull(refused.map(\.bytes))
+      if isFull {
         text += "No more can be kept. What you have seen to: \(tool) quarantine drop FILE\n"
       }
-      return Answer(text, ["refused": StatusSheet.json(refused), "full": .bool(Quarantine.isFull(refused))])
+      return Answer(text, ["refused": StatusSheet.json(refused), "full": .bool(isFull)])
     }
   }
 

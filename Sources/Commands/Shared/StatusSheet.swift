@@ -48,7 +48,9 @@ struct StatusSheet {
 
 extension StatusSheet {
   static func stepOfQuarantine(_ refused: [Quarantine.Refused], tool: String) -> String {
-    let reason = Quarantine.isFull(refused) ? "bundles/quarantine is full, and keeps no more of what is refused: " : ""
+    let reason =
+      Quarantine.isFull(refused.map(\.bytes))
+      ? "bundles/quarantine is full, and keeps no more of what is refused: " : ""
     return
       "\(reason)\(tool) quarantine list says why files were refused; what you have seen to: \(tool) quarantine drop FILE"
   }
