@@ -1,0 +1,67 @@
+import Foundation
+import SatchelJSON
+import SatchelPlatform
+import Testing
+
+/// What apps and people write past capture.
+extension Camp {
+  static let dropTriggers = ["before_insert", "before_update", "before_delete", "tidy"]
+    .map { #"DROP TRIGGER "satchel_\#($0):reviews";"# }.joined(separator: "\n")
+
+  static let writeUnseen = """
+    UPDATE reviews SET words = 'unseen' WHERE id = 'r1';
+    INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'steep');
+    DELETE FROM reviews WHERE id = 'r0';
+    """
+
+  /// A camp whose tablet has a review more, that may go.
+  static func watched() throws -> Camp {
+    let camp = try Camp()
+    try camp.open()
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r0', 'lake', 'ann', 1, 'cold')")
+    camp.deliver("tablet", 1)
+    camp.answer("tablet", 2)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    return camp
+  }
+
+  /// Repairs the tablet, and expects these counts of unseen changes.
+  func expectRepair(_ inserted: Int64, _ updated: Int64, _ deleted: Int64) throws {
+    let looked = device("tablet", "doctor", "--json")
+    #expect(looked.code == 1)
+    let outcome = device("tablet", "doctor", "--repair", "--json")
+    #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
+    for document in [try looked.json, try outcome.json] {
+      let unseen = document["unseen"]?["reviews"]
+      #expect(unseen?["inserted"]?.integerValue ?? 0 == inserted)
+      #expect(unseen?["updated"]?.integerValue ?? 0 == updated)
+      #expect(unseen?["deleted"]?.integerValue ?? 0 == deleted)
+    }
+    let again = device("tablet", "doctor")
+    #expect(again.out == "All is well.\n", "\(again.error)")
+  }
+
+  func reviews(_ database: String = "office.sqlite") throws -> String {
+    try rows(database, "SELECT id, words FROM reviews WHERE author = 'ann' ORDER BY id")
+  }
+
+  /// The app saves into a new file and puts it in the place of the old one.
+  func replaceFile(_ statements: String = "") throws {
+    let rows = try self.rows(
+      "tablet/data.sqlite",
+      "SELECT 'INSERT INTO reviews VALUES (' || quote(id) || ',' || quote(site) || ',' || quote(author) || ',' || quote(stars) || ',' || quote(words) || ');' FROM reviews"
+    )
+    let sites = try self.rows(
+      "tablet/data.sqlite",
+      "SELECT 'INSERT INTO sites VALUES (' || quote(id) || ',' || quote(name) || ',' || quote(tier) || ');' FROM sites")
+    try FileManager.default.removeItem(atPath: path("tablet/data.sqlite"))
+    try sql(
+      "tablet/data.sqlite",
+      """
+      CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT, tier INTEGER);
+      CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), author TEXT, stars INTEGER, words TEXT);
+      CREATE TABLE settings (name TEXT);
+      \(sites) \(rows) \(statements)
+      """)
+  }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import SatchelJSON
+import SatchelPlatform
+import Testing
+
+/// Old copies, files that an app saved anew, files of others.
+@Suite("Another file lies where the database was, and nothing is lost")
+struct DoctorFileTests {
+  @Test("another device's database is named, and nothing of it is touched")
+  func otherDevice() throws {
+    let camp = try Camp.watched()
+    try Data(camp.read("phone/data.sqlite")).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    let before = try camp.read("tablet/data.sqlite")
+    let outcome = camp.device("tablet", "doctor")
+    #expect(outcome.code == 1)
+    #expect(outcome.out.contains("belongs to the device phone"))
+    #expect(camp.device("tablet", "doctor", "--repair").code == 1)
+    #expect(try camp.read("tablet/data.sqlite") == before)
+  }
+
+  @Test("an old copy is brought to where the newer file was, and what was written into it comes on top")
+  func oldCopy() throws {
+    let camp = try Camp.watched()
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'on the way' WHERE id = 'r0'")
+    let copy = try camp.read("tablet/data.sqlite")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
+    camp.deliver("tablet", 2)
+    try camp.sql("office.sqlite", "UPDATE reviews SET stars = 9 WHERE id = 'r0'")
+    camp.answer("tablet", 3)
+    try camp.sql(
+      "tablet/data.sqlite",
+      "UPDATE reviews SET words = 'two' WHERE id = 'r0'; INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'three')")
+    camp.device("tablet", "export")
+
+    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    try camp.sql(
+      "tablet/data.sqlite",
+      "UPDATE reviews SET stars = 1 WHERE id = 'r1'; INSERT INTO reviews VALUES ('r4', 'lake', 'ann', 4, 'own')")
+    #expect(camp.device("tablet", "status").out.contains("an old copy of itself"))
+    #expect(camp.device("tablet", "export").code == 1)
+    let looked = camp.device("tablet", "doctor")
+    #expect(looked.code == 1)
+    #expect(looked.out.contains("Next: satchel doctor --repair"))
+    let old = try camp.read("tablet/data.sqlite")
+    #expect(camp.device("tablet", "doctor", "--repair", "--dry-run").code == 0)
+    #expect(try camp.read("tablet/data.sqlite") == old)
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.error)")
+    let all = "r0|two|9\nr1|one|1\nr3|three|3\nr4|own|4"
+    let query = "SELECT id, words, stars FROM reviews WHERE author = 'ann' ORDER BY id"
+    #expect(try camp.rows("tablet/data.sqlite", query) == all)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+
+    camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-3.satchel"))
+    camp.deliver("tablet", 4)
+    #expect(try camp.rows("office.sqlite", query) == all)
+    #expect(try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.count == 0)
+    camp.answer("tablet", 4)
+    #expect(try camp.rows("tablet/data.sqlite", query) == all)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
+  @Test(
+    "an old copy whose triggers are gone too is brought to where the newer file was, with what went by unseen in it")
+  func damagedOldCopy() throws {
+    let camp = try Camp.watched()
+    let copy = try camp.read("tablet/data.sqlite")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
+    camp.deliver("tablet", 2)
+    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    try camp.sql("tablet/data.sqlite", Camp.dropTriggers + "UPDATE reviews SET stars = 3 WHERE id = 'r0'")
+    let before = try camp.read("tablet/data.sqlite")
+    let looked = camp.device("tablet", "doctor")
+    #expect(looked.code == 1)
+    #expect(
+      looked.out.contains("an old copy of itself")
+        && looked.out.contains("reviews: 0 inserted, 1 updated, 0 deleted unseen."))
+    #expect(camp.device("tablet", "doctor", "--repair", "--dry-run").code == 0)
+    #expect(try camp.read("tablet/data.sqlite") == before)
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    camp.deliver("tablet", 3)
+    let query = "SELECT id, words, stars FROM reviews WHERE author = 'ann' ORDER BY id"
+    #expect(try camp.rows("office.sqlite", query) == "r0|cold|3\nr1|one|4")
+    #expect(try camp.rows("tablet/data.sqlite", query) == "r0|cold|3\nr1|one|4")
+  }
+
+  @Test("an old copy without triggers, of whose time no bundle tells, is not touched")
+  func damagedOldCopyOfLongAgo() throws {
+    let camp = try Camp.watched()
+    let copy = try camp.read("tablet/data.sqlite")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
+    camp.deliver("tablet", 2)
+    camp.hub("emit", "--device", "tablet", "--full")
+    camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel"))
+    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    try camp.sql("tablet/data.sqlite", Camp.dropTriggers)
+    let before = try camp.read("tablet/data.sqlite")
+    #expect(camp.device("tablet", "doctor").out.contains("Keep it aside"))
+    #expect(camp.device("tablet", "doctor", "--repair").code == 1)
+    #expect(try camp.read("tablet/data.sqlite") == before)
+  }
+
+  @Test(
+    "a file that the app saved anew is the device's again, and what was written meanwhile reaches the hub",
+    arguments: [true, false])
+  func replaced(deleted: Bool) throws {
+    let camp = try Camp.watched()
+    // On its way, pending, and both with a row that the file says otherwise about.
+    try camp.sql(
+      "tablet/data.sqlite",
+      "INSERT INTO reviews VALUES ('r5', 'hill', 'ann', 5, 'told'); UPDATE reviews SET stars = 2 WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'never told' WHERE id = 'r5'")
+    try camp.replaceFile(Camp.writeUnseen)
+    let before = try camp.read("tablet/data.sqlite")
+
+    #expect(camp.device("tablet", "status").out.contains("put a new file in the place of its database"))
+    #expect(try camp.device("tablet", "status", "--json").json["state"] == "replaced")
+    #expect(camp.device("tablet", "export").code == 1)
+    let looked = camp.device("tablet", "doctor")
+    #expect(looked.code == 1)
+    #expect(looked.out.contains("reviews: 1 row known and not in it"))
+    #expect(looked.out.contains("Next: satchel doctor --repair"))
+    #expect(camp.device("tablet", "doctor", "--repair", "--dry-run").code == 0)
+    #expect(try camp.read("tablet/data.sqlite") == before)
+
+    let repaired =
+      deleted ? camp.device("tablet", "doctor", "--repair", "--deleted") : camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.error)")
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM settings") == "0")
+    camp.hub("import", camp.path("tablet/bundles/sent/camp-tablet-hub-2.satchel"))
+    camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-2.satchel"))
+    camp.deliver("tablet", 3)
+    let all = (deleted ? "" : "r0|cold|1\n") + "r1|unseen|2\nr3|steep|3\nr5|never told|5"
+    let query = "SELECT id, words, stars FROM reviews WHERE author = 'ann' ORDER BY id"
+    #expect(try camp.rows("office.sqlite", query) == all)
+    #expect(try camp.rows("tablet/data.sqlite", query) == all)
+    #expect(try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.count == 0)
+    camp.answer("tablet", 3)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
+  @Test("an app that begins with an empty file loses nothing: all rows are put back")
+  func replacedByEmptyFile() throws {
+    let camp = try Camp.watched()
+    let rows = try camp.rows("tablet/data.sqlite", "SELECT * FROM reviews ORDER BY id")
+    try camp.replaceFile("DELETE FROM reviews; DELETE FROM sites;")
+    #expect(camp.device("tablet", "doctor", "--repair").out.contains("sites: 2 rows that it lacked put back."))
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM reviews ORDER BY id") == rows)
+    #expect(camp.device("tablet", "export").out.hasPrefix("Nothing is new since export 1."))
+  }
+
+  @Test("a file that lacks the dataset's tables, or is no database, is named and kept", arguments: [true, false])
+  func otherFile(isDatabase: Bool) throws {
+    let camp = try Camp.watched()
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r6', 'lake', 'ann', 2, 'on its way')")
+    camp.device("tablet", "export")
+    try FileManager.default.moveItem(atPath: camp.path("tablet/data.sqlite"), toPath: camp.path("old.sqlite"))
+    if isDatabase {
+      try camp.sql(
+        "tablet/data.sqlite", "CREATE TABLE reviews (id TEXT PRIMARY KEY); INSERT INTO reviews VALUES ('r7')")
+    } else {
+      try camp.write("tablet/data.sqlite", String(repeating: "no database", count: 1000))
+    }
+    let before = try camp.read("tablet/data.sqlite")
+    let outcome = camp.device("tablet", "doctor", "--json")
+    #expect(outcome.code == 1)
+    let reason = try outcome.json["findings"]?.arrayValue?.first?["reason"]
+    #expect(reason == (isDatabase ? "replaced" : "corrupt"))
+    #expect(camp.device("tablet", "doctor", "--repair").code == 1)
+    #expect(try camp.read("tablet/data.sqlite") == before)
+
+    // As doctor says: aside with it, and a full bundle makes the database anew. What is on its way is in the next
+    // export too.
+    try FileManager.default.removeItem(atPath: camp.path("tablet/data.sqlite"))
+    camp.hub("emit", "--device", "tablet", "--full")
+    #expect(camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel")).code == 0)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    #expect(camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-3.satchel")).code == 0)
+    #expect(try camp.reviews() == "r0|cold\nr1|later\nr6|on its way")
+  }
+
+  @Test("without the bundles that tell what was there nothing is repaired, and with them it is")
+  func lostArchive() throws {
+    let camp = try Camp.watched()
+    let archived = camp.path("tablet/bundles/archive/camp-hub-tablet-1.satchel")
+    try FileManager.default.moveItem(atPath: archived, toPath: camp.path("aside"))
+    #expect(
+      try camp.device("tablet", "doctor", "--json").json["findings"]?.arrayValue?.first?["reason"] == "no-history")
+    try camp.sql("tablet/data.sqlite", Camp.dropTriggers + Camp.writeUnseen)
+    let before = try camp.read("tablet/data.sqlite")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 1)
+    #expect(try camp.read("tablet/data.sqlite") == before)
+    // The hub has the same file.
+    try FileManager.default.copyItem(atPath: camp.path("hub/bundles/sent/camp-hub-tablet-1.satchel"), toPath: archived)
+    try camp.expectRepair(1, 1, 1)
+
+    var bytes = try camp.read("tablet/bundles/archive/camp-hub-tablet-2.satchel")
+    bytes[bytes.count / 2] ^= 1
+    try Data(bytes).write(to: URL(fileURLWithPath: camp.path("tablet/bundles/archive/camp-hub-tablet-2.satchel")))
+    let damaged = camp.device("tablet", "doctor")
+    #expect(damaged.code == 1)
+    #expect(damaged.out.contains("damaged"))
+  }
+}
