@@ -118,8 +118,14 @@ struct HistoryCheck {
     if try store.isFormer(changes.epoch) { return }
     // A hub that release 0.1 restored does not know which epochs went before.
     if !store.identity.knowsFormerEpochs, changes.received < store.identity.firstEmission { return }
+    if try mayFollowUnknownKey() { return }
     let refusal = Refusal(
-      "other-epoch", "It belongs to another history of the hub.", hint: "Provision or enrol the device anew.",
+      "other-epoch", "It goes on from a history of this hub that this hub does not know.",
+      hint:
+        """
+        If another copy of this hub is at work, go on with that one. If this hub's files were put back from a copy: with \
+        the newest copy of its keys/ in place, import this again. If there is none: satchel-hub keys rotate --lost
+        """,
       keeping: .quarantine)
     guard let proof = changes.proof, let signature = proof.signature else { throw refusal }
     let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
@@ -129,6 +135,13 @@ struct HistoryCheck {
     if try isSignedByThief(emission, signature) { return }
     guard try isSignedByUs(emission, signature) else { throw refusal }
     throw try hub.noteSetBack(emission, of: changes.epoch, for: device.id, store)
+  }
+
+  /// Whether the device may follow a key of this hub's that this hub does not know: its files were put back to before
+  /// that key was made, and it has replaced its own key as lost since. No signature can prove the device's epoch then.
+  /// Once a device is known to have heard of the present key, it has no reason to tell of another one.
+  private func mayFollowUnknownKey() throws -> Bool {
+    try store.wasKeyLost() && device.proved < store.identity.firstEmission
   }
 
   // MARK: exports before it

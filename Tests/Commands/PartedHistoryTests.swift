@@ -205,4 +205,61 @@ struct PartedHistoryTests {
     }
     try checkHealth()
   }
+
+  @Test(
+    "a hub that was put back to before its key was lost hears of it, and its newer keys or another key bring all back",
+    arguments: [true, false])
+  func behindLostKey(keysAreKept: Bool) throws {
+    try copyHub()
+    func comeOver() throws {
+      let rotated = camp.hub("keys", "rotate", "--lost", "--json")
+      let fingerprint = try #require(try rotated.json["fingerprint"]?.stringValue, "\(rotated.error)")
+      for name in ["tablet", "phone"] {
+        // The hub asks for what it lacks, and the fingerprint is given once more then.
+        for _ in 0..<2 {
+          let imported = camp.device(name, "import", try camp.emit(name), "--fingerprint", fingerprint)
+          #expect(imported.code == 0, "\(imported.error)")
+          try camp.carry(name)
+        }
+      }
+    }
+    try comeOver()
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'after it')")
+    for name in ["tablet", "phone", "tablet"] { try camp.carry(name) }
+    try camp.copy("hub/keys", to: "keys")
+    try putBackHub()
+    let refused = camp.hub("import", try camp.export("tablet"))
+    #expect(refused.code == 3 && refused.error.contains("keys/") && refused.error.contains("keys rotate --lost"))
+    if keysAreKept {
+      try camp.remove("hub/keys")
+      try camp.copy("keys", to: "hub/keys")
+      let noticed = camp.hub("import", try camp.export("tablet"))
+      #expect(noticed.code == 3 && noticed.error.contains("This hub was set back"), "\(noticed.error)")
+      #expect(camp.hub("restore", "--in-place").code == 0)
+    } else {
+      try comeOver()
+    }
+    for name in ["tablet", "phone", "tablet", "phone"] { try camp.carry(name) }
+    for database in [office, "tablet/data.sqlite", "phone/data.sqlite"] {
+      #expect(try camp.rows(database, "SELECT words FROM reviews WHERE id = 'n1'") == "after it")
+    }
+    try checkHealth()
+  }
+
+  @Test("an audit tells that the database was put back, and after a new epoch nothing of what comes again")
+  func auditOfDatabasePutBack() throws {
+    try camp.copy(office, to: "copy.sqlite")
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'on its way')")
+    try camp.carry("tablet")
+    try camp.remove(office)
+    try camp.copy("copy.sqlite", to: office)
+    let audit = camp.hub("audit")
+    #expect(audit.code == 1 && audit.out.contains("the database was put back from a copy"), "\(audit.out)")
+    #expect(audit.out.contains("restore --in-place"))
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    #expect(camp.hub("audit").code == 0, "\(camp.hub("audit").out)")
+    for name in ["tablet", "phone", "tablet", "phone"] { try camp.carry(name) }
+    #expect(try camp.rows(office, "SELECT words FROM reviews WHERE id = 'n1'") == "on its way")
+    try checkHealth()
+  }
 }
