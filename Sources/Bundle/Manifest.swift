@@ -344,4 +344,15 @@ public struct Manifest: Hashable, Sendable {
 
 public enum BundleKind: String, Sendable, CaseIterable {
   case changes, scope, enrolment, volume, backup
+
+  /// What a person calls such a file, as it follows "This is ".
+  public var words: String {
+    switch self {
+    case .changes: "a device's export"
+    case .scope: "a hub's bundle for a device"
+    case .enrolment: "a device's request for enrolment"
+    case .volume: "a piece of a bundle"
+    case .backup: "a hub's backup"
+    }
+  }
 }

@@ -87,7 +87,7 @@ extension DeviceWorkspace {
   func scope(of manifest: Manifest) throws -> Manifest.Scope {
     if case .scope(let scope) = manifest.body { return scope }
     throw Refusal(
-      "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a device imports those of kind scope.",
+      "wrong-kind", "This is \(manifest.kind.words); a device imports the bundles that its hub makes for it.",
       hint: "Carry it to the hub \(manifest.to.name).")
   }
 }

@@ -34,7 +34,7 @@ extension HubWorkspace {
         seen.insert(bundle.manifest.bundle)
         devices.insert(bundle.manifest.from.id)
         if let problem = try store.contradiction(to: bundle.manifest, changes, bundle.digest) {
-          report.findings.append(Finding("audit", "\(name): \(problem)", hint: "Keep the file, and look into it."))
+          report.findings.append(Finding("audit", "\(name): \(problem.words)", hint: problem.hint))
         } else {
           report.verified += 1
         }
@@ -51,21 +51,45 @@ extension HubWorkspace {
   }
 }
 
+/// What speaks against a bundle of the archive, and what to do about it.
+private struct Contradiction {
+  let words: String
+  let hint: String
+
+  init(_ words: String, hint: String = "Keep the file, and look into it.") {
+    self.words = words
+    self.hint = hint
+  }
+}
+
 extension HubStore {
   /// What the ledger, the chain or the log says otherwise than a bundle of the archive; nil: nothing.
-  fileprivate func contradiction(to manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> String?
-  {
+  fileprivate func contradiction(
+    to manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest
+  ) throws -> Contradiction? {
     if let found = try contradiction(manifest, changes, digest),
       try partedHistory(of: manifest.from.id, with: found) == nil
     {
-      return found.words(of: manifest.from.name)
+      return Contradiction(found.words(of: manifest.from.name))
     }
     let noted = try database.all(
       "SELECT digest FROM satchel_ledger WHERE direction = 'in' AND bundle = :bundle AND verdict IN ('imported', 'stale')",
       ["bundle": .string(manifest.bundle.text)]
     ) { $0.optionalText(0) }
-    if noted.isEmpty { return "the ledger does not know of it." }
-    return noted.contains(digest.hexadecimal) ? nil : "the ledger has another digest for it."
+    if noted.isEmpty { return try unknown(manifest, changes) }
+    return noted.contains(digest.hexadecimal) ? nil : Contradiction("the ledger has another digest for it.")
+  }
+
+  /// What is wrong with a bundle of which the ledger does not tell. A database that was put back from a copy knows
+  /// nothing of what came after it was made; once a new epoch began, the device brings that again.
+  private func unknown(_ manifest: Manifest, _ changes: Manifest.Changes) throws -> Contradiction? {
+    guard let device = try device(manifest.from.id), changes.sequence > device.merged else {
+      return Contradiction("the ledger does not know of it.")
+    }
+    if try isFormer(changes.epoch) { return nil }
+    return Contradiction(
+      "it came after all that this hub's database knows: the database was put back from a copy.",
+      hint: "Keep the file. If no other copy of this hub is at work: satchel-hub restore --in-place")
   }
 
   /// Bundles that the ledger or the log names and that are not in the archive.

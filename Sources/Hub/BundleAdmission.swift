@@ -119,7 +119,7 @@ extension HubWorkspace {
   func changes(of manifest: Manifest) throws -> Manifest.Changes {
     if case .changes(let changes) = manifest.body { return changes }
     throw Refusal(
-      "wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue); a hub imports those of kind changes.",
+      "wrong-kind", "This is \(manifest.kind.words); a hub imports the exports of its devices.",
       hint: "Carry it to the device \(manifest.to.name).")
   }
 

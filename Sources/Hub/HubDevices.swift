@@ -87,7 +87,7 @@ extension HubWorkspace {
 
   private func enrolment(of manifest: Manifest) throws -> Manifest.Enrolment {
     if case .enrolment(let enrolment) = manifest.body { return enrolment }
-    throw Refusal("wrong-kind", "This is a bundle of kind \(manifest.kind.rawValue), no request for enrolment.")
+    throw Refusal("wrong-kind", "This is \(manifest.kind.words), no request for enrolment.")
   }
 
   /// Ends a device's right to deliver and to receive, and tells all others that its keys are worth nothing any more.

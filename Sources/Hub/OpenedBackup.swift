@@ -16,7 +16,7 @@ struct OpenedBackup {
       let files = bundle.path(of: .files)
     else {
       throw Refusal(
-        "wrong-kind", "This is a bundle of kind \(bundle.manifest.kind.rawValue), no backup.",
+        "wrong-kind", "This is \(bundle.manifest.kind.words), no backup.",
         hint: "satchel-hub backup FILE makes one.")
     }
     self.backup = backup
