@@ -1,5 +1,7 @@
 """What must hold when a history has come to rest."""
 
+from copy import deepcopy
+
 from steps import COUNTER, PARENT, PLAIN, Conflict
 
 
@@ -10,6 +12,24 @@ class Failure(Exception):
 def demand(condition, words):
     if not condition:
         raise Failure(words())
+
+
+def check_epoch_order(hub, export):
+    """An export finds the same disagreements, whether it comes before or after a new epoch begins."""
+    if hub.is_set_back or hub.lost_time.emissions:
+        return  # a hub that collects the lost time lets changes wait that it would refuse otherwise
+    before, after = deepcopy(hub), deepcopy(hub)
+    before.receive(export)
+    if before.is_set_back:
+        return
+    after.begin_epoch()
+    after.receive(export)
+    keys = [keys_in_disagreement(copy) for copy in (before, after)]
+    demand(keys[0] == keys[1], lambda: f"only before or after a new epoch, {keys[0] ^ keys[1]} are in disagreement")
+
+
+def keys_in_disagreement(hub):
+    return {conflict.step.key for conflict in hub.conflicts} | {held.step.key for held in hub.held}
 
 
 class Check:

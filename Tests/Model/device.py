@@ -11,8 +11,8 @@ from unseen import find_unseen, learn_acknowledged
 class Device:
     """One device. `sent` and `archive` are its files; they survive a lost database."""
 
-    def __init__(self, world, rules, identity, policy, user):
-        self.world, self.rules, self.identity, self.policy = world, rules, identity, policy
+    def __init__(self, world, rules, identity, policy, grain, user):
+        self.world, self.rules, self.identity, self.policy, self.grain = world, rules, identity, policy, grain
         self.user = user
         self.rows, self.images = {}, {}  # images: key -> {generation: PreImage}
         self.clock = self.sequence = self.acknowledged = 0
@@ -25,7 +25,7 @@ class Device:
 
     def copy(self, identity):
         """Returns a copy of the device's folder under an identity of its own. Pending changes are in both."""
-        other = Device(self.world, self.rules, identity, self.policy, self.user)
+        other = Device(self.world, self.rules, identity, self.policy, self.grain, self.user)
         for name, value in self.__dict__.items():
             if name not in ("world", "rules", "identity"):
                 setattr(other, name, value.copy() if isinstance(value, (dict, list)) else value)

@@ -4,7 +4,7 @@ import random
 from functools import partial
 from itertools import count
 
-from check import Check
+from check import Check, check_epoch_order
 from device import Device
 from hub import Enrolled, Hub
 from steps import PLAIN
@@ -19,10 +19,12 @@ class History:
         self.random = random.Random(seed)
         self.rules, self.world = rules, World()
         self.policy = self.random.choice(["manual", "device", "newest"])
-        self.hub = Hub(self.world, rules, self.policy)
+        self.grain = self.random.choice(["column", "column", "row"])
+        self.hub = Hub(self.world, rules, self.policy, self.grain)
         self.world.users = {name: User(hidden) for hidden, name in enumerate(["ana", "ben", "cleo", "dan"])}
         names = list(self.world.users)
-        self.devices = [Device(self.world, rules, number, self.policy, names[number]) for number in range(3)]
+        kind = (self.policy, self.grain)
+        self.devices = [Device(self.world, rules, number, *kind, names[number]) for number in range(3)]
         for device in self.devices:
             self.hub.devices[device.identity] = Enrolled(device.user)
         self.world.has_rights = self.random.random() < 0.3
@@ -56,6 +58,9 @@ class History:
             device.receive(self.emission(device))
         for action in self.random.choices(self.actions, self.weights, k=LENGTH):
             action()
+        for device in self.devices:
+            if device.sent:
+                check_epoch_order(self.hub, device.sent[max(device.sent)])
         self.come_to_rest()
         Check(self.hub, self.devices, self.world).run()
 
@@ -195,7 +200,7 @@ class History:
     def start_twin(self):
         """A copy of the hub is taken into use beside it. Each of the two may begin new epochs."""
         if not self.twin:
-            self.twin = Hub(self.world, self.rules, self.policy)
+            self.twin = Hub(self.world, self.rules, self.policy, self.grain)
             self.twin.put_back(self.hub.copy_files())
             self.world.went_back = True
 

@@ -19,6 +19,14 @@ class Sent:
     user: str
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Which changes came after an emission of a former epoch, in that epoch: those after `since`, up to `until`."""
+
+    since: int
+    until: int
+
+
 @dataclass(slots=True)
 class Enrolled:
     """What the hub knows of one device."""
@@ -28,6 +36,7 @@ class Enrolled:
     number: int = 0  # the last number that an emission got
     proved: int | None = None  # the emission that the device has proved
     emissions: dict = field(default_factory=dict)  # number -> Sent
+    former: dict = field(default_factory=dict)  # digest of an emission of a former epoch -> Known
     declared: dict = field(default_factory=dict)  # number -> digest of a forgotten emission on which it stands
     owed: dict = field(default_factory=dict)  # key -> number of the emission that carried it, or None
     common: set = field(default_factory=set)  # keys of rows that it wrote in common with a copy, until it is sent them
@@ -70,8 +79,8 @@ class Held:
 class Hub:
     """The authority. All of its state but `world` and `rules` is in its files, which can be copied and put back."""
 
-    def __init__(self, world, rules, policy):
-        self.world, self.rules, self.policy = world, rules, policy
+    def __init__(self, world, rules, policy, grain):
+        self.world, self.rules, self.policy, self.grain = world, rules, policy, grain
         self.rows, self.log, self.row_log = {}, [], defaultdict(list)
         self.stamps = {}  # (key, column) -> stamp of its newest change; column None: of the row's coming or going
         self.in_force = {}  # (key, column) -> stamp of the value that stands in the row
@@ -169,14 +178,14 @@ class Hub:
     def has_children(self, key):
         return any(row[PARENT] == key for row in self.rows.values())
 
-    def changes_by_others(self, key, cursor, device, sealed=0):
-        """Returns the columns that others changed since `cursor`, and whether the row came or went.
+    def changes_by_others(self, key, cursor, device, sealed=0, until=float("inf")):
+        """Returns the columns that others changed after `cursor`, up to `until`, and whether the row came or went.
 
         The exports of the device up to `sealed` are those of a former user: their changes left the device.
         """
         columns, is_presence = set(), False
         for entry in self.row_log.get(key, ()):
-            if entry.cursor > cursor and not self.is_own(entry, device, sealed):
+            if cursor < entry.cursor <= until and not self.is_own(entry, device, sealed):
                 columns |= entry.columns
                 is_presence |= entry.is_presence
         return columns, is_presence
@@ -264,7 +273,8 @@ class Hub:
             user = export.user if self.rules.hold("writer") else device.user
             sealed = export.sealed if self.rules.hold("former") else 0
             source = Source(export.device, user, export.sequence, sealed)
-            merger = StepMerger(self, source, cursor, is_echoed)
+            former = device.former.get(export.received_digest) if self.rules.hold("log") else None
+            merger = StepMerger(self, source, cursor, is_echoed, None if is_present else former)
             merger.take([step for step in export.steps if step.generation >= merged])
             device.taken.append(export.sequence)
             self.reported.update((conflict.identity, conflict) for conflict in export.conflicts)
@@ -351,4 +361,5 @@ class Hub:
         self.other_epochs, self.is_set_back = [], False
         self.lost_time.begin()
         for device in self.devices.values():
+            device.former |= {sent.digest: Known(sent.cursor, self.cursor) for sent in device.emissions.values()}
             device.emissions, device.declared, device.proved = {}, {}, None

@@ -8,12 +8,14 @@ class StepMerger:
     """Merges the steps of one export.
 
     `cursor` is the hub's cursor when it made the emission on which the device stands. If it is None, the hub does not
-    know what the device had seen: values and stamps decide instead of the log.
+    know what the device had seen: values and stamps decide instead of the log. `former` says which part of the log
+    decides all the same, because the device stood on an emission of a former epoch that the hub knows.
     """
 
-    def __init__(self, hub, source, cursor, is_echoed):
+    def __init__(self, hub, source, cursor, is_echoed, former=None):
         self.hub, self.source, self.device = hub, source, source.device
-        self.cursor, self.is_echoed = cursor, is_echoed
+        self.cursor, self.is_echoed, self.former = cursor, is_echoed, former
+        self.disputed = set()  # columns of the present step's row that others changed in that part of the log
 
     def cursor_for(self, key):
         """Returns the cursor from which others' changes of a row count.
@@ -106,8 +108,11 @@ class StepMerger:
             self.hub.world.note_refusal(self.hub, row, step)
             return True
         cursor = self.cursor_for(step.key)
+        self.disputed = set()
         if cursor is None:
             columns, is_presence = self.differences(step, row)
+            if self.former and step.key not in self.hub.record(self.device).common:
+                columns, is_presence = self.changes_since_former(step, columns, is_presence)
         else:
             columns, is_presence = self.hub.changes_by_others(step.key, cursor, self.device, self.source.sealed)
         getattr(self, step.operation)(step, row, columns, is_presence)
@@ -136,6 +141,18 @@ class StepMerger:
         if row is None:
             return set(), self.hub.stamps.get((step.key, None), 0) > step.stamp
         return {c for c, value in step.was.items() if row[c] != value}, False
+
+    def changes_since_former(self, step, columns, is_presence):
+        """Returns what others changed since the emission of the former epoch, as the log shows.
+
+        What they changed in that epoch counts as ever. What they changed later counts if the values differ.
+        """
+        since, sealed = self.former.since, self.source.sealed
+        self.disputed, _ = self.hub.changes_by_others(step.key, since, self.device, sealed, self.former.until)
+        unseen, _ = self.hub.changes_by_others(step.key, since, self.device, sealed)
+        if step.operation == "update":
+            columns &= unseen
+        return columns | self.disputed, is_presence and bool(unseen)
 
     def may_change(self, row):
         """Returns whether the user sees this row. Nothing is compared with a row that the user does not see."""
@@ -178,7 +195,7 @@ class StepMerger:
                 self.conflict("insert/insert", step, row)
             elif self.hub.rules.hold("held"):
                 self.hub.owe(self.device, step.key)
-        elif is_presence or self.hub.tombs.get(step.key, 0) > step.stamp:
+        elif is_presence or self.disputed or self.hub.tombs.get(step.key, 0) > step.stamp:
             self.conflict("update/delete", step)
         else:
             self.commit(step, step.new, COLUMNS)
@@ -193,7 +210,7 @@ class StepMerger:
                 taken.append(column)
             elif row[column] == value:
                 continue
-            elif column not in columns:
+            elif not self.is_met(step, column, columns):
                 merged[column] = value
                 taken.append(column)
             elif self.wins(step, column):
@@ -208,9 +225,16 @@ class StepMerger:
         if taken:
             self.commit(step, merged, taken)
 
+    def is_met(self, step, column, columns):
+        """Returns whether others changed the column, or the row, if rows are merged as a whole."""
+        if self.hub.grain == "row" and (self.disputed or self.cursor_for(step.key) is not None):
+            return bool(columns)
+        return column in columns
+
     def wins(self, step, column):
         """Returns whether the device's value stands in a column that others have changed too."""
-        if self.cursor_for(step.key) is None:
+        is_disputed = bool(self.disputed) if self.hub.grain == "row" else column in self.disputed
+        if self.cursor_for(step.key) is None and not is_disputed:
             return step.stamp > self.hub.stamps.get((step.key, column), 0)
         if self.hub.policy == "newest" and self.hub.rules.hold("later"):
             return step.stamp > self.hub.stamps.get((step.key, column), 0)

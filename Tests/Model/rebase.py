@@ -38,7 +38,9 @@ class Rebase:
     def changed_by_others(self, column):
         if self.incoming is None:
             return False
-        return self.base is None or self.base[column] != self.incoming[column]
+        if self.base is None or self.device.grain == "row":
+            return self.base != self.incoming
+        return self.base[column] != self.incoming[column]
 
     def insert(self, step):
         if self.row is None:

@@ -7,6 +7,7 @@ TEXTS = {
     "ack": "The device takes no emission that acknowledges less than an earlier one did.",
     "overtaken": "Only an export newer than all before it changes where the hub believes the device to stand.",
     "value": "An export from a forgotten emission or a former epoch is merged by values and stamps.",
+    "log": "If the hub knows an export's emission, its log tells what others changed in that former epoch.",
     "await": "A change of a row that a device has still to deliver again waits for the row.",
     "later": "With the policy newest, the later stamp stands, at the hub as on the device.",
     "tomb": "The hub remembers the delete of a row that it never had.",
