@@ -50,8 +50,11 @@ extension HubStore {
     }
   }
 
-  /// By values and stamps. Where the emission is known, what others changed before this epoch began is a disagreement
-  /// as any other.
+  /// Returns what others did to a row, by values and stamps.
+  ///
+  /// If the emission is known, the log shows what others changed after it. What they changed before this epoch began
+  /// counts as it did in its own epoch, also if the values do not show it: the bundle may have come before the epoch
+  /// began, and must find the same disagreements.
   private func changesInFormerEpoch(
     meeting change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, after cursor: Cursor?,
     than own: OwnChanges
@@ -59,16 +62,23 @@ extension HubStore {
     var others = OthersChanges(newest: past?.stamp ?? .zero, judge: .stamps)
     let schema = rows[place].schema
     var newest: [Int: Stamp] = [:]
+    var unseen: Set<Int> = []
     try eachChange(of: past) { entry in
       let columns = entry.columns(in: schema)
       for column in columns { newest[column] = max(newest[column] ?? .zero, entry.stamp) }
-      if let cursor, entry.cursor > cursor, entry.cursor <= identity.epochCursor, !own.contains(entry) {
-        others.disputed.formUnion(columns)
-      }
+      guard let cursor, entry.cursor > cursor, !own.contains(entry) else { return .more }
+      unseen.formUnion(columns)
+      if entry.cursor <= identity.epochCursor { others.disputed.formUnion(columns) }
       return .more
     }
-    if case .insert = change { others.presence = try hub == nil && others.newest != .zero && !isOwn(past, own) }
-    for column in differing(change, from: hub) { others.columns[column] = newest[column] ?? .zero }
+    if case .insert = change {
+      let mayBeUnseen = cursor == nil || !unseen.isEmpty
+      others.presence = try hub == nil && others.newest != .zero && mayBeUnseen && !isOwn(past, own)
+    }
+    var met = differing(change, from: hub)
+    // A value that nobody else changed since is another one because the device's own changes were not taken.
+    if cursor != nil, case .update = change { met.removeAll { !unseen.contains($0) } }
+    for column in others.disputed.union(met) { others.columns[column] = newest[column] ?? .zero }
     return others
   }
 

@@ -27,8 +27,9 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
   if let result = mergeDelete(change, at: stamp, onto: hub, others: others, by: rules) { return result }
   switch (change, hub) {
   case (.insert(let row), nil):
-    // A row that was made after the deletion, by a device that knew of it, is a new one.
-    if !others.presence || others.judge == .stamps && stamp > others.newest { return MergeResult(row: row) }
+    // A row that was made after the deletion, by a device that may have known of it, is a new one.
+    if !others.presence { return MergeResult(row: row) }
+    if others.judge == .stamps, others.disputed.isEmpty, stamp > others.newest { return MergeResult(row: row) }
     // Somebody deleted the row, and the device did not know it: what is gone comes back by a decision alone.
     return gone(at: stamp, others, by: rules)
   case (.insert(let row), let hub?):

@@ -29,7 +29,7 @@ public struct OthersChanges: Sendable {
   /// Who decides where values differ.
   public var judge: Judge
   /// With `judge` `stamps`: the columns for which the policies decide all the same, because the device is known not to
-  /// have seen them.
+  /// have seen what others wrote there. They are among `columns`.
   public var disputed: Set<Int> = []
 
   /// Who decides between a device's value and another one.
@@ -96,9 +96,10 @@ extension MergeRules {
     others.judge == .stamps && others.disputed.isEmpty ? .newest : table
   }
 
-  /// The policy for a column that both sides changed.
+  /// The policy for a column that both sides changed. Where rows are merged as a whole, it is the row's policy.
   func policy(of column: Int, for others: OthersChanges) -> Policy {
-    others.judge == .stamps && !others.disputed.contains(column) ? .newest : winner(of: column)
+    if grain == .row { return policy(for: others) }
+    return others.judge == .stamps && !others.disputed.contains(column) ? .newest : winner(of: column)
   }
 
   /// The policy of a column that both sides changed and whose values cannot be combined. A person chooses between

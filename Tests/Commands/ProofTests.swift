@@ -14,16 +14,7 @@ struct ProofTests {
     try camp.open()
   }
 
-  /// Runs SQL on the tablet that no trigger sees, and leaves capture as it was.
-  private func unseen(_ sql: String) throws {
-    let database = try Database(path: camp.path("tablet/data.sqlite"), mode: .readWrite)
-    let triggers = try database.all(
-      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel%'"
-    ) { ($0.text(0), $0.text(1)) }
-    for trigger in triggers { try database.execute("DROP TRIGGER \(quoted(trigger.0))") }
-    try database.execute(sql)
-    for trigger in triggers { try database.execute(trigger.1) }
-  }
+  private func unseen(_ sql: String) throws { try camp.writeUnseen("tablet/data.sqlite", sql) }
 
   private func proof() throws -> JSONValue? {
     try camp.hub("status", "--json").json["devices"]?.arrayValue?.first { $0["name"]?.stringValue == "tablet" }?[
