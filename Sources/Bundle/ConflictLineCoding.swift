@@ -166,3 +166,17 @@ public enum FieldsCoding {
     return fields
   }
 }
+
+/// Reads what `FieldsCoding` wrote of many rows, without making a text of each name anew.
+public struct FieldsReader: Sendable {
+  private var names = KnownNames()
+
+  public init() {}
+
+  public mutating func parse(_ bytes: [UInt8]) throws -> [Field] {
+    var scanner = JSONScanner(bytes)
+    let fields = try scanner.readFields(named: &names)
+    try scanner.finish()
+    return fields
+  }
+}

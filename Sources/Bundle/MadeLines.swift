@@ -4,7 +4,7 @@ import SatchelPlatform
 public protocol ChangeLineMaker: Sendable {
   associatedtype Item: Sendable
 
-  mutating func line(of item: Item) -> ChangeLine
+  mutating func line(of item: Item) throws -> ChangeLine
   /// How many bytes of memory an item keeps, roughly.
   static func byteCount(of item: Item) -> Int
 }
@@ -31,7 +31,7 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     let items: [Maker.Item]
     fileprivate var critical: Set<Manifest.Critical> = []
     /// Why the lines end early.
-    fileprivate var problem: BundleError?
+    fileprivate var problem: (any Error)?
 
     fileprivate init(of items: [Maker.Item]) { self.items = items }
   }
@@ -50,7 +50,7 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     work.writer.beginAnew()
     do {
       for item in batch.items {
-        let line = work.maker.line(of: item)
+        let line = try work.maker.line(of: item)
         if let feature = line.critical { lines.critical.insert(feature) }
         lines.lengths.append(try work.writer.write(line))
       }

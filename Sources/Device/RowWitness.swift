@@ -40,7 +40,7 @@ final class RowWitness {
   private func name(of key: RowKey, in schema: TableSchema) -> Int {
     var hasher = Hasher()
     hasher.combine(schema.name)
-    hasher.combine(canonicalKey(key))
+    hasher.combine(key)
     return hasher.finalize()
   }
 

@@ -10,18 +10,24 @@ struct EmissionLines: ChangeLineMaker {
     let line: ChangeLine
     /// The place of its table.
     var place = 0
-    /// What the device may have of the row before it takes the line; empty: the hub does not say.
-    var before: [Row?] = []
+    /// What the device may have of the row before it takes the line; nil: the hub does not say.
+    var belief: RowBelief?
   }
 
+  private let schemas: [TableSchema]
   private var digesters: [RowDigester]
+  private var reader = FieldsReader()
 
-  init(of tables: [TrackedTable]) { digesters = tables.map { RowDigester($0.schema) } }
+  init(of tables: [TrackedTable]) {
+    schemas = tables.map(\.schema)
+    digesters = schemas.map { RowDigester($0) }
+  }
 
   /// The line with the first eight bytes of each row's digest, each once. nil stands for a row that is not there.
-  mutating func line(of item: Item) -> ChangeLine {
+  mutating func line(of item: Item) throws -> ChangeLine {
+    guard let belief = item.belief else { return item.line }
     var line = item.line
-    for row in item.before {
+    for row in try belief.rows(in: schemas[item.place], &reader) {
       let digest = row.map { digesters[item.place].digest(of: $0).first64 }
       if !line.before.contains(digest) { line.before.append(digest) }
     }
@@ -29,7 +35,8 @@ struct EmissionLines: ChangeLineMaker {
   }
 
   static func byteCount(of item: Item) -> Int {
-    guard case .row(let fields) = item.line.content else { return 64 }
-    return fields.reduce(item.before.reduce(0) { $0 + ($1?.byteCount ?? 0) }) { $0 + $1.value.byteCount }
+    let belief = item.belief?.byteCount ?? 0
+    guard case .row(let fields) = item.line.content else { return 64 + belief }
+    return fields.reduce(belief) { $0 + $1.value.byteCount }
   }
 }

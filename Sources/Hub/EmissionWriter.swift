@@ -79,7 +79,7 @@ struct EmissionWriter {
           let current = try beliefs == nil ? nil : store.rows[place].row(member.key)
           let line = ChangeLine(
             table: store.rows[place].name, key: member.key, generation: nil, stamp: .zero, content: .gone)
-          try add(.init(line: line, place: place, before: beliefs?.rows(of: member, now: current, in: place) ?? []))
+          try add(.init(line: line, place: place, belief: beliefs?.belief(of: member, now: current, in: place)))
         }
       }
       for (place, table) in store.tables.enumerated() {
@@ -89,7 +89,7 @@ struct EmissionWriter {
           let content = ChangeLine.Content.row(table.schema.fields(row))
           let line = ChangeLine(
             table: table.name, key: member.key, generation: nil, stamp: member.stamp, content: content)
-          try add(.init(line: line, place: place, before: beliefs?.rows(of: member, now: row, in: place) ?? []))
+          try add(.init(line: line, place: place, belief: beliefs?.belief(of: member, now: row, in: place)))
         }
       }
     }

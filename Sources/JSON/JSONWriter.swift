@@ -76,6 +76,22 @@ public struct JSONWriter: Sendable {
     quote(text)
   }
 
+  /// Writes a string of ASCII that needs no escape, as nearly all are, in one go. Returns false, and writes nothing, for
+  /// any other bytes.
+  mutating func plainString(utf8 text: [UInt8]) -> Bool {
+    let letters = text.span
+    guard JSONText.endOfPlain(letters, from: 0) == letters.count else { return false }
+    let comma = needsComma
+    bytes.append(addingCapacity: letters.count + 3) { room in
+      if comma { room.append(UInt8(ascii: ",")) }
+      room.append(UInt8(ascii: "\""))
+      for place in letters.indices { room.append(letters[place]) }
+      room.append(UInt8(ascii: "\""))
+    }
+    needsComma = true
+    return true
+  }
+
   public mutating func integer(_ number: Int64) {
     separate()
     if number < 0 { bytes.append(UInt8(ascii: "-")) }

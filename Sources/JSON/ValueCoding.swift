@@ -39,14 +39,20 @@ extension JSONWriter {
     case .null: null()
     case .integer(let number) where Spelling.isPlain(number): integer(number)
     case .real(let number) where number.isFinite: real(number)
-    case .text(let bytes) where UTF8Sequences.isTextWithoutNUL(bytes): string(utf8: bytes)
-    default:
-      guard let (tag, text) = Spelling.tagged(value) else { return null() }
-      beginObject()
-      key(bytes: tag)
-      string(utf8: text)
-      endObject()
+    case .text(let bytes):
+      if plainString(utf8: bytes) { return }
+      if UTF8Sequences.isTextWithoutNUL(bytes) { return string(utf8: bytes) }
+      tagged(value)
+    default: tagged(value)
     }
+  }
+
+  private mutating func tagged(_ value: Value) {
+    guard let (tag, text) = Spelling.tagged(value) else { return null() }
+    beginObject()
+    key(bytes: tag)
+    string(utf8: text)
+    endObject()
   }
 }
 

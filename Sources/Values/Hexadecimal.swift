@@ -23,7 +23,7 @@ public enum Hexadecimal {
   }
 
   /// The number that sixteen digits mean; nil: these are no such digits.
-  public static func bits(of digits: some Collection<UInt8>) -> UInt64? {
+  @inlinable public static func bits(of digits: some Collection<UInt8>) -> UInt64? {
     if digits.count != 16 { return nil }
     var bits: UInt64 = 0
     for digit in digits {
