@@ -52,8 +52,14 @@ public struct JSONWriter: Sendable {
   }
 
   /// Bytes of JSON that are made already, with all commas that they need.
-  public mutating func raw(_ made: [UInt8]) {
+  mutating func raw(_ made: [UInt8]) {
     bytes.append(contentsOf: made)
+    needsComma = false
+  }
+
+  /// The same where they are made in place.
+  mutating func appendMade(_ capacity: Int, _ make: (inout OutputSpan<UInt8>) -> Void) {
+    bytes.append(addingCapacity: capacity, initializingWith: make)
     needsComma = false
   }
 
@@ -84,23 +90,19 @@ public struct JSONWriter: Sendable {
 
   /// Writes a string of ASCII that needs no escape, as nearly all are, in one go. Returns false, and writes nothing, for
   /// any other bytes.
-  /// - Parameter made: bytes that stand before it.
-  mutating func plainString(utf8 text: [UInt8], after made: [UInt8]) -> Bool {
-    guard JSONText.endOfPlain(text.span, from: 0) == text.count else { return false }
-    bytes.append(addingCapacity: made.count + text.count + 2) { room in
-      room.append(allOf: made)
+  mutating func plainString(utf8 text: [UInt8]) -> Bool {
+    let letters = text.span
+    guard JSONText.endOfPlain(letters, from: 0) == letters.count else { return false }
+    let comma = needsComma
+    bytes.append(addingCapacity: letters.count + 3) { room in
+      if comma { room.append(UInt8(ascii: ",")) }
       room.append(UInt8(ascii: "\""))
-      room.append(allOf: text)
+      for place in letters.indices { room.append(letters[place]) }
       room.append(UInt8(ascii: "\""))
     }
     needsComma = true
     return true
   }
-
-  /// The comma that comes before the next value; empty: none is due.
-  var dueComma: [UInt8] { needsComma ? Self.comma : [] }
-
-  private static let comma = [UInt8(ascii: ",")]
 
   public mutating func integer(_ number: Int64) {
     separate()
@@ -137,19 +139,6 @@ public struct JSONWriter: Sendable {
   public mutating func null() {
     separate()
     bytes.append(contentsOf: "null".utf8)
-  }
-}
-
-extension OutputSpan<UInt8> {
-  /// Appends bytes for which there is room, by one copy.
-  fileprivate mutating func append(allOf bytes: [UInt8]) {
-    unsafe bytes.withUnsafeBufferPointer { source in
-      unsafe withUnsafeMutableBufferPointer { room, count in
-        precondition(room.count - count >= source.count, "there is no room for the bytes")
-        _ = unsafe room.extracting(count...).initialize(fromContentsOf: source)
-        count += source.count
-      }
-    }
   }
 }
 

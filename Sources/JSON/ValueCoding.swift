@@ -40,19 +40,11 @@ extension JSONWriter {
     case .integer(let number) where Spelling.isPlain(number): integer(number)
     case .real(let number) where number.isFinite: real(number)
     case .text(let bytes):
-      if plainString(utf8: bytes, after: dueComma) { return }
+      if plainString(utf8: bytes) { return }
       if UTF8Sequences.isTextWithoutNUL(bytes) { return string(utf8: bytes) }
       tagged(value)
     default: tagged(value)
     }
-  }
-
-  /// Writes bytes that are made already, and a value behind them: what stands around a row's values is the same for
-  /// all rows. No comma comes by itself.
-  public mutating func value(_ value: Value, after made: [UInt8]) {
-    if case .text(let text) = value, plainString(utf8: text, after: made) { return }
-    raw(made)
-    self.value(value)
   }
 
   private mutating func tagged(_ value: Value) {

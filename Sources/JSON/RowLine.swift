@@ -1,0 +1,106 @@
+import SatchelValues
+
+/// A line of JSON that holds a row's values between texts that are the same for all rows of a table.
+///
+/// A digest is made of such a line for every row that a bundle names, so the line is written in one go where its values
+/// are plain: no room is made value by value.
+public struct RowLine: Sendable {
+  /// What stands before a value, and the position of its column.
+  public struct Place: Sendable {
+    let before: [UInt8]
+    let position: Int
+
+    public init(before: [UInt8], position: Int) {
+      self.before = before
+      self.position = position
+    }
+  }
+
+  private let places: [Place]
+  private let end: [UInt8]
+  /// The bytes of all that is not of the values, and of what may stand around each of these.
+  private let frame: Int
+
+  /// No value of a number takes more, nor do quotes.
+  private static let mostAround = 32
+
+  /// - Parameter end: what stands behind the last value.
+  public init(_ places: [Place], end: [UInt8]) {
+    self.places = places
+    self.end = end
+    frame = places.reduce(end.count) { $0 + $1.before.count + Self.mostAround }
+  }
+
+  /// Writes the line of a row.
+  public func write(_ row: Row, into writer: inout JSONWriter) {
+    var next = 0
+    while next < places.count {
+      writer.appendMade(frame + row.byteCount) { room in
+        while next < places.count, room.appendPlain(row.values[places[next].position], after: places[next].before) {
+          next += 1
+        }
+      }
+      if next == places.count { break }
+      writer.raw(places[next].before)
+      writer.value(row.values[places[next].position])
+      next += 1
+    }
+    writer.raw(end)
+  }
+
+  /// The same where each value is asked for.
+  public func write(_ value: (Int) -> Value, into writer: inout JSONWriter) {
+    for place in places {
+      writer.raw(place.before)
+      writer.value(value(place.position))
+    }
+    writer.raw(end)
+  }
+}
+
+extension OutputSpan<UInt8> {
+  /// Appends a value in its one spelling, behind bytes that are made. Returns false, and appends nothing, where the value
+  /// needs more than its digits or its letters.
+  fileprivate mutating func appendPlain(_ value: Value, after made: [UInt8]) -> Bool {
+    switch value {
+    case .text(let text):
+      guard JSONText.endOfPlain(text.span, from: 0) == text.count else { return false }
+      append(allOf: made)
+      append(UInt8(ascii: "\""))
+      append(allOf: text)
+      append(UInt8(ascii: "\""))
+    case .integer(let number):
+      guard number.magnitude < 1 << 53 else { return false }
+      append(allOf: made)
+      appendDigits(of: number)
+    case .null:
+      append(allOf: made)
+      for letter in "null".utf8 { append(letter) }
+    case .real, .blob: return false
+    }
+    return true
+  }
+
+  private mutating func appendDigits(of number: Int64) {
+    if number < 0 { append(UInt8(ascii: "-")) }
+    var divisor: UInt64 = 1
+    while number.magnitude / divisor >= 10 { divisor *= 10 }
+    var rest = number.magnitude
+    while divisor > 0 {
+      append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / divisor))
+      rest %= divisor
+      divisor /= 10
+    }
+  }
+
+  /// Appends bytes for which there is room, by one copy.
+  private mutating func append(allOf bytes: [UInt8]) {
+    unsafe bytes.withUnsafeBufferPointer { source in
+      unsafe withUnsafeMutableBufferPointer { room, count in
+        precondition(room.count - count >= source.count, "there is no room for the bytes")
+        _ = unsafe room.extracting(count...).initialize(fromContentsOf: source)
+        count += source.count
+      }
+    }
+  }
+}
