@@ -37,5 +37,10 @@ final class FieldDevice {
     try app()?.database.first("SELECT sequence FROM satchel_device") { $0.integer(0) } ?? 0
   }
 
+  /// The version of the dataset that its database has.
+  func version() throws -> Int64 {
+    try app()?.database.first("SELECT definition ->> 'version' FROM satchel_device") { $0.integer(0) } ?? 0
+  }
+
   func closeApp() { opened = nil }
 }

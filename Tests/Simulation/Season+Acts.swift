@@ -354,11 +354,17 @@ extension Season {
     }
     say("\(device.name) gets an old copy of its database")
     let newest = try device.sequence()
+    let version = try device.version()
     try removeDatabase(of: device)
     world.copy(copy, to: device.databasePath)
     device.copy = nil
-    if try device.sequence() < newest { try refuseExport(of: device) }
-    if random.once(in: 2) { try write(on: device, &random) }
+    // What a migration makes of rows that were written into a copy, nobody can say: the file is to be kept aside.
+    let isKeptAside = try device.version() < version
+    if isKeptAside { try removeDatabase(of: device) }
+    if !isKeptAside {
+      if try device.sequence() < newest { try refuseExport(of: device) }
+      if random.once(in: 2) { try write(on: device, &random) }
+    }
     let report = try device.workspace.repair()
     if !report.isWell { throw Wrong("\(device.name) with an old copy cannot be repaired: \(report)") }
   }
