@@ -60,6 +60,35 @@ struct DoctorFileTests {
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
   }
 
+  @Test("an old copy of an older version of the dataset is kept aside, and another database is made without it")
+  func oldCopyOfOlderVersion() throws {
+    let camp = try Camp.watched()
+    let copy = try camp.read("tablet/data.sqlite")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'delivered' WHERE id = 'r1'")
+    camp.deliver("tablet", 2)
+    try camp.write("two.json", Camp.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
+    try camp.write("two.sql", "ALTER TABLE reviews ADD COLUMN \"more\" TEXT")
+    let applied = camp.hub("dataset", "apply", camp.path("two.json"), "--migration", camp.path("two.sql"))
+    #expect(applied.code == 0, "\(applied.error)")
+    camp.answer("tablet", 3)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET \"more\" = 'exported' WHERE id = 'r0'")
+    camp.device("tablet", "export")
+
+    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    let refused = camp.device("tablet", "doctor", "--repair")
+    #expect(refused.code == 1 && refused.error.contains("move this one out of the way"), "\(refused.error)")
+    #expect(try camp.read("tablet/data.sqlite") == copy)
+    try camp.copy("tablet/data.sqlite", to: "kept.sqlite")
+    try camp.remove("tablet/data.sqlite")
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.error)")
+    let query = "SELECT id, words, \"more\" FROM reviews WHERE author = 'ann' ORDER BY id"
+    #expect(try camp.rows("tablet/data.sqlite", query) == "r0|cold|exported\nr1|delivered|NULL")
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-3.satchel"))
+    #expect(try camp.rows("office.sqlite", query) == "r0|cold|exported\nr1|delivered|NULL")
+  }
+
   @Test(
     "an old copy whose triggers are gone too is brought to where the newer file was, with what went by unseen in it")
   func damagedOldCopy() throws {
