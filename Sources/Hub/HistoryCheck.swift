@@ -118,7 +118,6 @@ struct HistoryCheck {
     if try store.isFormer(changes.epoch) { return }
     // A hub that release 0.1 restored does not know which epochs went before.
     if !store.identity.knowsFormerEpochs, changes.received < store.identity.firstEmission { return }
-    if try mayFollowUnknownKey() { return }
     let refusal = Refusal(
       "other-epoch", "It goes on from a history of this hub that this hub does not know.",
       hint:
@@ -127,13 +126,20 @@ struct HistoryCheck {
         the newest copy of its keys/ in place, import this again. If there is none: satchel-hub keys rotate --lost
         """,
       keeping: .quarantine)
-    guard let proof = changes.proof, let signature = proof.signature else { throw refusal }
+    let mayFollowUnknownKey = try mayFollowUnknownKey()
+    guard let proof = changes.proof, let signature = proof.signature else {
+      if mayFollowUnknownKey { return }
+      throw refusal
+    }
     let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
     // One that this hub made is of an epoch that it knows: the bundle says another.
     if try isMade(emission) { throw refusal }
     // A thief of the hub's key led the device astray. What its user wrote meanwhile is as good as ever.
     if try isSignedByThief(emission, signature) { return }
-    guard try isSignedByUs(emission, signature) else { throw refusal }
+    guard try isSignedByUs(emission, signature) else {
+      if mayFollowUnknownKey { return }
+      throw refusal
+    }
     throw try hub.noteSetBack(emission, of: changes.epoch, for: device.id, store)
   }
 
