@@ -159,15 +159,19 @@ extension Season {
   }
 
   private func deliverToHub(_ parcel: Parcel) throws {
-    // As the command does.
+    try deliverDue(from: parcel.from)
+    try takeAtHub(parcel)
+  }
+
+  /// What waited at the hub and needs nothing more goes first, as with the command.
+  private func deliverDue(from sender: String) throws {
     for path in try hub.dueByNow() where try files.kind(path) != nil {
-      do { try takeAtHub(Parcel(device: nil, from: parcel.from, path: path, name: Paths.name(of: path))) } catch let
+      do { try takeAtHub(Parcel(device: nil, from: sender, path: path, name: Paths.name(of: path))) } catch let
         refusal
         as Refusal
         where refusal.reason == "revoked"
       { say("a bundle that waited is of a device that was lost since") }
     }
-    try takeAtHub(parcel)
   }
 
   private func takeAtHub(_ parcel: Parcel) throws {
@@ -209,6 +213,7 @@ extension Season {
     try files.removeIfThere(path)
     world.copy(parcel.path, to: path)
     let rest = try files.read(other.path, limit: 1 << 26)
+    if parcel.device == nil { try deliverDue(from: parcel.from) }
     let before = try results()
     let flips = random.once(in: 2)
     world.damage(path) { bytes in
