@@ -128,6 +128,12 @@ final class HeldRows {
       besides: OwnChanges(of: record.device, by: record.user)
     )
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
+    if let change = Change(from: hub, to: result.row),
+      let words = try refusal(of: change, by: record.device, mayWrite: found?.mayWrite ?? true, in: place)
+    {
+      try close(record, change, Disagreement(kind: .forbidden, state: .held), met: hub, in: place, note: words)
+      return .closed
+    }
     var parents = FoundParents()
     guard try store.brokenReference(of: result.row, from: hub, in: place, besides: &parents) == nil else {
       return .waits
@@ -158,7 +164,8 @@ final class HeldRows {
 
   /// The change is in. What it met meanwhile is a disagreement as any other.
   private func close(
-    _ record: ConflictRecord, _ change: Change, _ disagreement: Disagreement?, met: Row?, in place: Int
+    _ record: ConflictRecord, _ change: Change, _ disagreement: Disagreement?, met: Row?, in place: Int,
+    note: String? = nil
   ) throws {
     guard let disagreement else { return try ConflictTable.setState(.settled, of: record.id, in: store.database) }
     var found = ConflictRecord(
@@ -166,10 +173,21 @@ final class HeldRows {
       in: store.tables[place].schema,
       met: met, device: record.device, user: record.user)
     found.id = record.id
+    found.note = note
     let isHidden =
       try met.map { try scope(of: record)?.maySee(store.tables[place].schema.key(of: $0), in: place) != true } ?? false
     try ConflictTable.correct(found, at: now, isHidden: isHidden, in: store.database)
     try store.owe(record.key, in: place, to: record.device)
+  }
+
+  /// Why a change is not the user's to make by now, in words; nil: it is. What could be made when it came, may have been
+  /// taken from the user while it waited.
+  private func refusal(
+    of change: Change, by device: ReplicaID, mayWrite: Bool, in place: Int
+  ) throws -> String? {
+    if try store.device(device)?.isReadOnly == true { return StepMerger.mayChangeNothing }
+    if case .delete = change, store.tables[place].rules.delete == .never { return StepMerger.isNeverDeleted }
+    return mayWrite ? nil : StepMerger.mayNotChange
   }
 
   /// Nothing is missing any more, but the natural key is another row's by now.

@@ -55,6 +55,8 @@ extension HubWorkspace {
     _ = try ConflictTable.resolve(
       found.record.id, decision.word, by: Self.hubUser, at: now, note: note, in: store.database)
     try ConflictTable.retell(found.record.id, in: store.database)
+    // Those behind it were made on what it would have left.
+    if decision.word != .device { try ConflictTable.openHeld(behind: found.record, in: store.database) }
   }
 
   /// Decides all open conflicts, or those of one table, by a policy. A row that was changed since, or that the decision

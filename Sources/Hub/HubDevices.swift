@@ -101,6 +101,8 @@ extension HubWorkspace {
       try store.save(device)
       let keys = try [device.key] + [device.nextKey].compactMap(\.self) + store.formerKeys(of: device.id)
       try store.revoke(keys, at: platform.clock.milliseconds())
+      // What came from there on and was taken, `revert` takes back; what waits does not enter any more.
+      if let from { try ConflictTable.openHeld(of: device.id, from: from, in: store.database) }
       return device
     }
   }

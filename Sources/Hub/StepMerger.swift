@@ -153,9 +153,9 @@ final class StepMerger {
     try rememberDeletion(step, onto: hub, with: past, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
     if let change = Change(from: hub, to: result.row) {
-      if device.isReadOnly { return try forbid(step, met: hub, in: place, "The device may change nothing.") }
+      if device.isReadOnly { return try forbid(step, met: hub, in: place, Self.mayChangeNothing) }
       if case .delete = change, store.tables[place].rules.delete == .never {
-        return try forbid(step, met: hub, in: place, "Rows of this table are not deleted.")
+        return try forbid(step, met: hub, in: place, Self.isNeverDeleted)
       }
       if let found, !found.mayWrite { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
       if let obstacle = try obstacle(to: result.row, from: hub, in: place) { return obstacle }
@@ -234,7 +234,9 @@ final class StepMerger {
     return nil
   }
 
-  private static let mayNotChange = "The user may not change this row."
+  static let mayNotChange = "The user may not change this row."
+  static let mayChangeNothing = "The device may change nothing."
+  static let isNeverDeleted = "Rows of this table are not deleted."
 
   struct NotAllowed: Error {}
 

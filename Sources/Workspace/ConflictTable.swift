@@ -170,6 +170,32 @@ public enum ConflictTable {
       ["id": .string(id.text), "state": .string(state.rawValue)])
   }
 
+  /// Later changes of the same row by the same device wait no more: somebody has to see to them.
+  public static func openHeld(behind record: ConflictRecord, in database: borrowing Database) throws {
+    try database.run(
+      """
+      UPDATE satchel_conflicts SET state = 'open', told = NULL
+      WHERE state = 'held' AND kind <> 'forbidden' AND device = :device AND table_name = :table AND key = :key
+        AND generation > :generation
+      """,
+      [
+        "device": .string(record.device.text), "table": .string(record.table.text),
+        "key": .text(canonicalKey(record.key)), "generation": .integer(record.generation.rawValue),
+      ])
+  }
+
+  /// What a device brought with its exports from this number on waits no more: somebody has to see to it.
+  public static func openHeld(
+    of device: ReplicaID, from number: SequenceNumber, in database: borrowing Database
+  ) throws {
+    try database.run(
+      """
+      UPDATE satchel_conflicts SET state = 'open', told = NULL
+      WHERE state = 'held' AND kind <> 'forbidden' AND device = :device
+        AND bundle IN (SELECT bundle FROM satchel_ledger WHERE direction = 'in' AND number >= :number)
+      """, ["device": .string(device.text), "number": .integer(number.rawValue)])
+  }
+
   /// What waited for something in this table waits no more: somebody has to see to it.
   public static func openHeld(of table: Name, in database: borrowing Database) throws {
     try database.run(

@@ -1,0 +1,103 @@
+import SatchelJSON
+import Testing
+
+/// Changes that wait for a row which is not there, and what the rules say when it comes.
+@Suite("What waits keeps the rules when it enters")
+struct HeldTests {
+  private let camp: Camp
+  private let schema = """
+    CREATE TABLE p (id TEXT PRIMARY KEY);
+    CREATE TABLE c (id TEXT PRIMARY KEY, p TEXT REFERENCES p (id), owner TEXT, x TEXT);
+    INSERT INTO p VALUES ('p1');
+    INSERT INTO c VALUES ('c1', 'p1', 'ann', 'keep me');
+    """
+
+  init() throws { camp = try Camp() }
+
+  /// A hub with the devices a, of ann, and b, of ben. On a, c1 names a parent that nobody has yet.
+  private func open(_ rules: String) throws {
+    try camp.open(schema, Camp.definition(#"{ "p": {}, "c": { \#(rules) } }"#), devices: ["a"])
+    camp.hub("user", "add", "ben")
+    camp.provision("b", for: "ben")
+    for name in ["a", "b"] { try camp.answer(name) }
+    try camp.sql("a/data.sqlite", "UPDATE c SET p = 'p2', x = 'of a' WHERE id = 'c1'")
+  }
+
+  private func deliverParent() throws {
+    try camp.sql("b/data.sqlite", "INSERT INTO p VALUES ('p2')")
+    try camp.deliver("b")
+  }
+
+  private func row() throws -> String { try camp.rows("office.sqlite", "SELECT id, p, owner, x FROM c") }
+
+  private func conflicts() throws -> String {
+    try camp.rows("office.sqlite", "SELECT operation, kind, state FROM satchel_conflicts ORDER BY generation")
+  }
+
+  /// Exports the update of c1, deletes c1, and delivers both.
+  private func deliverWithDelete() throws {
+    _ = try camp.export("a")
+    try camp.sql("a/data.sqlite", "DELETE FROM c WHERE id = 'c1'")
+    try camp.deliver("a")
+    #expect(try conflicts() == "update|foreign key|held\ndelete|foreign key|held")
+  }
+
+  @Test("a delete that waited does not delete where nothing is deleted")
+  func neverDeleted() throws {
+    try open(#""delete": "never""#)
+    try deliverWithDelete()
+    try deliverParent()
+    #expect(try row() == "c1|p2|ann|of a")
+    #expect(try conflicts() == "update|foreign key|settled\ndelete|forbidden|held")
+    #expect(camp.hub("conflicts", "--all").out.contains("forbidden"))
+    camp.hub("emit", "--all")
+    #expect(try row() == "c1|p2|ann|of a", "nor later")
+  }
+
+  @Test("what waited behind a change that was decided for the hub enters by nothing but a decision")
+  func behindDecision() throws {
+    try open("")
+    try camp.sql("office.sqlite", "UPDATE c SET x = 'office' WHERE id = 'c1'")
+    try deliverWithDelete()
+    let id = try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts WHERE operation = 'update'")
+    let decided = camp.hub("conflicts", "resolve", id, "--keep", "hub")
+    #expect(decided.code == 0, "\(decided.error)")
+    #expect(try conflicts() == "update|foreign key|resolved\ndelete|foreign key|open")
+    try deliverParent()
+    camp.hub("emit", "--all")
+    #expect(try row() == "c1|p1|ann|office")
+  }
+
+  @Test("a right that was taken meanwhile is taken from what waits too")
+  func lostRight() throws {
+    try open(#""write": "owner = :user""#)
+    try camp.deliver("a")
+    try camp.sql("office.sqlite", "UPDATE c SET owner = 'ben' WHERE id = 'c1'")
+    try deliverParent()
+    #expect(try row() == "c1|p1|ben|keep me")
+    #expect(try conflicts() == "update|forbidden|held")
+  }
+
+  @Test("a device that may change nothing any more changes nothing by what waited")
+  func readOnly() throws {
+    try open("")
+    try camp.deliver("a")
+    #expect(camp.hub("device", "set", "a", "--edits", "no").code == 0)
+    try deliverParent()
+    #expect(try row() == "c1|p1|ann|keep me")
+    #expect(try conflicts() == "update|forbidden|held")
+  }
+
+  @Test(
+    "what a stolen device delivered from its revocation on does not enter; what it delivered before does",
+    arguments: [1, 2])
+  func revoked(from number: Int) throws {
+    try open("")
+    try camp.deliver("a")
+    #expect(camp.hub("device", "revoke", "a", "--from", "\(number)").code == 0)
+    try deliverParent()
+    let isWithin = number > 1
+    #expect(try row() == (isWithin ? "c1|p2|ann|of a" : "c1|p1|ann|keep me"))
+    #expect(try conflicts() == "update|foreign key|\(isWithin ? "settled" : "open")")
+  }
+}
