@@ -40,10 +40,12 @@ public struct ChangeLine: Hashable, Sendable {
   /// From the hub: the first eight bytes of the digests that the row may have on the device, one for each emission on
   /// which the device may be; nil: the row may be missing there. Empty: the hub does not say.
   public var before: [UInt64?] = []
+  /// From the hub, with a row: what others than the device wrote into it; nil: the hub does not say.
+  public var others: [OthersWrite]?
 
   public init(
     table: Name, key: RowKey, generation: Generation?, stamp: Stamp, first: FirstWrite? = nil, content: Content,
-    before: [UInt64?] = []
+    before: [UInt64?] = [], others: [OthersWrite]? = nil
   ) {
     self.table = table
     self.key = key
@@ -52,6 +54,7 @@ public struct ChangeLine: Hashable, Sendable {
     self.first = first
     self.content = content
     self.before = before
+    self.others = others
   }
 }
 
@@ -76,7 +79,8 @@ extension ChangeLine {
   /// The same line with another content.
   public func with(content: Content) -> ChangeLine {
     ChangeLine(
-      table: table, key: key, generation: generation, stamp: stamp, first: first, content: content, before: before)
+      table: table, key: key, generation: generation, stamp: stamp, first: first, content: content, before: before,
+      others: others)
   }
 
   /// The step that a device's line tells. Throws words where the line does not fit the table.

@@ -73,6 +73,10 @@ extension ChangeLine {
       }
       writer.endArray()
     }
+    if let others {
+      writer.key("others")
+      writer.others(others)
+    }
     writer.endObject()
   }
 

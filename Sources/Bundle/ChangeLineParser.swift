@@ -12,7 +12,7 @@ struct ChangeLineParser {
   init(_ limits: BundleLimits) { self.limits = limits }
 
   private enum Member: String, CaseIterable {
-    case table, op, key, generation, stamp, first, more, row, set, was, to, number, before
+    case table, op, key, generation, stamp, first, more, row, set, was, to, number, before, others
     /// Once: `allCases` makes an array for everyone who asks.
     static let all = allCases
   }
@@ -69,6 +69,7 @@ struct ChangeLineParser {
     case .to: draft.to = try scanner.readKey()
     case .number: draft.number = EmissionNumber(try scanner.readNatural())
     case .before: draft.before = try scanner.readShortDigests()
+    case .others: draft.others = try scanner.readOthers(named: &columns)
     }
   }
 
@@ -89,6 +90,7 @@ struct ChangeLineParser {
     var to: RowKey?
     var number: EmissionNumber?
     var before: [UInt64?] = []
+    var others: [OthersWrite]?
 
     func finished() throws(LineProblem) -> ChangeLine {
       guard let table, let key, let stamp, operation != nil || unknownOperation != nil else {
@@ -111,9 +113,13 @@ struct ChangeLineParser {
       guard before.isEmpty || generation == nil && !content.isAboutKeys else {
         throw LineProblem("op \(word) has not the members that belong to it")
       }
+      if others != nil, row == nil || generation != nil {
+        throw LineProblem("op \(word) has not the members that belong to it")
+      }
       let first = first.map { FirstWrite(stamp: $0, isOnly: !(more ?? false)) }
       return ChangeLine(
-        table: table, key: key, generation: generation, stamp: stamp, first: first, content: content, before: before)
+        table: table, key: key, generation: generation, stamp: stamp, first: first, content: content, before: before,
+        others: others)
     }
 
     /// What a line has that tells of keys, and nothing besides.

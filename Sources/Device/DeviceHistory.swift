@@ -21,6 +21,9 @@ final class DeviceHistory {
   private let bundles: ArchivedBundles
   private let folder: StagingFolder
   private(set) var acknowledged = SequenceNumber.zero
+  /// The emission on which the device was before the one that is played, and whether that one follows it.
+  private var base = EmissionNumber.zero
+  private var isFollowed = false
   private var isRemembered = false
   /// nil: there is none whose changes are in the rows.
   private let lastExport: (sequence: SequenceNumber, received: EmissionNumber)?
@@ -65,12 +68,19 @@ final class DeviceHistory {
       guard scope.extent == .full || scope.after <= stand else {
         throw ArchivedBundles.incomplete("the hub's bundle \(scope.after) is not there")
       }
+      place(on: stand, before: scope)
       try take(bundle, scope)
       stand = scope.number
     }
     guard stand == target.received else {
       throw ArchivedBundles.incomplete("the hub's bundle \(target.received) is not there")
     }
+  }
+
+  /// Notes from which emission the rows come to what the next one says.
+  private func place(on number: EmissionNumber, before scope: Manifest.Scope) {
+    base = number
+    isFollowed = scope.follows?.contains { $0.number == number } ?? false
   }
 
   // MARK: what they say
@@ -90,7 +100,7 @@ final class DeviceHistory {
       switch line.content {
       case .row(let fields):
         table.expect(columns: fields.map(\.name))
-        try set(line.key, table.row(of: fields), at: line.stamp, in: table)
+        try set(line.key, table.row(of: fields), at: line.stamp, others: line.others, in: table)
       // The row comes under its new key, with all that name it.
       case .rekey(_, let number): if number == scope.number { try set(line.key, nil, at: line.stamp, in: table) }
       case .block: break
@@ -116,10 +126,12 @@ final class DeviceHistory {
     }
     try remember(lastExport.sequence, onto: isOlder, newKeys: since)
     if !isOlder { return }
+    place(on: lastExport.received, before: scope)
     for table in known.tables {
       for key in sent[table.name, default: [:]].keys {
         let stamp = try SnapshotBuilder.stamp(of: key, in: table.name, database: snapshot)
-        try set(key, table.row(key), at: stamp, in: table)
+        let others = try SnapshotBuilder.others(of: key, in: table.name, database: snapshot)
+        try set(key, table.row(key), at: stamp, others: others, in: table)
       }
     }
   }
@@ -168,10 +180,16 @@ final class DeviceHistory {
     }
   }
 
-  private func set(_ key: RowKey, _ row: Row?, at stamp: Stamp, in table: KnownTable) throws {
+  private func set(
+    _ key: RowKey, _ row: Row?, at stamp: Stamp, others: [OthersWrite]? = nil, in table: KnownTable
+  ) throws {
     if let own = sent[table.name]?[key] {
+      let told = others.map {
+        ToldWrites($0, in: table.schema, beside: stamp, on: base, isWhole: isFollowed)
+      }
       let rebased = rebase(
-        own.images, to: own.row, onto: row, at: stamp, by: MergeRules(table.table.rules, schema: table.schema))
+        own.images, to: own.row, onto: row, at: stamp, told: told,
+        by: MergeRules(table.table.rules, schema: table.schema))
       sent[table.name]?[key] = SentRow(images: rebased.images, row: rebased.row)
     }
     try table.set(key, row)

@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelCapture
 import SatchelMerge
 import SatchelSQLite
@@ -33,6 +34,9 @@ final class ScopeApplier {
   private let witness: RowWitness
   /// Rows that no trigger saw become what they are, where all rows were compared before; by table.
   private let unseen: [Name: Set<RowKey>]
+  /// The emission on which the device is, and whether the one that comes says that it may be.
+  private let base: EmissionNumber
+  private let isFollowed: Bool
   private let orphans: Orphans
   private let deletedParents: DeletedParents
 
@@ -48,8 +52,14 @@ final class ScopeApplier {
   /// - Parameters:
   ///   - witness: says which rows are none that the hub may believe them to be.
   ///   - unseen: rows that no trigger saw become what they are.
-  init(_ session: DeviceSession, witness: RowWitness = RowWitness(), unseen: [UnseenChange] = []) throws {
+  ///   - scope: which emission it is; nil: none of the hub's, which says nothing of what others wrote.
+  init(
+    _ session: DeviceSession, witness: RowWitness = RowWitness(), unseen: [UnseenChange] = [],
+    scope: Manifest.Scope? = nil
+  ) throws {
     self.session = session
+    base = session.state.received
+    isFollowed = scope?.follows?.contains { $0.number == session.state.received } ?? false
     self.witness = witness
     self.unseen = Dictionary(grouping: unseen, by: \.table).mapValues { Set($0.map(\.key)) }
     tables = try session.tables.map { try RowTable($0, in: session.database) }
@@ -67,8 +77,13 @@ final class ScopeApplier {
   var all: [RowTable] { tables }
 
   /// Makes one row what the hub says it is; nil: it is gone. Pending changes of it are replayed on that.
-  /// - Parameter expected: what the row may be here, as the hub says; empty: it does not say.
-  func apply(_ incoming: Row?, key: RowKey, at stamp: Stamp, in rows: RowTable, expected: [UInt64?] = []) throws {
+  /// - Parameters:
+  ///   - expected: what the row may be here, as the hub says; empty: it does not say.
+  ///   - others: what the hub says that others wrote into it; nil: nothing.
+  func apply(
+    _ incoming: Row?, key: RowKey, at stamp: Stamp, in rows: RowTable, expected: [UInt64?] = [],
+    others: @autoclosure () throws -> [OthersWrite]? = nil
+  ) throws {
     let current = try rows.row(key)
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
     if current != incoming,
@@ -79,7 +94,10 @@ final class ScopeApplier {
     }
     var target = incoming
     if !images.isEmpty {
-      let rebased = rebase(images, to: current, onto: incoming, at: stamp, by: rows.rules)
+      let told = try others().map {
+        ToldWrites($0, in: rows.schema, beside: stamp, on: base, isWhole: isFollowed)
+      }
+      let rebased = rebase(images, to: current, onto: incoming, at: stamp, told: told, by: rows.rules)
       for lost in rebased.conflicts { try note(lost, key: key, in: rows) }
       if rebased.images != images {
         try PreImageStore.replace(rebased.images, of: key, in: rows.table, database: session.database)

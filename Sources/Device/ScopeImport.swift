@@ -201,7 +201,7 @@ extension DeviceSession {
     let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
     // A row under another key is none of those of which the hub speaks.
     if !keys.rekeyed.isEmpty || upgrade != nil { witness.close() }
-    let applier = try ScopeApplier(self, witness: witness, unseen: unseen)
+    let applier = try ScopeApplier(self, witness: witness, unseen: unseen, scope: scope)
     for stranded in keys.stranded { try applier.giveUp(stranded) }
     if let snapshot { try applyWhole(snapshot, with: applier) }
     try lines.each { line in
@@ -211,7 +211,8 @@ extension DeviceSession {
         let row = try rows.schema.rowOfHub(fields)
         guard rows.schema.key(of: row) == line.key else { throw LineProblem("its key is not its row's") }
         try upgrade?.note(row, of: line)
-        try applier.apply(row, key: line.key, at: line.stamp, in: rows, expected: line.before)
+        try applier.apply(
+          row, key: line.key, at: line.stamp, in: rows, expected: line.before, others: line.others)
       case .gone:
         try upgrade?.note(nil, of: line)
         try applier.apply(nil, key: line.key, at: line.stamp, in: rows, expected: line.before)
@@ -279,7 +280,9 @@ extension DeviceSession {
       try snapshot.database.each(rows.table.allRowsSQL) {
         let row = Row($0.values(from: 0, count: rows.schema.columns.count))
         let key = rows.schema.key(of: row)
-        try applier.apply(row, key: key, at: try snapshot.stamp(of: key, in: rows.schema.name), in: rows)
+        let stamp = try snapshot.stamp(of: key, in: rows.schema.name)
+        try applier.apply(
+          row, key: key, at: stamp, in: rows, others: try snapshot.others(of: key, in: rows.schema.name))
       }
     }
   }

@@ -62,4 +62,11 @@ final class Snapshot {
   func stamp(of key: RowKey, in table: Name) throws -> Stamp {
     try SnapshotBuilder.stamp(of: key, in: table, database: database)
   }
+
+  /// What others than the device wrote into the row; nil: the hub does not say.
+  func others(of key: RowKey, in table: Name) throws -> [OthersWrite]? {
+    do { return try SnapshotBuilder.others(of: key, in: table, database: database) } catch let error as SQLiteError {
+      throw error
+    } catch { throw BundleError.entry("snapshot.sqlite", "says of a row of \(table) what cannot be read") }
+  }
 }

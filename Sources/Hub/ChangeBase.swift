@@ -30,15 +30,7 @@ extension HubStore {
   ) throws -> OthersChanges {
     switch base {
     case .emission(let cursor):
-      var others = try changesByOthers(of: past, in: place, after: cursor, than: own)
-      // A deletion takes all of a row. It may be older than the emission on which it comes: the row left the user's
-      // sight, was changed, and came back.
-      guard case .delete(let was) = change, let hub else { return others }
-      for column in was.values.indices where others.columns[column] == nil {
-        // Columns of another type on the device hold the same values in another form.
-        if hub[column] != was[column], !hub[column].saysSame(as: was[column]) { others.columns[column] = others.newest }
-      }
-      return others
+      return try changesByOthers(of: past, in: place, after: cursor, than: own).meeting(change, onto: hub)
     case .forgotten:
       var others = OthersChanges(newest: past?.stamp ?? .zero)
       // A number without a stamp is one of a row that never was: its key was given away just now, or is owed.

@@ -23,14 +23,17 @@ struct EmissionLines: ChangeLineMaker {
     digesters = schemas.map { RowDigester($0) }
   }
 
-  /// The line with the first eight bytes of each row's digest, each once. nil stands for a row that is not there.
+  /// The line with the first eight bytes of each row's digest, each once, and with what others wrote into a row that is
+  /// there. nil stands for a row that is not there.
   mutating func line(of item: Item) throws -> ChangeLine {
     guard let belief = item.belief else { return item.line }
     var line = item.line
-    for row in try belief.rows(in: schemas[item.place], &reader) {
+    let past = try belief.past(in: schemas[item.place], &reader)
+    for row in past.rows {
       let digest = row.map { digesters[item.place].digest(of: $0).first64 }
       if !line.before.contains(digest) { line.before.append(digest) }
     }
+    if case .row = line.content { line.others = past.others(in: schemas[item.place], beside: line.stamp) }
     return line
   }
 

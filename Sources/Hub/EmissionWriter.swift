@@ -53,12 +53,17 @@ struct EmissionWriter {
   private func addSnapshot(to draft: inout BundleDraft) throws -> Stamp {
     var newest = Stamp.zero
     let path = draft.file("building.sqlite")
-    let builder = try SnapshotBuilder(at: path, like: store.database, tables: store.tables)
+    let beliefs = RowBeliefs(store, plan)
+    let builder = try SnapshotBuilder(
+      at: path, like: store.database, tables: store.tables, saysOthers: beliefs != nil)
     for (place, table) in store.tables.enumerated() {
       let rows = try builder.rows(of: table)
       try store.numbers[place].each(of: plan.rows[place], in: store.database) { member in
         guard try rows.copy(member.key, from: store.rows[place]) else { return }
-        if member.stamp > .zero { try builder.addStamp(member.stamp, of: member.key, in: table.name) }
+        if member.stamp > .zero {
+          let others = try beliefs?.others(of: member, in: place) ?? []
+          try builder.addStamp(member.stamp, others, of: member.key, in: table.name)
+        }
         newest = max(newest, member.stamp)
       }
     }

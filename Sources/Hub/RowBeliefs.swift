@@ -2,7 +2,7 @@ import SatchelBundle
 import SatchelValues
 
 /// Reads what a device may have of a row before it takes a line: the row as it was at each emission on which the device
-/// may be.
+/// may be, and what others wrote since.
 ///
 /// A device that has something else was changed behind the back of capture, and keeps what it has as a conflict. The
 /// digests tell nothing that the device was not sent: of an emission that did not hold the row, it is told that the row
@@ -10,96 +10,47 @@ import SatchelValues
 final class RowBeliefs {
   private let store: HubStore
   private let plan: EmissionPlan
+  private let device: [UInt8]
+  /// The tables in which stamps may decide between two rows that were made with one key.
+  private let comparesStamps: [Bool]
+  private var reader = FieldsReader()
 
-  /// nil: the device does not understand them, or it may be on an emission of another version of the dataset.
+  /// nil: the device does not understand them, or it may be on an emission of another version of the dataset, or on one
+  /// that is not known.
   init?(_ store: HubStore, _ plan: EmissionPlan) {
-    guard plan.device.understands.contains(.unseen), plan.emissions.allSatisfy({ $0.version == store.dataset.version }),
+    guard !plan.emissions.isEmpty, plan.device.understands.contains(.unseen),
+      plan.emissions.allSatisfy({ $0.version == store.dataset.version }),
       plan.emissions.allSatisfy({ $0.cursor >= store.identity.logFrom }),
       plan.emissions.count <= Manifest.Scope.mostFollowed
     else { return nil }
     self.store = store
     self.plan = plan
+    device = Array(plan.device.id.text.utf8)
+    comparesStamps = store.rows.map(\.rules.comparesStamps)
   }
+
+  /// The changes up to this one are on the device, wherever it is.
+  var since: Cursor { plan.emissions.first?.cursor ?? .zero }
 
   /// - Parameter now: the row as it is.
   func belief(of member: RowNumbers.Member, now: Row?, in place: Int) throws -> RowBelief {
     // From the newest emission back to the oldest one.
     let stops = zip(plan.emissions, plan.held).reversed().map {
-      RowBelief.Stop(cursor: $0.cursor, isHeld: $1[place].contains(member.number))
+      RowBelief.Stop(cursor: $0.cursor, number: $0.number, isHeld: $1[place].contains(member.number))
     }
-    guard stops.contains(where: \.isHeld) else { return RowBelief(now: nil, stops: stops) }
-    var belief = RowBelief(now: now, stops: stops)
-    try store.eachTurn(from: member.cursor, after: stops.last?.cursor ?? .zero, in: place) { belief.turns.append($0) }
+    let isHeld = stops.contains(where: \.isHeld)
+    var belief = RowBelief(now: isHeld ? now : nil, stops: stops)
+    guard isHeld || now != nil && comparesStamps[place] else { return belief }
+    try store.eachTurn(from: member.cursor, after: since, of: device, in: place) { belief.turns.append($0) }
     return belief
   }
-}
 
-/// What a device may have of a row, as it is read from the database. What follows from it, another core works out.
-struct RowBelief: Sendable {
-  /// One change of the row, as far as it leads back to what was there before it.
-  struct Turn: Sendable {
-    enum Before: Sendable {
-      case nothing
-      case row(Row)
-      /// JSON of the values that it wrote over.
-      case values([UInt8])
-    }
-
-    let cursor: Cursor
-    let before: Before
-  }
-
-  /// An emission on which the device may be.
-  struct Stop: Sendable {
-    let cursor: Cursor
-    /// Whether it held the row.
-    let isHeld: Bool
-  }
-
-  var now: Row?
-  /// The newest first, as are the stops.
-  var turns: [Turn] = []
-  let stops: [Stop]
-
-  /// The rows as the emissions left them; nil stands for a row that is not there.
-  func rows(in schema: TableSchema, _ reader: inout FieldsReader) throws -> [Row?] {
-    var rows: [Row?] = []
-    var row = now
-    var turned = 0
-    for stop in stops {
-      while turned < turns.count, turns[turned].cursor > stop.cursor {
-        row = try turns[turned].leadingBack(row, in: schema, &reader)
-        turned += 1
-      }
-      let held = stop.isHeld ? row : nil
-      if rows.last != held { rows.append(held) }
-    }
-    return rows
-  }
-
-  var byteCount: Int {
-    turns.reduce(now?.byteCount ?? 0) { sum, turn in
-      switch turn.before {
-      case .nothing: sum
-      case .row(let row): sum + row.byteCount
-      case .values(let bytes): sum + bytes.count
-      }
-    }
-  }
-}
-
-extension RowBelief.Turn {
-  fileprivate func leadingBack(_ after: Row?, in schema: TableSchema, _ reader: inout FieldsReader) throws -> Row? {
-    switch before {
-    case .nothing: return nil
-    case .row(let row): return row
-    case .values(let bytes):
-      var row = after
-      for field in try reader.parse(bytes) {
-        if let column = schema.position(of: field.name) { row?[column] = field.value }
-      }
-      return row
-    }
+  /// What others wrote into a row that goes with a full bundle.
+  func others(of member: RowNumbers.Member, in place: Int) throws -> [OthersWrite] {
+    guard let cursor = member.cursor, cursor > since else { return [] }
+    let belief = try belief(of: member, now: store.rows[place].row(member.key), in: place)
+    let schema = store.tables[place].schema
+    return try belief.past(in: schema, &reader).others(in: schema, beside: member.stamp) ?? []
   }
 }
 
@@ -108,8 +59,10 @@ extension HubStore {
   /// - Parameters:
   ///   - newest: where that entry is; nil: the row has none.
   ///   - cursor: entries up to this one are not read.
+  ///   - device: whose entries are its own.
   fileprivate func eachTurn(
-    from newest: Cursor?, after cursor: Cursor, in place: Int, _ body: (RowBelief.Turn) throws -> Void
+    from newest: Cursor?, after cursor: Cursor, of device: [UInt8], in place: Int,
+    _ body: (RowBelief.Turn) throws -> Void
   ) throws {
     var next = newest
     while let at = next, at > cursor {
@@ -119,14 +72,16 @@ extension HubStore {
       guard try logged.turn.step() else { return }
       let values = logged.turn.textBytes(1)
       next = logged.turn.optionalInteger(2).map { Cursor($0) }
+      let before: RowBelief.Turn.Before
       switch Operation(rawValue: logged.turn.text(0)) {
-      case .insert: try body(.init(cursor: at, before: .nothing))
-      case .update: try body(.init(cursor: at, before: .values(values ?? Self.noValues)))
+      case .insert: before = .nothing
+      case .update: before = .values(values ?? Self.noValues)
       case .delete:
-        let row = try rows[place].schema.row(kept: FieldsCoding.parse(values ?? Self.noValues), in: database)
-        try body(.init(cursor: at, before: .row(row)))
+        before = .row(try rows[place].schema.row(kept: FieldsCoding.parse(values ?? Self.noValues), in: database))
       case nil: return
       }
+      let isOthers = logged.turn.textBytes(3) != device
+      try body(.init(cursor: at, before: before, stamp: Stamp(logged.turn.integer(4)), isOthers: isOthers))
     }
   }
 

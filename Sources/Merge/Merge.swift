@@ -142,9 +142,12 @@ private func mergeDelete(
 
   func deleteMeetsUpdate(_ deleted: Row?, _ newest: Stamp) -> MergeResult {
     let verdict = decide(rules.policy(for: others), device: stamp, hub: newest)
+    // A newer update that comes after the deletion is for a person to decide: so it is where it came before it.
+    let isUndecided = verdict.winner == .hub && rules.table == .newest && others.judge == .policies
     return MergeResult(
       row: verdict.winner == .device ? deleted : hub,
-      disagreement: Disagreement(kind: .deleteUpdate, state: verdict.state, rowWinner: verdict.winner))
+      disagreement: Disagreement(
+        kind: .deleteUpdate, state: isUndecided ? .open : verdict.state, rowWinner: verdict.winner))
   }
 }
 

@@ -49,9 +49,24 @@ public struct OthersChanges: Sendable {
   }
 
   public var isEmpty: Bool { columns.isEmpty && !presence }
+
+  /// The same to one change. A deletion takes all of a row, also what others wrote before the emission on which it was
+  /// made: the row left the user's sight, was changed, and came back.
+  public func meeting(_ change: Change, onto hub: Row?) -> OthersChanges {
+    guard case .delete(let was) = change, let hub else { return self }
+    var others = self
+    for column in was.values.indices where others.columns[column] == nil {
+      // Columns of another type on the device hold the same values in another form.
+      if hub[column] != was[column], !hub[column].saysSame(as: was[column]) { others.columns[column] = newest }
+    }
+    return others
+  }
 }
 
 extension MergeRules {
+  /// Whether stamps may decide between two values.
+  public var comparesStamps: Bool { table == .newest || columns.contains(.winner(.newest)) }
+
   /// How both sides' values of a column become one value; nil if one of the two values wins.
   public func combination(of column: Int) -> Combination? {
     guard grain == .column, case .combination(let how) = columns[column] else { return nil }

@@ -17,16 +17,41 @@ public struct Rebased: Sendable {
   public let conflicts: [Lost]
 }
 
+/// What the hub says that others wrote into a row since the device had it.
+public struct ToldWrites: Sendable {
+  /// The newest stamp by which each column was written.
+  public let columns: [Int: Stamp]
+  /// Whether that is all that others wrote: the hub knows on which emission the device was.
+  public let isWhole: Bool
+
+  /// - Parameters:
+  ///   - stamp: of the row.
+  ///   - number: the emission on which the device is.
+  ///   - isWhole: whether the hub says that the device may be on this emission.
+  public init(
+    _ writes: [OthersWrite], in schema: TableSchema, beside stamp: Stamp, on number: EmissionNumber, isWhole: Bool
+  ) {
+    var columns: [Int: Stamp] = [:]
+    for write in writes where write.after.map({ number <= $0 }) ?? true {
+      if let column = schema.position(of: write.column) { columns[column] = write.stamp ?? stamp }
+    }
+    self.columns = columns
+    self.isWhole = isWhole
+  }
+}
+
 /// Replays the pending changes of one row on the row that came from the hub, by the same merge as the hub's.
 /// - Parameters:
 ///   - images: the row's pre-images, oldest generation first; never empty.
 ///   - current: the row as the device has it.
 ///   - incoming: the row as the hub has it; nil where it is gone or no longer to be seen.
 ///   - incomingStamp: the stamp of the hub's row.
+///   - told: what the hub says that others wrote; nil: nothing.
 public func rebase(
-  _ images: [PreImage], to current: Row?, onto incoming: Row?, at incomingStamp: Stamp, by rules: MergeRules
+  _ images: [PreImage], to current: Row?, onto incoming: Row?, at incomingStamp: Stamp, told: ToldWrites? = nil,
+  by rules: MergeRules
 ) -> Rebased {
-  let others = difference(from: images[0].row, to: incoming, at: incomingStamp)
+  let others = difference(from: images[0].row, to: incoming, at: incomingStamp, told)
   let pending = Dictionary(
     uniqueKeysWithValues: changes(from: images, to: current).map { ($0.image.generation, $0.change) })
   var row = incoming
@@ -41,8 +66,9 @@ public func rebase(
       moved = moved.map { $0.with(row: was, isGone: true) }
       continue
     }
+    let met = told?.isWhole == true ? others.meeting(change, onto: row) : others
     let result = merge(
-      change, at: image.stamp, onto: row, others: others, by: rules.forChange(change, first: image.first))
+      change, at: image.stamp, onto: row, others: met, by: rules.forChange(change, first: image.first))
     if let disagreement = result.disagreement {
       conflicts.append(.init(image: image, change: change, disagreement: disagreement, met: row))
     }
@@ -72,14 +98,21 @@ extension OthersChanges {
   }
 }
 
-private func difference(from base: Row?, to incoming: Row?, at stamp: Stamp) -> OthersChanges {
+/// What others did to a row since the device had it: what the hub says of that, or else what the values say.
+private func difference(
+  from base: Row?, to incoming: Row?, at stamp: Stamp, _ told: ToldWrites?
+) -> OthersChanges {
+  func at(_ columns: [Int]) -> [Int: Stamp] {
+    Dictionary(uniqueKeysWithValues: columns.map { ($0, told?.columns[$0] ?? stamp) })
+  }
+  if let told, told.isWhole, base != nil, incoming != nil {
+    return OthersChanges(columns: told.columns, newest: stamp)
+  }
   switch Change(from: base, to: incoming) {
-  case nil: OthersChanges(newest: stamp)
-  case .update(let changes):
-    OthersChanges(columns: Dictionary(uniqueKeysWithValues: changes.map { ($0.column, stamp) }), newest: stamp)
+  case nil: return OthersChanges(newest: stamp)
+  case .update(let changes): return OthersChanges(columns: at(changes.map(\.column)), newest: stamp)
   case .insert(let row):
-    OthersChanges(
-      columns: Dictionary(uniqueKeysWithValues: row.values.indices.map { ($0, stamp) }), presence: true, newest: stamp)
-  case .delete: OthersChanges(presence: true, newest: stamp)
+    return OthersChanges(columns: at(Array(row.values.indices)), presence: true, newest: stamp)
+  case .delete: return OthersChanges(presence: true, newest: stamp)
   }
 }

@@ -15,7 +15,13 @@ public final class SnapshotBuilder {
 
   public static let stampTable = "satchel_stamps"
 
-  public init(at path: String, like original: borrowing Database, tables: [TrackedTable]) throws {
+  private let saysOthers: Bool
+
+  /// - Parameter saysOthers: whether it is said of every row what others than the device wrote since it heard.
+  public init(
+    at path: String, like original: borrowing Database, tables: [TrackedTable], saysOthers: Bool = false
+  ) throws {
+    self.saysOthers = saysOthers
     database = try Database(path: path, mode: .create)
     // Free bytes within pages are zero whatever the library was built for: they would show other rows, and differ from
     // run to run.
@@ -48,17 +54,21 @@ public final class SnapshotBuilder {
         table_name TEXT NOT NULL,
         key TEXT NOT NULL,       -- JSON array
         stamp INTEGER NOT NULL,  -- hybrid logical clock of the row's newest change
+        \(saysOthers ? "others TEXT, -- JSON: what others than the device wrote since it heard; NULL: nothing" : "")
         PRIMARY KEY (table_name, key)
       ) WITHOUT ROWID
       """)
-    stamps = try database.prepare("INSERT INTO \(Self.stampTable) VALUES (?, ?, ?)")
+    stamps = try database.prepare("INSERT INTO \(Self.stampTable) VALUES (?, ?, ?\(saysOthers ? ", ?" : ""))")
   }
 
   /// Something that takes the rows of one table, in the order in which they are to lie.
   public func rows(of table: TrackedTable) throws -> RowTable { try RowTable(table, in: database) }
 
-  public func addStamp(_ stamp: Stamp, of key: RowKey, in table: Name) throws {
-    try stamps.run([.string(table.text), .text(canonicalKey(key)), .integer(stamp.rawValue)])
+  /// - Parameter others: what others than the device wrote since it heard of the row.
+  public func addStamp(_ stamp: Stamp, _ others: [OthersWrite], of key: RowKey, in table: Name) throws {
+    let known = [.string(table.text), .text(canonicalKey(key)), .integer(stamp.rawValue)] as [Value]
+    let written = others.isEmpty ? Value.null : .text(OthersWriteCoding.json(others))
+    try stamps.run(saysOthers ? known + [written] : known)
   }
 
   /// Builds the indexes and ends the file.
@@ -77,6 +87,18 @@ extension SnapshotBuilder {
       "SELECT stamp FROM \(stampTable) WHERE table_name = :table AND key = :key",
       ["table": .string(table.text), "key": .text(canonicalKey(key))]
     ) { Stamp($0.integer(0)) } ?? .zero
+  }
+
+  /// What others than the device wrote into a row since it heard; nil: it is not said of any row.
+  public static func others(
+    of key: RowKey, in table: Name, database: borrowing Database
+  ) throws -> [OthersWrite]? {
+    let columns = try database.all("SELECT name FROM pragma_table_info('\(stampTable)')") { $0.text(0) }
+    guard columns.contains("others") else { return nil }
+    return try database.first(
+      "SELECT others FROM \(stampTable) WHERE table_name = :table AND key = :key AND others IS NOT NULL",
+      ["table": .string(table.text), "key": .text(canonicalKey(key))]
+    ) { Array($0.text(0).utf8) }.map { try OthersWriteCoding.parse($0) } ?? []
   }
 }
 

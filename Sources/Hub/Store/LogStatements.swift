@@ -6,7 +6,8 @@ final class LogStatements {
   let add: Statement
   /// One entry: what was done, to which columns, by whom, when, and where the one before it is.
   let entry: Statement
-  /// One entry, as far as it leads back to the row before it: what was done, to which values, and the entry before it.
+  /// One entry, as far as it leads back to the row before it: what was done, to which values, the
+  /// entry before it, by whom and when.
   let turn: Statement
 
   private let newest: Statement
@@ -24,7 +25,8 @@ final class LogStatements {
     entry = try database.prepare(
       "SELECT operation, set_values, was_values, device, stamp, previous, user, bundle FROM satchel_log WHERE cursor = ?"
     )
-    turn = try database.prepare("SELECT operation, was_values, previous FROM satchel_log WHERE cursor = ?")
+    turn = try database.prepare(
+      "SELECT operation, was_values, previous, device, stamp FROM satchel_log WHERE cursor = ?")
     newest = try database.prepare("SELECT coalesce(max(cursor), 0) FROM satchel_log")
   }
 

@@ -1,0 +1,128 @@
+import SatchelBundle
+import SatchelValues
+
+/// What a device may have of a row, as it is read from the database. What follows from it, another core works out.
+struct RowBelief: Sendable {
+  /// One change of the row, as far as it leads back to what was there before it.
+  struct Turn: Sendable {
+    enum Before: Sendable {
+      case nothing
+      case row(Row)
+      /// JSON of the values that it wrote over.
+      case values([UInt8])
+    }
+
+    let cursor: Cursor
+    let before: Before
+    let stamp: Stamp
+    /// Whether somebody other than the device made it.
+    let isOthers: Bool
+  }
+
+  /// An emission on which the device may be.
+  struct Stop: Sendable {
+    let cursor: Cursor
+    let number: EmissionNumber
+    /// Whether it held the row.
+    let isHeld: Bool
+  }
+
+  var now: Row?
+  /// The newest first, as are the stops.
+  var turns: [Turn] = []
+  let stops: [Stop]
+
+  /// Goes back from the row as it is to what the oldest emission left of it.
+  func past(in schema: TableSchema, _ reader: inout FieldsReader) throws -> RowPast {
+    var past = RowPast(isHeld: stops.contains(where: \.isHeld))
+    var row = now
+    var turned = 0
+    for (place, stop) in stops.enumerated() {
+      while turned < turns.count, turns[turned].cursor > stop.cursor {
+        let turn = turns[turned]
+        let columns: [Int]
+        (row, columns) = try turn.leadingBack(row, in: schema, &reader)
+        if turn.isOthers { past.note(columns, at: turn.stamp, after: place == 0 ? nil : stop.number, in: schema) }
+        turned += 1
+      }
+      let held = stop.isHeld ? row : nil
+      if past.rows.last != held { past.rows.append(held) }
+    }
+    return past
+  }
+
+  var byteCount: Int {
+    turns.reduce(now?.byteCount ?? 0) { sum, turn in
+      switch turn.before {
+      case .nothing: sum
+      case .row(let row): sum + row.byteCount
+      case .values(let bytes): sum + bytes.count
+      }
+    }
+  }
+}
+
+extension RowBelief.Turn {
+  /// The row before the turn, and the columns that the turn changed: all of a row that came or went.
+  fileprivate func leadingBack(_ after: Row?, in schema: TableSchema, _ reader: inout FieldsReader) throws -> (
+    row: Row?, columns: [Int]
+  ) {
+    switch before {
+    case .nothing: return (nil, Array(schema.columns.indices))
+    case .row(let row): return (row, Array(schema.columns.indices))
+    case .values(let bytes):
+      var row = after
+      var columns: [Int] = []
+      for field in try reader.parse(bytes) {
+        guard let column = schema.position(of: field.name) else { continue }
+        row?[column] = field.value
+        columns.append(column)
+      }
+      return (row, columns)
+    }
+  }
+}
+
+/// What is known of a row between the emissions on which a device may be and now.
+struct RowPast {
+  /// The row as the emissions left it, the newest first; nil stands for a row that is not there.
+  var rows: [Row?] = []
+  private let isHeld: Bool
+  private var writes: [Write?] = []
+
+  private struct Write {
+    var stamp: Stamp
+    let after: EmissionNumber?
+  }
+
+  /// - Parameter isHeld: whether any of the emissions held the row.
+  fileprivate init(isHeld: Bool) { self.isHeld = isHeld }
+
+  /// Notes what others wrote, the newest first.
+  fileprivate mutating func note(
+    _ columns: [Int], at stamp: Stamp, after number: EmissionNumber?, in schema: TableSchema
+  ) {
+    if writes.isEmpty { writes = Array(repeating: nil, count: schema.columns.count) }
+    for column in columns {
+      if let known = writes[column] {
+        writes[column]?.stamp = max(known.stamp, stamp)
+      } else {
+        writes[column] = Write(stamp: stamp, after: number)
+      }
+    }
+  }
+
+  /// What others wrote, in the order of the columns. Of a row that is new to the device all columns count as written
+  /// with the row's stamp, so that only others are told; nil: there are none.
+  /// - Parameter stamp: the row's.
+  func others(in schema: TableSchema, beside stamp: Stamp) -> [OthersWrite]? {
+    var others: [OthersWrite] = []
+    for (column, write) in writes.enumerated() {
+      guard let write, isHeld || write.stamp != stamp else { continue }
+      others.append(
+        OthersWrite(
+          column: schema.columns[column], stamp: write.stamp == stamp ? nil : write.stamp, after: write.after))
+    }
+    return isHeld || !others.isEmpty ? others : nil
+  }
+}

@@ -1,0 +1,48 @@
+import SatchelMerge
+import SatchelValues
+import Testing
+
+/// Two devices change one row while neither hears of the other, and bring their changes one after the other.
+@Suite("Under newest, what comes of two changes does not follow from who carries first")
+struct ArrivalTests {
+  private static let base = r(1, 2)
+
+  /// What each device does: it leaves the row so; nil: it deletes it.
+  private static let outcomes: [Row?] = [r(7, 2), r(9, 2), r(1, 7), r(7, 7), r(9, 9), nil]
+
+  private struct Arrival {
+    var row: Row? = ArrivalTests.base
+    var others = OthersChanges()
+    var isOpen = false
+    var lost: [Value] = []
+
+    mutating func take(_ mine: Row?, at stamp: Stamp, by rules: MergeRules) throws {
+      let change = try #require(Change(from: ArrivalTests.base, to: mine))
+      let result = merge(change, at: stamp, onto: row, others: others, by: rules)
+      if result.disagreement?.state == .open { isOpen = true }
+      switch Change(from: row, to: result.row) {
+      case .update(let changes)?: for change in changes { others.columns[change.column] = stamp }
+      case .delete?: others.presence = true
+      case .insert?, nil: break
+      }
+      if Change(from: row, to: result.row) != nil { others.newest = max(others.newest, stamp) }
+      row = result.row
+    }
+  }
+
+  @Test("the row is the same, or a person decides in both orders", arguments: outcomes, outcomes)
+  func alike(first: Row?, second: Row?) throws {
+    // Where rows are merged as a whole, an update keeps the columns that it did not write.
+    let grains = first == nil || second == nil ? ["column", "row"] : ["column"]
+    for grain in grains {
+      let rules = rules(.newest, #", "merge": "\#(grain)""#)
+      var (forth, back) = (Arrival(), Arrival())
+      try forth.take(first, at: Stamp(10), by: rules)
+      try forth.take(second, at: Stamp(20), by: rules)
+      try back.take(second, at: Stamp(20), by: rules)
+      try back.take(first, at: Stamp(10), by: rules)
+      #expect(forth.isOpen == back.isOpen)
+      if !forth.isOpen { #expect(forth.row == back.row) }
+    }
+  }
+}
