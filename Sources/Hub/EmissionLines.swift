@@ -14,11 +14,15 @@ struct EmissionLines: ChangeLineMaker {
     var belief: RowBelief?
   }
 
+  /// Whether the device is told what a row may be there.
+  private let saysBefore: Bool
   private let schemas: [TableSchema]
   private var digesters: [RowDigester]
   private var reader = FieldsReader()
 
-  init(of tables: [TrackedTable]) {
+  /// - Parameter saysBefore: whether the device is told what a row may be there. It has to understand that.
+  init(of tables: [TrackedTable], saysBefore: Bool) {
+    self.saysBefore = saysBefore
     schemas = tables.map(\.schema)
     digesters = schemas.map { RowDigester($0) }
   }
@@ -29,7 +33,7 @@ struct EmissionLines: ChangeLineMaker {
     guard let belief = item.belief else { return item.line }
     var line = item.line
     let past = try belief.past(in: schemas[item.place], &reader)
-    for row in past.rows {
+    for row in past.rows where saysBefore {
       let digest = row.map { digesters[item.place].digest(of: $0).first64 }
       if !line.before.contains(digest) { line.before.append(digest) }
     }

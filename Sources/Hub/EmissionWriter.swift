@@ -76,11 +76,13 @@ struct EmissionWriter {
   private func addLines(to draft: inout BundleDraft) throws -> Stamp {
     var newest = Stamp.zero
     let beliefs = RowBeliefs(store, plan)
-    try draft.addChanges(by: EmissionLines(of: store.tables)) { add in
+    let saysBefore = plan.device.understands.contains(.unseen)
+    try draft.addChanges(by: EmissionLines(of: store.tables, saysBefore: saysBefore)) { add in
       try addKeys { try add(EmissionLines.Item(line: $0)) }
       for place in store.tables.indices.reversed() {
         try store.numbers[place].each(of: plan.gone[place], in: store.database) { member in
           // When it went is not told: it may have gone from this user's sight alone.
+          let beliefs = saysBefore ? beliefs : nil
           let current = try beliefs == nil ? nil : store.rows[place].row(member.key)
           let line = ChangeLine(
             table: store.rows[place].name, key: member.key, generation: nil, stamp: .zero, content: .gone)

@@ -15,11 +15,9 @@ final class RowBeliefs {
   private let comparesStamps: [Bool]
   private var reader = FieldsReader()
 
-  /// nil: the device does not understand them, or it may be on an emission of another version of the dataset, or on one
-  /// that is not known.
+  /// nil: the device may be on an emission of another version of the dataset, or on one that is not known.
   init?(_ store: HubStore, _ plan: EmissionPlan) {
-    guard !plan.emissions.isEmpty, plan.device.understands.contains(.unseen),
-      plan.emissions.allSatisfy({ $0.version == store.dataset.version }),
+    guard !plan.emissions.isEmpty, plan.emissions.allSatisfy({ $0.version == store.dataset.version }),
       plan.emissions.allSatisfy({ $0.cursor >= store.identity.logFrom }),
       plan.emissions.count <= Manifest.Scope.mostFollowed
     else { return nil }
