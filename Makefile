@@ -6,6 +6,7 @@
 #   SEED       the first seed of `make soak` or `make histories`; give the one that a failure printed to see that failure again
 #   HISTORIES  how many random histories of hub and devices, and of scopes, `make histories` tries (1000)
 #   ROWS       how many rows each side brings in `make histories` while other processes write (100000)
+#   DEPTH      up to how many writes and ways of a stick the small histories go, all of which `make histories` plays (5)
 #   PROGRAMS   how many random programs of writers in captured databases `make histories` tries (20000)
 #   ONLY       parts of `make bench`: start, capture, cycle, peers, growth, scope, proof, memory
 #   QUICK      1: `make bench` measures less, in two minutes
@@ -13,6 +14,7 @@
 SWIFT     ?= swift
 HISTORIES ?= 1000
 PROGRAMS  ?= 20000
+DEPTH     ?= 5
 ROWS      ?= 100000
 SECONDS   ?= 300
 SEED      ?=
@@ -96,8 +98,8 @@ endif
 # large bundles, while other processes write and read.
 histories: deps
 	Tests/Model/histories.py '$(HISTORIES)' $(SEED)
-	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
-	  $(SWIFT) test $(OPTIMISED) --filter 'ProtocolTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
+	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' SATCHEL_DEPTH='$(DEPTH)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
+	  $(SWIFT) test $(OPTIMISED) --filter 'ProtocolTests|SmallHistoryTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test $(OPTIMISED) --skip-build --filter ConcurrencyTests
 
 # The tests under the address sanitizer, the documents' tours and the recipes with both tools under valgrind, then the tests under the thread

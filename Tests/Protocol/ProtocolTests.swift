@@ -85,24 +85,3 @@ import Testing
     }
   }
 }
-
-/// A folder in memory where there is one: the tests wait for no disk. It goes with this value.
-private final class Playground {
-  private let files = HostFileSystem()
-  private let root: String
-
-  init() throws {
-    let environment = ProcessInfo.processInfo.environment
-    let parent = ["/dev/shm", environment["TMPDIR"], "/tmp"].compactMap(\.self).first { path in
-      access(path, W_OK) == 0
-    }
-    let unique = SystemRandom().bytes(8).map { String($0, radix: 16) }.joined()
-    root = Paths.join(parent ?? "/tmp", "satchel-protocol-\(unique)")
-    try files.makeDirectory(root, mode: 0o700)
-  }
-
-  deinit { try? files.removeTree(root) }
-
-  func path(of seed: UInt64) -> String { Paths.join(root, String(seed)) }
-  func remove(_ path: String) { try? files.removeTree(path) }
-}

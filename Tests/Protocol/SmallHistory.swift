@@ -1,0 +1,103 @@
+import Testing
+
+/// What happens in a small history, one thing after another.
+enum SmallEvent: Hashable {
+  /// The next of a device's writes.
+  case write(Int)
+  case export(Int)
+  /// The hub imports a device's newest export, or the one before it.
+  case deliver(Int, isOlder: Bool)
+  case emit(Int)
+  /// A device imports the hub's newest emission for it.
+  case answer(Int)
+
+  /// A device exports, and the hub imports that; the hub emits, and the device imports that.
+  static func up(_ device: Int) -> [SmallEvent] { [.export(device), .deliver(device, isOlder: false)] }
+  static func down(_ device: Int) -> [SmallEvent] { [.emit(device), .answer(device)] }
+}
+
+/// An order of events, with a name that says it.
+struct SmallSchedule: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  let events: [SmallEvent]
+
+  /// How often each device writes.
+  var writes: [Int] {
+    (0..<2).map { device in events.count { $0 == .write(device) } }
+  }
+
+  init(_ name: String, _ events: [SmallEvent]) {
+    testDescription = name
+    self.events = events
+  }
+
+  /// - Parameter text: words such as `a` (the device A writes), `EA` (it exports), `IA` (the hub imports the newest
+  ///   export), `IA-` (the one before it), `MA` (the hub emits for it), `RA` (it imports that), `UA` and `DA` (both of
+  ///   a way).
+  init(_ name: String, words text: String) {
+    self.init("\(name): \(text)", text.split(separator: " ").flatMap { Self.events(String($0)) })
+  }
+
+  private static func events(_ word: String) -> [SmallEvent] {
+    let device = word.lowercased().contains("b") ? 1 : 0
+    switch word.first {
+    case "E": return [.export(device)]
+    case "I": return [.deliver(device, isOlder: word.hasSuffix("-"))]
+    case "M": return [.emit(device)]
+    case "R": return [.answer(device)]
+    case "U": return SmallEvent.up(device)
+    case "D": return SmallEvent.down(device)
+    default: return [.write(device)]
+    }
+  }
+
+  /// Orders in which bundles are late, lost, repeated, overtaken or missing.
+  static let troubled: [SmallSchedule] = [
+    SmallSchedule("late", words: "a a b b EA EB IA IB MA MB RA RB"),
+    SmallSchedule("between", words: "a EA IA a b EB IB b MA MB RA RB EB IB EA IA"),
+    SmallSchedule("rebased", words: "a EA IA b MB RB b EB IB a MA RA"),
+    SmallSchedule("lost", words: "a EA a b EB IB MA RA EA b IA EB IB"),
+    SmallSchedule("stale", words: "a EA b EB IB a MA RA EA IA IA- b MB RB EB IB"),
+    SmallSchedule("gap", words: "a EA IA MA a b EB IB b EA IA MA MB RA RB"),
+    SmallSchedule("old emission", words: "b EB IB MA a EA IA MB b RA a RB EB IB EA IA"),
+    SmallSchedule("twice", words: "a EA IA IA b EB IB MA MA RA a RA EA b EB IB IA IB"),
+  ]
+
+  /// All orders of so many writes and ways of a stick, up to the exchange of the devices, and but for those that differ
+  /// only in which of two things comes first that do not touch one replica.
+  static func all(depth: Int) -> [SmallSchedule] {
+    let words = ["a", "b", "DA", "DB", "UA", "UB"]
+    var found: [SmallSchedule] = []
+    func extend(_ prefix: [String]) {
+      if prefix.count == depth {
+        if prefix.contains("b") { found.append(SmallSchedule("all", words: prefix.joined(separator: " "))) }
+        return
+      }
+      for word in words {
+        // The first that happens is that A writes. The same way twice carries nothing new.
+        if prefix.isEmpty ? word != "a" : prefix.last == word && word.count > 1 { continue }
+        if let last = prefix.last, word < last, !touchOneReplica(last, word) { continue }
+        extend(prefix + [word])
+      }
+    }
+    extend([])
+    return found
+  }
+
+  private static func touchOneReplica(_ one: String, _ other: String) -> Bool {
+    one.uppercased().last == other.uppercased().last || one.count > 1 && other.count > 1
+  }
+}
+
+/// What a device writes into a row.
+enum SmallWrite: String, CaseIterable {
+  case a, b
+  case delete = "X"
+  /// It makes the row, or makes it anew.
+  case make = "I"
+
+  /// All words of so many writes.
+  static func words(of length: Int) -> [[SmallWrite]] {
+    length == 0 ? [[]] : words(of: length - 1).flatMap { word in allCases.map { word + [$0] } }
+  }
+}

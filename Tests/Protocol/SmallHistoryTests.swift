@@ -1,0 +1,32 @@
+import Foundation
+import SatchelPlatform
+import TestSupport
+import Testing
+
+/// All small histories of two devices, one row and two columns: what random ones find by chance, these find for sure.
+@Suite("Small histories, all of them")
+struct SmallHistoryTests {
+  /// How many writes and ways of a stick an order has at most. `make histories DEPTH=7` plays longer ones.
+  private static let depth = ProcessInfo.processInfo.environment["SATCHEL_DEPTH"].flatMap { Int($0) } ?? 3
+
+  @Test("all have the row alike, and no value is lost", arguments: SmallWorld.rules)
+  func all(rules: String) throws {
+    let folder = try Playground()
+    var world: SmallWorld?
+    var wrong: [String] = []
+    let schedules = SmallSchedule.troubled + (2...Self.depth).flatMap { SmallSchedule.all(depth: $0) }
+    for (number, schedule) in schedules.enumerated() {
+      // Rows stay; a world with many is slow.
+      let place = folder.path(of: UInt64(number / 20))
+      if number % 20 == 0 {
+        world = nil
+        if number > 0 { folder.remove(folder.path(of: UInt64(number / 20 - 1))) }
+      }
+      let present = try world ?? SmallWorld(rules: rules, in: place)
+      world = present
+      wrong += try present.play(schedule)
+      if wrong.count > 20 { break }
+    }
+    #expect(wrong.isEmpty, "\(wrong.prefix(20).joined(separator: "\n"))")
+  }
+}

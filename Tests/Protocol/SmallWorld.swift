@@ -1,0 +1,215 @@
+import SatchelDevice
+import SatchelHub
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+import TestSupport
+
+/// A hub and two devices that play a schedule with all words of writes at once, each in a row of its own.
+///
+/// What holds for each row: all three have it alike in the end, and each value that somebody wrote stands, or was
+/// written over or deleted by somebody who had it, or is in a conflict.
+final class SmallWorld {
+  /// The rules of the table: a policy, and what a deletion is or how rows are merged.
+  static let rules = ["newest", "hub", "device", "manual"].flatMap { policy in
+    ["", #", "delete": "soft", "deleted": "gone""#, #", "merge": "row""#].map { #""conflict": "\#(policy)"\#($0)"# }
+  }
+
+  private static let mostClosingRounds = 6
+  private let folder: String
+  private let files = HostFileSystem()
+  private let hub: HubWorkspace
+  private let devices: [DeviceWorkspace]
+  private let office: Replica
+  private var apps: [Replica] = []
+  private var exports: [[String]] = [[], []]
+  private var emissions: [[String]] = [[], []]
+  private var played = 0
+  private var copied = 0
+
+  private final class Replica {
+    let database: Database
+    init(_ path: String, _ mode: Database.Mode) throws { database = try Database(path: path, mode: mode) }
+  }
+
+  /// One row with what is written into it.
+  private struct Item {
+    let id: String
+    let words: [[SmallWrite]]
+    var next = [0, 0]
+    var written: [(column: String, value: String)] = []
+    /// Values that were written over or deleted by somebody who had them.
+    var ended: Set<String> = []
+  }
+
+  private var items: [Item] = []
+
+  init(rules: String, in folder: String) throws {
+    self.folder = folder
+    let platform = Platform(files: files, clock: SystemClock(), random: SeededRandom(1))
+    let path = Paths.join(folder, "office.sqlite")
+    try files.makeDirectory(folder, mode: 0o755)
+    try files.makeDirectory(Paths.join(folder, "hub"), mode: 0o755)
+    office = try Replica(path, .create)
+    try office.database.execute("CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT, b TEXT, gone INTEGER)")
+    let definition = #"{ "dataset": "small", "version": 1, "snapshot": "never", "tables": { "t": { \#(rules) } } }"#
+    hub = try HubWorkspace.create(
+      Paths.join(folder, "hub"), definition: Array(definition.utf8), database: path, platform: platform)
+    _ = try hub.addUser("ann", attributes: [])
+    var devices: [DeviceWorkspace] = []
+    for name in ["a", "b"] {
+      let device = try DeviceWorkspace.create(
+        Paths.join(folder, name), dataset: "small", name: name, platform: platform)
+      try hub.admit(device, user: "ann")
+      devices.append(device)
+    }
+    self.devices = devices
+    for device in 0..<2 { try down(device) }
+    apps = try devices.map { try Replica($0.configuration.databasePath($0.folder), .readWrite) }
+  }
+
+  /// Plays a schedule with all words, and returns what is wrong with any of them.
+  func play(_ schedule: SmallSchedule) throws -> [String] {
+    played += 1
+    let counts = schedule.writes
+    items = SmallWrite.words(of: counts[0]).flatMap { first in
+      SmallWrite.words(of: counts[1]).map { second in
+        let name = [first, second].map { $0.map(\.rawValue).joined() }.joined(separator: "-")
+        return Item(id: "\(played) \(name)", words: [first, second])
+      }
+    }
+    try office.database.writeTransaction {
+      for item in items {
+        try office.database.run("INSERT INTO t VALUES (:id, 'a0', 'b0', NULL)", ["id": .string(item.id)])
+      }
+    }
+    for device in 0..<2 { try down(device) }
+    (exports, emissions) = ([[], []], [[], []])
+    for event in schedule.events { try play(event) }
+    try close()
+    return try check().map { "\(schedule.testDescription), \($0)" }
+  }
+
+  private func play(_ event: SmallEvent) throws {
+    switch event {
+    case .write(let device): try write(on: device)
+    case .export(let device):
+      exports[device].append(try copy(devices[device].export().file))
+    case .deliver(let device, let isOlder):
+      let own = exports[device]
+      guard let path = isOlder ? own.dropLast().last ?? own.last : own.last else { return }
+      _ = try hub.importBundle(path)
+    case .emit(let device):
+      emissions[device].append(try copy(hub.emit(to: devices[device].configuration.name).file))
+    case .answer(let device):
+      if let path = emissions[device].last { _ = try devices[device].importBundle(path) }
+    }
+  }
+
+  private func down(_ device: Int) throws { for event in SmallEvent.down(device) { try play(event) } }
+
+  private func copy(_ file: String) throws -> String {
+    copied += 1
+    let path = Paths.join(folder, "\(copied)-\(Paths.name(of: file))")
+    try files.copy(file, to: path, mode: 0o644)
+    return path
+  }
+
+  /// Both devices bring and fetch until nothing is new.
+  private func close() throws {
+    for _ in 0..<Self.mostClosingRounds {
+      let before = try state()
+      for device in 0..<2 { for event in SmallEvent.up(device) { try play(event) } }
+      for device in 0..<2 { try down(device) }
+      if try state() == before { return }
+    }
+  }
+
+  private func state() throws -> [[String]] {
+    try ([office] + apps).map { try rows(of: $0.database) } + [conflicts().map(\.text)]
+  }
+
+  // MARK: writes
+
+  private func write(on device: Int) throws {
+    // A write is later than all that came before it.
+    let clock = SystemClock()
+    let now = clock.milliseconds()
+    while clock.milliseconds() < now + 2 {}
+    let app = apps[device]
+    try app.database.writeTransaction {
+      for place in items.indices where items[place].next[device] < items[place].words[device].count {
+        try write(on: device, to: &items[place], app.database)
+        items[place].next[device] += 1
+      }
+    }
+  }
+
+  private func write(on device: Int, to item: inout Item, _ app: borrowing Database) throws {
+    let number = item.next[device]
+    let write = item.words[device][number]
+    let value = "\(device == 0 ? "A" : "B")\(number)"
+    let id: KeyValuePairs<String, Value> = ["id": .string(item.id)]
+    let old = try app.first("SELECT a, b FROM t WHERE id = :id", id) { ["a": $0.text(0), "b": $0.text(1)] }
+    switch write {
+    case .a, .b:
+      guard let old else { return }
+      let column = write.rawValue
+      let new = "\(value)\(column)"
+      try app.run(
+        "UPDATE t SET \(column) = :value WHERE id = :id", ["value": .string(new), "id": .string(item.id)])
+      item.written.append((column, new))
+      item.ended.insert("\(column) \(old[column] ?? "")")
+    case .delete:
+      try app.run("DELETE FROM t WHERE id = :id", id)
+      for (column, value) in old ?? [:] { item.ended.insert("\(column) \(value)") }
+    case .make:
+      try app.run(
+        "INSERT OR REPLACE INTO t VALUES (:id, :a, :b, NULL)",
+        ["id": .string(item.id), "a": .string("\(value)a"), "b": .string("\(value)b")])
+      for (column, value) in old ?? [:] { item.ended.insert("\(column) \(value)") }
+      item.written += ["a", "b"].map { ($0, "\(value)\($0)") }
+    }
+  }
+
+  // MARK: what must hold then
+
+  private func rows(of database: borrowing Database) throws -> [String] {
+    try database.all(
+      """
+      SELECT id || ' | ' || quote(a) || ' | ' || quote(b) || ' | ' || quote(gone)
+      FROM t WHERE id LIKE '\(played) %' ORDER BY id
+      """
+    ) { $0.text(0) }
+  }
+
+  private func conflicts() throws -> [(id: String, text: String)] {
+    try office.database.all(
+      """
+      SELECT json_extract(key, '$[0]'),
+        json_array(state, winners, winner, json(base_values), json(hub_values), json(device_values))
+      FROM satchel_conflicts ORDER BY id
+      """
+    ) { (id: $0.text(0), text: $0.text(1)) }
+  }
+
+  private func check() throws -> [String] {
+    let sides = try ([office] + apps).map { replica in
+      Dictionary(grouping: try rows(of: replica.database)) { String($0.prefix { $0 != "|" }.dropLast()) }
+    }
+    let kept = Dictionary(grouping: try conflicts(), by: \.id).mapValues { $0.map(\.text).joined(separator: "\n") }
+    return items.compactMap { item in
+      let found = sides.map { $0[item.id]?.first ?? "nothing" }
+      if Set(found).count > 1 { return "\(item.id): the hub has \(found[0]), A \(found[1]), and B \(found[2])" }
+      for write in item.written where !item.ended.contains("\(write.column) \(write.value)") {
+        let isThere = found[0].contains("'\(write.value)'")
+        if !isThere, kept[item.id]?.contains("\"\(write.value)\"") != true {
+          return
+            "\(item.id): \(write.value) is lost: the hub has \(found[0]), and as conflicts \(kept[item.id] ?? "none")"
+        }
+      }
+      return nil
+    }
+  }
+}
