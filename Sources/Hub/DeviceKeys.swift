@@ -185,11 +185,27 @@ final class DeviceKeys {
     if try store.isGiven(birth.key, in: birth.place) { return true }
     let past = try store.past(of: key, in: birth.place)
     // A number without a stamp is of no row that ever was here: somebody waits for it, or is owed it.
-    guard let since = base.cursor else { return past.map { $0.stamp != .zero } ?? false }
+    guard let since = base.cursor else {
+      guard let past, past.stamp != .zero else { return false }
+      return try !isDeletedByOther(birth, past)
+    }
     let others = try store.changesByOthers(of: past, in: birth.place, after: since, than: own)
     if others.presence { return true }
     return try ConflictTable.isAwaited(
       key, of: store.tables[birth.place].name, byOtherThan: device.id, in: store.database)
+  }
+
+  /// Whether the hub knows of this very row, and of its deletion alone: in the time that the hub lost, another device
+  /// had the row, and it delivered again before the device that made it.
+  private func isDeletedByOther(_ birth: Birth, _ past: RowNumbers.Entry) throws -> Bool {
+    guard base.isFormerEpoch else { return false }
+    let made = store.rows[birth.place].schema.fields(map.row(birth.row, of: birth.place))
+    var isDeleted = false
+    try store.eachChange(of: past, after: store.identity.epochCursor) { entry in
+      isDeleted = entry.operation == .delete && entry.stamp > birth.step.stamp && entry.was == made
+      return .enough
+    }
+    return isDeleted
   }
 
   // MARK: the hub's words for it

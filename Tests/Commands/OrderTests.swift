@@ -13,29 +13,57 @@ struct OrderTests {
       """
       CREATE TABLE things (id INTEGER PRIMARY KEY, tags TEXT, words TEXT, n INTEGER NOT NULL DEFAULT 0);
       CREATE TABLE parts (id INTEGER PRIMARY KEY, thing INTEGER REFERENCES things (id), words TEXT);
+      CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT);
       INSERT INTO things VALUES (1, '[]', 'one', 0);
       """,
       Camp.definition(
         """
         { "things": { "columns": { "tags": "union", "n": "sum" }, "keys": "rekey", "conflict": "newest" },
-          "parts": { "keys": "rekey", "conflict": "newest" } }
+          "parts": { "keys": "rekey", "conflict": "newest" }, "notes": {} }
         """), devices: ["a", "b"])
   }
 
   private static let all = "SELECT id, tags, words, n FROM things ORDER BY id"
   private static let parts = "SELECT id, thing, words FROM parts ORDER BY id"
+  private static let notes = "SELECT id, words FROM notes ORDER BY id"
 
   private func rows(_ database: String) throws -> String {
-    try camp.rows(database, Self.all) + "\n" + camp.rows(database, Self.parts)
+    try [Self.all, Self.parts, Self.notes].map { try camp.rows(database, $0) }.filter { !$0.isEmpty }
+      .joined(separator: "\n")
+  }
+
+  private func copyHub() throws {
+    try camp.sql("office.sqlite", "PRAGMA wal_checkpoint(TRUNCATE)")
+    try camp.copy("hub", to: "hub-before")
+    try camp.copy("office.sqlite", to: "office-before.sqlite")
+  }
+
+  /// Puts the copy in the hub's place, begins a new epoch, and lets the devices deliver in this order.
+  private func putBackHub(thenDeliver order: [String]) throws {
+    for file in ["hub", "office.sqlite"] { try camp.remove(file) }
+    for file in ["office.sqlite-wal", "office.sqlite-shm"] { try camp.removeIfThere(file) }
+    try camp.copy("hub-before", to: "hub")
+    try camp.copy("office-before.sqlite", to: "office.sqlite")
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    for _ in 1...3 { for device in order { try camp.carry(device, rounds: 2) } }
+  }
+
+  /// Expects that the hub and both devices have these rows, and that nobody has to decide anything.
+  private func expectEverywhere(_ truth: String) throws {
+    for database in ["office.sqlite", "a/data.sqlite", "b/data.sqlite"] {
+      let found = try rows(database)
+      #expect(found == truth, "\(database)")
+    }
+    let open = try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_conflicts WHERE state IN ('open', 'held')")
+    #expect(open == "0")
+    #expect(camp.hub("doctor").code == 0)
   }
 
   @Test(
     "a counter counts once, a removed element stays removed, and a row keeps its key, whichever device delivers again first",
     arguments: [["a", "b"], ["b", "a"]])
   func orders(order: [String]) throws {
-    try camp.sql("office.sqlite", "PRAGMA wal_checkpoint(TRUNCATE)")
-    try camp.copy("hub", to: "hub-before")
-    try camp.copy("office.sqlite", to: "office-before.sqlite")
+    try copyHub()
     try camp.sql(
       "b/data.sqlite",
       #"UPDATE things SET tags = '["red","blue"]', n = n + 3 WHERE id = 1; INSERT INTO things VALUES (2, '[]', 'made by b', 0)"#
@@ -52,18 +80,37 @@ struct OrderTests {
     try camp.carry("b")
     let truth = #"1|["blue"]|one|8"# + "\n2|[]|edited by a|0\n3|[]|by a|0\n1|2|by a"
     #expect(try rows("office.sqlite") == truth)
-    for file in ["hub", "office.sqlite"] { try camp.remove(file) }
-    for file in ["office.sqlite-wal", "office.sqlite-shm"] { try camp.removeIfThere(file) }
-    try camp.copy("hub-before", to: "hub")
-    try camp.copy("office-before.sqlite", to: "office.sqlite")
-    #expect(camp.hub("restore", "--in-place").code == 0)
-    for _ in 1...3 { for device in order { try camp.carry(device, rounds: 2) } }
-    for database in ["office.sqlite", "a/data.sqlite", "b/data.sqlite"] {
-      let found = try rows(database)
-      #expect(found == truth, "\(database)")
-    }
-    let open = try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_conflicts WHERE state IN ('open', 'held')")
-    #expect(open == "0")
-    #expect(camp.hub("doctor").code == 0)
+    try putBackHub(thenDeliver: order)
+    try expectEverywhere(truth)
+  }
+
+  @Test("a counter counts once, also if the operator does not wait for the device that counted")
+  func countedByLateDevice() throws {
+    try copyHub()
+    try camp.sql("b/data.sqlite", "UPDATE things SET n = n + 5 WHERE id = 1")
+    for device in ["b", "a"] { try camp.carry(device) }
+    #expect(try rows("a/data.sqlite") == "1|[]|one|5")
+    try putBackHub(thenDeliver: ["a"])
+    #expect(camp.hub("restore", "--finish").code == 0)
+    #expect(try rows("office.sqlite") == "1|[]|one|0")
+    for device in ["b", "a"] { try camp.carry(device, rounds: 3) }
+    try expectEverywhere("1|[]|one|5")
+  }
+
+  @Test(
+    "a row that one device made and another one deleted stays deleted, whichever device delivers again first",
+    arguments: [["a", "b"], ["b", "a"]])
+  func deletedByAnother(order: [String]) throws {
+    try copyHub()
+    try camp.sql(
+      "a/data.sqlite", "INSERT INTO notes VALUES ('n', 'by a'); INSERT INTO things VALUES (2, '[]', 'by a', 0)")
+    for device in ["a", "b"] { try camp.carry(device) }
+    camp.awaitLaterTime()
+    try camp.sql("b/data.sqlite", "DELETE FROM notes; DELETE FROM things WHERE id = 2")
+    for device in ["b", "a"] { try camp.carry(device) }
+    let truth = "1|[]|one|0"
+    #expect(try rows("office.sqlite") == truth)
+    try putBackHub(thenDeliver: order)
+    try expectEverywhere(truth)
   }
 }
