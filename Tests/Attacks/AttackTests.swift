@@ -135,6 +135,33 @@ struct AttackTests {
     #expect(try tablet.status().current?.state.received == EmissionNumber(2))
   }
 
+  @Test(
+    "rollback: a bundle that acknowledges less than an earlier one is refused, whether it says what it follows or not",
+    arguments: [true, false])
+  func lessAcknowledged(saysWhatItFollows: Bool) throws {
+    try write("mine", on: tablet)
+    _ = try world.hub.importBundle(world.export(tablet))
+    let path = try kept(world.emit(to: tablet), as: "told")
+    _ = try tablet.importBundle(path)
+    guard case .scope(let told) = try manifest(path).body else { throw ToolFailure("no emission") }
+    var less = Manifest.Scope(
+      epoch: told.epoch, number: told.number.next, after: told.number, extent: .delta, acknowledged: .zero)
+    // A hub of release 0.1 does not say that, also if it was put back from a copy.
+    if saysWhatItFollows { less.follows = [.init(number: told.number, digest: try digest(onWhich: tablet))] }
+    let forged = try forged(.scope(less), from: office, to: party(tablet), key: world.hub.keys.signing())
+    #expect(try reason { _ = try tablet.importBundle(forged) } == "other-history")
+    let state = try #require(try tablet.status().current?.state)
+    #expect(state.received == told.number && state.acknowledged == told.acknowledged)
+    #expect(told.acknowledged > .zero)
+  }
+
+  /// The digest of the emission on which a device is.
+  private func digest(onWhich device: DeviceWorkspace) throws -> Digest {
+    let database = try Database(path: device.folder.path("data.sqlite"), mode: .readOnly)
+    let text = try database.first("SELECT received_digest FROM satchel_device") { $0.text(0) }
+    return try #require(text.flatMap { Digest(hexadecimal: $0) })
+  }
+
   @Test("freeze: who holds bundles back is seen by the age of the last word, on both sides, and nothing is lost by it")
   func freeze() throws {
     let heard = try tablet.status().current?.state.heard

@@ -1,0 +1,96 @@
+import SatchelJSON
+import SatchelPlatform
+import Testing
+
+/// Two copies of one hub are at work, each with the hub's keys.
+@Suite("A device between two copies of one hub")
+struct HubCopyTests {
+  private let camp: Camp
+  private let office = "office.sqlite"
+  private let tablet = "tablet/data.sqlite"
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+    try camp.carry("tablet", rounds: 2)
+    try camp.copy("hub", to: "copy")
+    try camp.copy(office, to: "copy.sqlite")
+    let settings = String(decoding: try camp.read("copy/satchel.json"), as: UTF8.self)
+    try camp.write("copy/satchel.json", settings.replacing(office, with: "copy.sqlite"))
+  }
+
+  @discardableResult private func copy(_ words: String...) -> Camp.Outcome {
+    camp.hubAnywhere(["-C", camp.path("copy")] + words)
+  }
+
+  private func rename(_ database: String, to name: String) throws {
+    try camp.sql(database, "UPDATE sites SET name = '\(name)' WHERE id = 'lake'")
+  }
+
+  private func name(_ database: String) throws -> String {
+    try camp.rows(database, "SELECT name FROM sites WHERE id = 'lake'")
+  }
+
+  @Test(
+    "a bundle of the other copy is not taken for the one of this number that came, and the next sync tells that copy")
+  func sameNumber() throws {
+    try rename(office, to: "by the hub")
+    try rename("copy.sqlite", to: "by the copy")
+    let own = try camp.emit("tablet")
+    let other = try camp.emit("tablet", from: "copy")
+    #expect(Paths.name(of: own) == Paths.name(of: other))
+    #expect(camp.device("tablet", "import", own).code == 0)
+    let refused = camp.device("tablet", "import", other)
+    #expect(
+      refused.code == 3 && refused.error.contains("two copies of it are at work"), "\(refused.out)\(refused.error)")
+    #expect(try name(tablet) == "by the hub")
+    #expect(camp.device("tablet", "status").out.contains("two copies of it are at work"))
+    camp.device("tablet", "sync", try stick())
+    #expect(copy("sync", try stick()).code == 3)
+    #expect(try camp.rows("copy.sqlite", "SELECT count(*) FROM satchel_set_back") == "1")
+    try rename(office, to: "later")
+    try camp.carry("tablet", rounds: 2)
+    #expect(try name(tablet) == "later")
+    #expect(camp.device("tablet", "doctor").code == 0)
+  }
+
+  private func stick() throws -> String {
+    try camp.makeFolder("stick")
+    return camp.path("stick")
+  }
+
+  @Test(
+    "a device that followed one copy into a new epoch takes nothing from the other, until a person says which goes on")
+  func twoEpochs() throws {
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    #expect(copy("restore", "--in-place").code == 0)
+    try camp.carry("tablet", rounds: 2)
+    try camp.sql(tablet, "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'for the hub')")
+    try rename(office, to: "by the hub")
+    try camp.carry("tablet", rounds: 2)
+    try rename("copy.sqlite", to: "by the copy")
+    let other = try camp.emit("tablet", from: "copy")
+    let before = try camp.rows(tablet, "SELECT epoch FROM satchel_device")
+    let refused = camp.device("tablet", "import", other)
+    #expect(refused.code == 3 && refused.error.contains("another copy of the hub"), "\(refused.out)\(refused.error)")
+    #expect(try name(tablet) == "by the hub")
+    #expect(try camp.rows(tablet, "SELECT epoch FROM satchel_device") == before)
+    #expect(camp.device("tablet", "status").out.contains("another copy of the hub"))
+
+    let fingerprint = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
+    let confirmed = camp.device("tablet", "import", other, "--fingerprint", fingerprint)
+    #expect(confirmed.code == 0, "\(confirmed.error)")
+    // What the retired copy had acknowledged comes to the one that goes on, and shows it that it lacks something.
+    camp.device("tablet", "sync", try stick())
+    #expect(copy("sync", try stick()).error.contains("restore --in-place"))
+    #expect(copy("restore", "--in-place").code == 0)
+    for _ in 1...4 {
+      copy("sync", try stick())
+      camp.device("tablet", "sync", try stick())
+    }
+    #expect(try name(tablet) == name("copy.sqlite"))
+    for database in ["copy.sqlite", tablet] {
+      #expect(try camp.rows(database, "SELECT words FROM reviews WHERE id = 'n1'") == "for the hub")
+    }
+  }
+}
