@@ -140,7 +140,8 @@ let package = Package(
     check("GeoPackage", ["Values", "Platform", "JSON", "SQLite", "Commands", "TestSupport"]),
     check("Merge", ["Values", "Dataset", "Merge"]),
     check("Hub", ["Values", "Platform", "SQLite", "Dataset", "Capture", "Workspace", "Hub", "TestSupport"]),
-    .testTarget(name: "SeasonTests", dependencies: ["Simulation"], path: "Tests/Seasons", swiftSettings: tests),
+    .testTarget(
+      name: "SeasonTests", dependencies: ["Simulation", "SimulatedWorld"], path: "Tests/Seasons", swiftSettings: tests),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Leaks", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Dataset", ["Values", "Crypto", "Dataset"]),
