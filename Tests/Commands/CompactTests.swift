@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelPlatform
 import Testing
 
 /// What a hub forgets, and what it still knows then.
@@ -153,6 +154,34 @@ import Testing
     #expect(conflicts.contains(#"["r2"]|{"words":"his"}|open"#))
     #expect(conflicts.contains(#"["r3"]|{"words":"of what is gone"}|open"#))
     #expect(conflicts.contains("again"))
+  }
+
+  @Test("a device of long silence follows the hub's next bundle, in whatever order its exports come")
+  func exportsOfLongSilence() throws {
+    try exchange("tablet", "phone")
+    try write("phone/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r2'")
+    let older = try camp.export("phone")
+    try write("office.sqlite", "UPDATE reviews SET words = 'darker' WHERE id = 'r2'")
+    try camp.answer("phone")
+    try write("phone/data.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'r2'")
+    let newer = try camp.export("phone")
+    try letTimePass(for: "phone")
+    #expect(try compact("--older-than", "7")["devices"] == ["phone"])
+    // One bundle an hour for half a year, none of which arrived.
+    try write(
+      "office.sqlite",
+      """
+      WITH RECURSIVE lost (number) AS (
+        SELECT emitted + 1 FROM satchel_devices WHERE name = 'phone' UNION ALL SELECT number + 1 FROM lost LIMIT 4380)
+      INSERT INTO satchel_ledger (at, direction, kind, bundle, peer, number, digest, verdict, changes, conflicts)
+      SELECT 0, 'out', 'scope', 'lost-' || number, 'phone', number, printf('%0128x', number), 'written', 0, 0 FROM lost;
+      UPDATE satchel_devices SET emitted = emitted + 4380 WHERE name = 'phone';
+      """)
+    let sent = Paths.join(camp.path("phone/bundles/sent"), Paths.name(of: older))
+    for path in [newer, sent] { #expect(camp.hub("import", path).code == 0, "\(path)") }
+    try camp.answer("phone")
+    #expect(try reviews("phone/data.sqlite") == "r1|4|quiet\nr2|2|darker")
+    #expect(try count("satchel_conflicts") == 0)
   }
 
   @Test("the files of old bundles go, audit knows of it, and what cannot be taken back any more says so")
