@@ -139,6 +139,25 @@ struct HistoryTests {
     #expect(camp.hub("audit").out.contains("the ledger does not know"))
   }
 
+  @Test("a bundle that was refused is not in the archive, and the audit does not say that the hub was put back")
+  func auditAfterRefusal() throws {
+    let camp = try Camp.watched()
+    try camp.sql(
+      "tablet/data.sqlite",
+      "ALTER TABLE reviews ADD COLUMN mood TEXT; UPDATE reviews SET mood = 'glad' WHERE id = 'r0'")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    let bundle = try camp.export("tablet")
+    #expect(camp.hub("import", bundle).code == 3)
+    let audit = camp.hub("audit")
+    #expect(audit.code == 0, "\(audit.out)")
+
+    try camp.sql("office.sqlite", "ALTER TABLE reviews ADD COLUMN mood TEXT")
+    #expect(camp.hub("doctor", "--repair").code == 0)
+    #expect(camp.hub("import", bundle).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT mood FROM reviews WHERE id = 'r0'") == "glad")
+    #expect(camp.hub("audit").out.contains("2 bundles of 1 device verified, 0 findings"))
+  }
+
   @Test("a rehearsed import says what would change and which conflicts would arise, and changes nothing")
   func rehearsal() throws {
     try camp.sql(
