@@ -219,10 +219,14 @@ struct KeyTests {
     }
     #expect(try thief("restore", "--in-place").code == 0)
     try answer(from: "thief")
+    var astray: [String] = []
     for stars in [1, 2] {
       try camp.sql(
         "tablet/data.sqlite", "INSERT INTO reviews VALUES ('v\(stars)', 'lake', 'ann', \(stars), 'visit \(stars)')")
-      #expect(try thief("import", export()).code == 0)
+      let bundle = try export()
+      try FileManager.default.copyItem(atPath: bundle, toPath: camp.path("astray-\(stars)"))
+      astray.append(camp.path("astray-\(stars)"))
+      #expect(try thief("import", bundle).code == 0)
       try answer(from: "thief")
     }
     let made = try fingerprint(camp.hub("keys", "rotate", "--lost", "--json"))
@@ -235,6 +239,12 @@ struct KeyTests {
     try camp.carry("tablet")
     #expect(try camp.rows("office.sqlite", words) == "later\nvisit 1")
     #expect(try camp.rows("tablet/data.sqlite", words) == "later\nvisit 1")
+    // What still lies on a stick is known, and stops nobody.
+    for bundle in astray {
+      let late = camp.hub("import", bundle)
+      #expect(late.code == 0, "\(late.error)")
+    }
+    #expect(try camp.rows("office.sqlite", words) == "later\nvisit 1")
   }
 
   @Test(

@@ -44,6 +44,19 @@ struct SightTests {
     return tar.text
   }
 
+  @Test("a row that a device made just like the hub's leaves it when it leaves the user's sight")
+  func madeAlike() throws {
+    try open()
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      try camp.sql(database, "INSERT INTO notes VALUES (3, 1, 'of both', 0, 'c')")
+    }
+    camp.deliver("tablet", 1)
+    try camp.sql("office.sqlite", "UPDATE notes SET tier = 9 WHERE id = 3")
+    camp.answer("tablet", 2)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM notes") == "1")
+    #expect(try camp.rows("office.sqlite", "SELECT tier FROM notes WHERE id = 3") == "9")
+  }
+
   @Test(
     "who makes a row under the key of a hidden one learns that the key is not to be had, and not how near the guess was",
     arguments: ["(2, 9, 'secret', 7, 'b')", "(2, 1, 'secret', 7, 'b')", "(2, 1, 'wrong', 0, 'x')"])
