@@ -4,7 +4,7 @@ import SatchelValues
 /// The pre-images of one database's tracked tables, and the steps that follow from them.
 public enum PreImageStore {
   /// Calls `body` for each row that has pre-images of generation `first` or later: its pre-images, oldest first, and
-  /// the row as it is now. Rows come in the order of their keys.
+  /// the row as it is now. Rows come in the order of their keys, which are spelled as the row is or was.
   public static func each(
     _ table: TrackedTable, since first: Generation, in database: borrowing Database,
     _ body: (RowKey, [PreImage], Row?) throws -> Void
@@ -14,29 +14,36 @@ public enum PreImageStore {
     let current = try database.prepare(table.currentSQL)
     var group: [SavedRow] = []
     func finishGroup() throws {
-      guard let key = group.first?.key else { return }
-      try eachKey(of: group, current: try row(key, of: table, by: current), of: table, body)
+      guard let first = group.first else { return }
+      let row = try row(first.key, of: table, by: current)
+      let key = first.image.row == nil ? row.map(table.schema.key) ?? first.key : first.key
+      try body(key, group.map(\.image), row)
       group = []
     }
     while try pending.step() {
       let saved = SavedRow(pending, of: table)
-      if let last = group.last, !last.key.isEqualInSQL(to: saved.key) { try finishGroup() }
+      if let last = group.last, last.key != saved.key { try finishGroup() }
       group.append(saved)
     }
     try finishGroup()
   }
 
-  /// Numbers of one size, such as 1 and 1.0, are one key to SQLite. To us they are two, so that a row that goes from
-  /// one to the other is a delete and an insert.
-  static func eachKey(
+  /// Calls `body` for each spelling of one row's key, such as 1 and 1.0: its pre-images and the row as it is now, each
+  /// nil if it has another spelling.
+  ///
+  /// In a device's steps a row whose key changes from one spelling to another one is a delete and an insert, as after
+  /// any other change of a key.
+  static func eachSpelling(
     of group: [SavedRow], current: Row?, of table: TrackedTable, _ body: (RowKey, [PreImage], Row?) throws -> Void
   ) throws {
-    var keys: [RowKey] = []
-    for key in group.map(\.key) + [current.map(table.schema.key)].compactMap(\.self) where !keys.contains(key) {
-      keys.append(key)
+    let present = current.map(table.schema.key)
+    var spellings: [RowKey] = []
+    for key in group.map(\.key) + [present].compactMap(\.self)
+    where !spellings.contains(where: { $0.values == key.values }) {
+      spellings.append(key)
     }
-    for key in keys {
-      try body(key, group.map { $0.image(of: key) }, current.flatMap { table.schema.key(of: $0) == key ? $0 : nil })
+    for key in spellings {
+      try body(key, group.map { $0.image(spelled: key) }, present?.values == key.values ? current : nil)
     }
   }
 
@@ -46,13 +53,12 @@ public enum PreImageStore {
     guard try statement.step() else { return nil }
     let row = Row(statement.values(from: 0, count: table.schema.columns.count))
     // The column's collation found the row; that may be another one.
-    return table.schema.key(of: row).isEqualInSQL(to: key) ? row : nil
+    return table.schema.key(of: row) == key ? row : nil
   }
 
   /// The row with this key as it is now; nil where there is none.
   static func row(_ key: RowKey, of table: TrackedTable, in database: borrowing Database) throws -> Row? {
-    let found = try database.using(table.currentSQL) { try row(key, of: table, by: $0) }
-    return found.flatMap { table.schema.key(of: $0) == key ? $0 : nil }
+    try database.using(table.currentSQL) { try row(key, of: table, by: $0) }
   }
 
   /// Calls `body` for every step since generation `first`, table by table in the order of their keys.
@@ -109,7 +115,10 @@ public enum PreImageStore {
     try database.using(table.forgetSQL) { try $0.run(key.values) }
     for image in images {
       var values = image.row?.values ?? table.schema.columns.map { _ in .null }
-      for (place, column) in table.schema.key.enumerated() { values[column] = key.values[place] }
+      // A row that was there spells its key itself.
+      if image.row == nil {
+        for (place, column) in table.schema.key.enumerated() { values[column] = key.values[place] }
+      }
       values += [
         .integer(image.generation.rawValue), .integer(image.row == nil ? 0 : image.isGone ? SavedRow.gone : 1),
         .integer(image.stamp.rawValue), image.first.map { .integer($0.stored) } ?? .null,
@@ -227,7 +236,7 @@ public final class PreImageLookup {
     defer { statement.reset() }
     try statement.bind(key.values)
     var images: [PreImage] = []
-    while try statement.step() { images.append(SavedRow(statement, of: table).image(of: key)) }
+    while try statement.step() { images.append(SavedRow(statement, of: table).image) }
     return images
   }
 }

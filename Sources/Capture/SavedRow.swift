@@ -24,22 +24,14 @@ struct SavedRow {
     first = statement.optionalInteger(count + 3).map { FirstWrite(stored: $0) }
   }
 
-  func image(of wanted: RowKey) -> PreImage {
+  /// The pre-image of the row, however its key was spelled.
+  var image: PreImage {
     PreImage(
-      generation: generation, stamp: stamp, first: first, row: existed != 0 && key == wanted ? row : nil,
-      isGone: existed == Self.gone && key == wanted)
+      generation: generation, stamp: stamp, first: first, row: existed != 0 ? row : nil, isGone: existed == Self.gone)
   }
-}
 
-extension RowKey {
-  /// Whether SQLite takes both for one key.
-  func isEqualInSQL(to other: RowKey) -> Bool {
-    zip(values, other.values).allSatisfy { a, b in
-      switch (a, b) {
-      case (.integer(let whole), .real(let real)), (.real(let real), .integer(let whole)): Int64(exactly: real) == whole
-      case (.real(let a), .real(let b)): a == b
-      default: a == b
-      }
-    }
+  /// The pre-image of the row as far as its key was spelled like this: with another spelling it was not there.
+  func image(spelled spelling: RowKey) -> PreImage {
+    key.values == spelling.values ? image : PreImage(generation: generation, stamp: stamp, first: first, row: nil)
   }
 }

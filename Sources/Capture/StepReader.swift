@@ -5,7 +5,7 @@ import SatchelValues
 ///
 /// Nearly every row has one pre-image. Such a row's is compared with what the row is now where both lie, in their
 /// statements, and values are made of what changed alone: at 12 columns, of which two changed, that takes half of what
-/// two whole rows take. All other rows go the way of `PreImageStore.eachKey`.
+/// two whole rows take. All other rows go the way of `PreImageStore.eachSpelling`.
 struct StepReader: ~Copyable {
   private let table: TrackedTable
   private let first: Generation
@@ -28,8 +28,7 @@ struct StepReader: ~Copyable {
   private enum Finding {
     case unchanged
     case step(Step)
-    /// Nothing by itself: there are more of this row, or the row as it is now has another key that SQLite takes for the
-    /// same.
+    /// Nothing by itself: there are more of this row, or its key is spelled in another way now.
     case part
   }
 
@@ -44,7 +43,7 @@ struct StepReader: ~Copyable {
     }
     while try pending.step() {
       let key = RowKey(table.schema.key.map { pending.value($0) })
-      if let known = last, known.key.isEqualInSQL(to: key) {
+      if let known = last, known.key == key {
         last?.finding = .part
         continue
       }
@@ -64,7 +63,7 @@ struct StepReader: ~Copyable {
       if saved.generation >= first { group.append(saved) }
     }
     let now = try PreImageStore.row(row, of: table, by: current)
-    try PreImageStore.eachKey(of: group, current: now, of: table) { key, images, current in
+    try PreImageStore.eachSpelling(of: group, current: now, of: table) { key, images, current in
       for (image, change) in changes(from: images, to: current) {
         try body(
           Step(

@@ -200,6 +200,16 @@ extension TrackedTable {
     }.joined(separator: " AND ")
   }
 
+  /// Whether a key of the table may be spelled in several ways: a column without a type holds 1 and 1.0 as they are, and
+  /// both are one key.
+  public var keepsSpellings: Bool {
+    schema.key.contains { column in
+      let type = info.types[column]
+      // In a table that is not STRICT a column of the type ANY holds whole numbers as integers.
+      return Comparison.Affinity(ofDeclared: type) == .none || type.uppercased() == "ANY"
+    }
+  }
+
   /// The keys of all rows.
   public var allKeysSQL: String {
     "SELECT \(quotedList(schema.key.map { schema.columns[$0] })) FROM \(quoted(name))"

@@ -129,9 +129,11 @@ final class DeviceHistory {
     place(on: lastExport.received, before: scope)
     for table in known.tables {
       for key in sent[table.name, default: [:]].keys {
-        let stamp = try SnapshotBuilder.stamp(of: key, in: table.name, database: snapshot)
-        let others = try SnapshotBuilder.others(of: key, in: table.name, database: snapshot)
-        try set(key, table.row(key), at: stamp, others: others, in: table)
+        let row = try table.row(key)
+        let spelled = row.map(table.schema.key) ?? key
+        let stamp = try SnapshotBuilder.stamp(of: spelled, in: table.name, database: snapshot)
+        let others = try SnapshotBuilder.others(of: spelled, in: table.name, database: snapshot)
+        try set(key, row, at: stamp, others: others, in: table)
       }
     }
   }
@@ -226,8 +228,10 @@ final class DeviceHistory {
       let before = rows[line.table]?[line.key]
       let row = try before == nil ? start(of: line, in: table, onto: onto) : before?.row
       let image = PreImage(generation: generation, stamp: line.stamp, first: line.first, row: row)
+      // A key that was spelled anew is two lines of one generation.
+      let isBegun = before?.images.last?.generation == generation
       rows[line.table, default: [:]][line.key] = SentRow(
-        images: (before?.images ?? []) + [image], row: after(line, from: row, in: table))
+        images: (before?.images ?? []) + (isBegun ? [] : [image]), row: after(line, from: row, in: table))
     }
     sent = rows
     isRemembered = true

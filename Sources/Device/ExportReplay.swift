@@ -182,7 +182,7 @@ struct ExportReplay {
     stamps snapshot: Snapshot?
   ) throws {
     let (key, current) = (line.key, try rows.row(line.key))
-    let stamp = try snapshot?.stamp(of: key, in: rows.name) ?? .zero
+    let stamp = try snapshot?.stamp(of: current.map(rows.schema.key) ?? key, in: rows.name) ?? .zero
     var (row, image) = (current, PreImage(generation: generation, stamp: line.stamp, first: line.first, row: current))
     if current == nil, case .delete(let was) = change {
       image = image.with(row: was, isGone: true)
@@ -194,7 +194,14 @@ struct ExportReplay {
         try note(disagreement, of: change, line, generation, met: current, in: rows)
       }
     }
-    var before = try lookup.images(of: key).filter { $0.generation != generation }
+    let images = try lookup.images(of: key)
+    // A key that was spelled anew is two lines of one generation: the row before both is the one before the first.
+    if case .insert = change, let begun = images.first(where: { $0.generation == generation }), let was = begun.row,
+      rows.schema.key(of: was).values != key.values
+    {
+      image = image.with(row: was, isGone: begun.isGone)
+    }
+    var before = images.filter { $0.generation != generation }
     if image.isGone {
       // What went before the deletion has no row to change any more.
       before = before.map { $0.generation < generation && $0.row == nil ? $0.with(row: image.row, isGone: true) : $0 }

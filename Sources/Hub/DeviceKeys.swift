@@ -170,7 +170,7 @@ final class DeviceKeys {
     // A new row of the device's that has the key by chance is another one.
     if found.spoken.contains(row), found.born[row] == nil { return nil }
     if named.contains(row) { return nil }
-    return try ConflictTable.isHeld(RowKey([twin]), of: table.name, device: device.id, in: store.database) ? nil : twin
+    return try ConflictTable.isHeld(RowKey([twin]), of: table, device: device.id, in: store.database) ? nil : twin
   }
 
   /// Whether the key is another row's, or was one's since the device heard of the hub.

@@ -59,10 +59,10 @@ struct EmissionWriter {
     for (place, table) in store.tables.enumerated() {
       let rows = try builder.rows(of: table)
       try store.numbers[place].each(of: plan.rows[place], in: store.database) { member in
-        guard try rows.copy(member.key, from: store.rows[place]) else { return }
+        guard let key = try rows.copy(member.key, from: store.rows[place]) else { return }
         if member.stamp > .zero {
           let others = try beliefs?.others(of: member, in: place) ?? []
-          try builder.addStamp(member.stamp, others, of: member.key, in: table.name)
+          try builder.addStamp(member.stamp, others, of: key, in: table.name)
         }
         newest = max(newest, member.stamp)
       }
@@ -85,7 +85,8 @@ struct EmissionWriter {
           let beliefs = saysBefore ? beliefs : nil
           let current = try beliefs == nil ? nil : store.rows[place].row(member.key)
           let line = ChangeLine(
-            table: store.rows[place].name, key: member.key, generation: nil, stamp: .zero, content: .gone)
+            table: store.rows[place].name, key: try sentKey(of: member, in: place), generation: nil, stamp: .zero,
+            content: .gone)
           try add(.init(line: line, place: place, belief: beliefs?.belief(of: member, now: current, in: place)))
         }
       }
@@ -95,12 +96,24 @@ struct EmissionWriter {
           newest = max(newest, member.stamp)
           let content = ChangeLine.Content.row(table.schema.fields(row))
           let line = ChangeLine(
-            table: table.name, key: member.key, generation: nil, stamp: member.stamp, content: content)
+            table: table.name, key: table.schema.key(of: row), generation: nil, stamp: member.stamp, content: content)
           try add(.init(line: line, place: place, belief: beliefs?.belief(of: member, now: row, in: place)))
         }
       }
     }
     return newest
+  }
+
+  /// The key of a row that is gone, spelled as the device was sent it last: how the row was spelled later, its user is
+  /// not to know, and devices of release 0.1 know the row by this spelling alone.
+  private func sentKey(of member: RowNumbers.Member, in place: Int) throws -> RowKey {
+    let table = store.tables[place]
+    guard table.keepsSpellings else { return member.key }
+    for (emission, held) in zip(plan.emissions, plan.held).reversed()
+    where held[place].contains(member.number) && emission.version == store.dataset.version {
+      if let row = try store.row(member.key, in: place, at: emission.cursor) { return table.schema.key(of: row) }
+    }
+    return member.key
   }
 
   /// The conflicts of the device's user that the device does not surely know, without values of rows that the user may

@@ -73,7 +73,7 @@ final class HeldRows {
   private func twin(of record: ConflictRecord, in place: Int) throws -> Value? {
     let table = store.tables[place]
     guard table.folds, let scope = try scope(of: record), case .insert(let row)? = try? record.change(in: table.schema),
-      try ConflictTable.countHeld(record.key, of: table.name, device: record.device, in: store.database) == 1
+      try ConflictTable.countHeld(record.key, of: table, device: record.device, in: store.database) == 1
     else { return nil }
     return try store.twin(of: row, in: place, for: scope)
   }

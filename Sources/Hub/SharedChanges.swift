@@ -31,7 +31,8 @@ final class SharedChanges {
 
   private struct Place: Hashable {
     let place: Int
-    let key: RowKey
+    /// The row's key as the step spells it: a change from one spelling to another one is two steps.
+    let spelling: [Value]
     let generation: Generation
   }
 
@@ -116,7 +117,7 @@ final class SharedChanges {
         else { return }
         let sent = try store.fitted(line, in: place, speech).step(in: store.rows[place].schema)
         let step = names.original(sent, in: place)
-        let reference = Place(place: place, key: step.key, generation: generation)
+        let reference = Place(place: place, spelling: step.key.values, generation: generation)
         guard known[reference]?.last?.history != other.id else { return }
         known[reference, default: []].append(
           Known(history: other.id, step: step, key: sent.key, isReplayed: isReplayed))
@@ -134,7 +135,7 @@ final class SharedChanges {
 
   /// What the other histories delivered of a row in the step's generation.
   private func others(of step: Step, in place: Int) -> [Known] {
-    known[Place(place: place, key: step.key, generation: step.generation)] ?? []
+    known[Place(place: place, spelling: step.key.values, generation: step.generation)] ?? []
   }
 
   // MARK: what is left of a change

@@ -45,7 +45,7 @@ extension StepMerger {
     let rivalKey = rows.schema.key(of: rival)
     // What else the device says of the other row is to be heard first.
     if waiting[RowReference(place: place, key: rivalKey)] != nil { return false }
-    if try ConflictTable.isHeld(rivalKey, of: store.tables[place].name, device: device.id, in: store.database) {
+    if try ConflictTable.isHeld(rivalKey, of: store.tables[place], device: device.id, in: store.database) {
       return false
     }
     let rivalPast = try store.past(of: rivalKey, in: place)

@@ -201,7 +201,7 @@ final class StepMerger {
     let holdsAny = try self.holdsAny ?? ConflictTable.holdsAny(of: device.id, in: store.database)
     self.holdsAny = holdsAny
     return try holdsAny
-      && ConflictTable.isHeld(key, of: store.tables[place].name, device: device.id, in: store.database)
+      && ConflictTable.isHeld(key, of: store.tables[place], device: device.id, in: store.database)
   }
 
   func merged(_ pending: Pending, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int) throws -> MergeResult {

@@ -15,6 +15,47 @@ public struct Comparison: Hashable, Sendable {
   public var isBinary: Bool { collation == "BINARY" }
 }
 
+extension Comparison {
+  /// One value for all values that a column compared like this takes for the same. Where the column holds texts, reals
+  /// that need an exponent are not: what SQLite makes of them depends on its release.
+  ///
+  /// https://sqlite.org/datatype3.html, sections 4.2 and 7.1.
+  public func folded(_ value: Value) -> Value {
+    switch converted(value) {
+    case .real(let number): Int64(exactly: number).map { .integer($0) } ?? .real(number)
+    case .text(let bytes): .text(folded(bytes))
+    case let other: other
+    }
+  }
+
+  /// The value as the column's type makes it before it is compared.
+  private func converted(_ value: Value) -> Value {
+    switch (affinity, value) {
+    case (.text, .integer(let number)): return .string(String(number))
+    case (.text, .real(let number)): return .string("\(number)")
+    case (.numeric, .text(let bytes)), (.integer, .text(let bytes)), (.real, .text(let bytes)):
+      let text = String(decoding: bytes.filter { $0 != UInt8(ascii: " ") }, as: UTF8.self)
+      return Int64(text).map { .integer($0) } ?? Double(text).map { .real($0) } ?? value
+    default: return value
+    }
+  }
+
+  private func folded(_ text: [UInt8]) -> [UInt8] {
+    switch collation {
+    case "NOCASE": text.asciiLowercased
+    case "RTRIM": Array(text[..<((text.lastIndex { $0 != UInt8(ascii: " ") } ?? -1) + 1)])
+    default: text
+    }
+  }
+}
+
+extension Database {
+  /// How the columns are compared to which a foreign key refers.
+  public func comparisons(ofParentIn key: ForeignKey) -> [Comparison] {
+    key.parentColumns.map { comparison(of: $0, in: key.parent) ?? Comparison(affinity: .none, collation: "BINARY") }
+  }
+}
+
 /// How a column is declared.
 public struct ColumnDeclaration: Sendable {
   public let name: Name
@@ -38,7 +79,8 @@ public struct ColumnDeclaration: Sendable {
 }
 
 extension Comparison.Affinity {
-  init(ofDeclared type: String) {
+  /// - Parameter type: as a table that is not STRICT declares it; empty: none.
+  public init(ofDeclared type: String) {
     let type = Array(type.utf8).asciiLowercased
     func names(_ words: StaticString...) -> Bool {
       words.contains { word in

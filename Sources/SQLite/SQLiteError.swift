@@ -22,6 +22,9 @@ public struct SQLiteError: Error, CustomStringConvertible {
   /// That pages contradict each other, which SQLite's check has found before any statement came upon it.
   public init(corrupt message: String) { self.init(code: SQLITE_CORRUPT, message: message) }
 
+  /// That a row breaks a rule of its table which SQLite does not check.
+  public init(constraint message: String) { self.init(code: SQLITE_CONSTRAINT, message: message) }
+
   public var description: String { message }
 
   /// What kind of failure this is, for callers that act on it.

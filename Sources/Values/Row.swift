@@ -14,13 +14,6 @@ public struct Row: Hashable, Sendable {
   }
 }
 
-/// The values of a row's primary key, in the key's own order. Two keys are the same when their bytes are.
-public struct RowKey: Hashable, Sendable {
-  public let values: [Value]
-
-  public init(_ values: [Value]) { self.values = values }
-}
-
 /// A reference from columns of one table to columns of another.
 public struct ForeignKey: Hashable, Sendable {
   /// Positions in the referring table.

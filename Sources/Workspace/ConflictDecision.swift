@@ -67,7 +67,7 @@ public enum ConflictDecision: Sendable {
           hint: "It has: \(schema.columns.map(\.text).joined(separator: ", ")).")
       }
       if schema.key.contains(column), let place = schema.key.firstIndex(of: column),
-        record.key.values[place] != field.value
+        !record.key.values[place].isSameInKey(as: field.value)
       {
         throw WorkspaceError(
           "key-column", "The column \(field.name) is part of the row's key, which a decision cannot change.")

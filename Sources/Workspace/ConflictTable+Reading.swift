@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelCapture
 import SatchelJSON
 import SatchelSQLite
 import SatchelValues
@@ -143,7 +144,8 @@ extension ConflictTable {
   }
 
   /// Whether a change of this row by this device waits.
-  public static func isHeld(_ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database) throws
+  public static func isHeld(_ key: RowKey, of table: TrackedTable, device: ReplicaID, in database: borrowing Database)
+    throws
     -> Bool
   {
     try countHeld(key, of: table, device: device, in: database) > 0
@@ -151,12 +153,24 @@ extension ConflictTable {
 
   /// How many changes of this row by this device wait.
   public static func countHeld(
-    _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
+    _ key: RowKey, of table: TrackedTable, device: ReplicaID, in database: borrowing Database
   ) throws -> Int64 {
-    try database.first(
+    if table.keepsSpellings { return try countHeld(spelled: key, of: table.name, device: device, in: database) }
+    return try database.first(
       "SELECT count(*) FROM satchel_conflicts WHERE state = 'held' AND device = :device AND table_name = :table AND key = :key",
-      ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
+      ["device": .string(device.text), "table": .string(table.name.text), "key": .text(canonicalKey(key))]
     ) { $0.integer(0) } ?? 0
+  }
+
+  /// The same where one key may stand in the table in several spellings.
+  private static func countHeld(
+    spelled key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
+  ) throws -> Int64 {
+    let held = try database.all(
+      "SELECT key FROM satchel_conflicts WHERE state = 'held' AND device = :device AND table_name = :table",
+      ["device": .string(device.text), "table": .string(table.text)]
+    ) { try RowKey(canonical: Array($0.text(0).utf8)) }
+    return Int64(held.filter { $0 == key }.count)
   }
 
   /// Whether any change of this device waits.

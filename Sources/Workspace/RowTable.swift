@@ -9,7 +9,7 @@ import SatchelValues
 /// that would delete or drop rows without a word. It is said only where there is one, because it holds for the triggers
 /// too: what they INSERT OR REPLACE into a derived table would be refused.
 ///
-/// A row is found by the key's collation and taken only if its key is the same bytes.
+/// A row is found by the key's collation and taken only if its key is the same, however its numbers are spelled.
 public final class RowTable {
   public let table: TrackedTable
   /// How changes of these rows are merged.
@@ -26,6 +26,8 @@ public final class RowTable {
   private let updateHead: String
   private let deletion: Statement
   private let meeting: Statement
+  /// What the key's columns make of values, in the key's order.
+  private let keyAffinities: [Comparison.Affinity]
 
   public init(_ table: TrackedTable, in database: borrowing Database) throws {
     let schema = table.schema
@@ -36,6 +38,10 @@ public final class RowTable {
     name = schema.name
     nameBytes = Array(schema.name.text.utf8)
     rules = MergeRules(table.rules, schema: schema)
+    let declared = try database.columnDeclarations(of: schema.name)
+    keyAffinities = schema.key.map { column in
+      declared.first { $0.name == schema.columns[column] }?.affinity ?? .none
+    }
     select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(tableSQL) WHERE \(table.isKeySQL)")
     insertion = try database.prepare(
       "INSERT\(orAbort) INTO \(tableSQL) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))"
@@ -71,7 +77,7 @@ public final class RowTable {
   private func find(_ key: RowKey) throws -> Bool {
     try select.bind(key.values)
     guard try select.step() else { return false }
-    return zip(schema.key, key.values).allSatisfy { select.value($0) == $1 }
+    return zip(schema.key, key.values).allSatisfy { select.value($0).isSameInKey(as: $1) }
   }
 
   /// Inserts the row at which a query stands that has this table's columns in their order.
@@ -81,12 +87,13 @@ public final class RowTable {
     _ = try insertion.step()
   }
 
-  /// Inserts the row that another database's table has under this key. Returns whether there is one.
-  public func copy(_ key: RowKey, from source: RowTable) throws -> Bool {
+  /// Inserts the row that another database's table has under this key. Returns the key as that row spells it; nil: there
+  /// is no such row.
+  public func copy(_ key: RowKey, from source: RowTable) throws -> RowKey? {
     defer { source.select.reset() }
-    guard try source.find(key) else { return false }
+    guard try source.find(key) else { return nil }
     try insert(rowOf: source.select)
-    return true
+    return RowKey(schema.key.map { source.select.value($0) })
   }
 
   /// Inserts a row, unless another one holds its key or one of its UNIQUE values: then nothing is changed. Returns that
@@ -97,7 +104,7 @@ public final class RowTable {
     guard try meeting.step() else { return nil }
     let found = RowKey(meeting.values(from: 0, count: schema.key.count))
     _ = try meeting.step()
-    return found == schema.key(of: row) ? nil : found
+    return found.values == schema.key(of: row).values ? nil : found
   }
 
   /// Makes the row what it is to be: inserts, updates or deletes. `before` is the row as it is.
@@ -105,13 +112,16 @@ public final class RowTable {
     if let change = Change(from: before, to: after) { try write(change, of: key) }
   }
 
-  /// Changes the row with this key, which must be as the change says that it was. Its key stays.
+  /// Changes the row with this key, which must be as the change says that it was. Its key stays, but its numbers may be
+  /// spelled in another way from now on.
+  ///
+  /// Throws an `SQLiteError` of the kind `constraint` if a new row would have another key than it says.
   public func write(_ change: Change, of key: RowKey) throws {
     switch change {
-    case .insert(let row): try insertion.run(row.values)
+    case .insert(let row): try insert(row)
     case .delete: try deletion.run(key.values)
     case .update(let changes):
-      let changes = changes.filter { !schema.key.contains($0.column) }
+      let changes = changes.filter { !schema.key.contains($0.column) || $0.was.isSameInKey(as: $0.value) }
       if changes.isEmpty { return }
       try update(of: changes.map(\.column)).statement.run(key.values + changes.map(\.value))
     }
@@ -141,6 +151,29 @@ public final class RowTable {
 
   /// Programs write the same few columns again and again.
   private static let mostUpdates = 256
+}
+
+extension RowTable {
+  /// Inserts a row. A column's type may make another key of a value, such as the number 1 of the text '1': then the row
+  /// would be here under a name that nobody else knows.
+  private func insert(_ row: Row) throws {
+    try insertion.run(row.values)
+    guard zip(schema.key, keyAffinities).contains(where: { $1.mayChange(row[$0]) }) else { return }
+    let key = schema.key(of: row)
+    if try contains(key) { return }
+    try deletion.run(key.values)
+    throw SQLiteError(constraint: "The table \(name) makes another value of its key: a column has another type here.")
+  }
+}
+
+extension Comparison.Affinity {
+  /// Whether a column may hold another value, and not just another spelling, than the one that is put into it.
+  fileprivate func mayChange(_ value: Value) -> Bool {
+    switch (self, value) {
+    case (.numeric, .text), (.integer, .text), (.real, .text), (.text, .integer), (.text, .real): true
+    default: false
+    }
+  }
 }
 
 extension RowTable {

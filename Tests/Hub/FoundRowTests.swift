@@ -46,15 +46,32 @@ struct FoundRowTests {
     #expect(seen == [[false, false], [true, false], [true, true], [false, false], [true, true]])
   }
 
-  @Test("a key is found by its own bytes and type alone")
+  @Test("a key is found by its own bytes, and a number however it is spelled")
   func keys() throws {
     let scope = ScopeStore(store, user: User(name: "ann", attributes: []))
     let (notes, texts) = (try #require(store.place(of: "notes")), try #require(store.place(of: "texts")))
-    for key in [Value.string("1"), .real(1), .blob([0x31]), .null] {
+    for key in [Value.string("1"), .real(1.5), .blob([0x31]), .null] {
       #expect(try scope.find(RowKey([key]), in: notes) == nil)
     }
+    #expect(try scope.find(RowKey([.real(1)]), in: notes)?.row == scope.find(RowKey([.integer(1)]), in: notes)?.row)
     for key in [Value.integer(1), .string("A"), .string("n"), .blob([0x61])] {
       #expect(try scope.find(RowKey([key]), in: texts) == nil)
     }
+  }
+
+  @Test("a row whose key the column's type would change is refused, and none is left")
+  func changedKeys() throws {
+    let (notes, texts) = (try #require(store.place(of: "notes")), try #require(store.place(of: "texts")))
+    for (place, key) in [(notes, Value.string("9")), (texts, .integer(9)), (texts, .real(9.5))] {
+      let row = Row([key] + store.rows[place].schema.columns.dropFirst().map { _ in .null })
+      #expect { try store.rows[place].write(row, over: nil, key: RowKey([key])) } throws: { error in
+        (error as? SQLiteError)?.kind == .constraint
+      }
+    }
+    #expect(try store.tables[notes].count(in: store.database) == 5)
+    #expect(try store.tables[texts].count(in: store.database) == 3)
+    let spelled = Row([.real(9)] + store.rows[notes].schema.columns.dropFirst().map { _ in .null })
+    try store.rows[notes].write(spelled, over: nil, key: RowKey([.real(9)]))
+    #expect(try store.rows[notes].contains(RowKey([.integer(9)])))
   }
 }

@@ -67,6 +67,27 @@ import Testing
     }
   }
 
+  @Test("however a key is spelled, all replicas end with the same bytes, and nothing is lost", arguments: shapes)
+  func spellings(shape: String) throws {
+    let folder = try Playground()
+    guard let shape = SpellingHistory.shapes.first(where: { $0.name == shape }) else { return }
+    for seed in Self.seeds.count == Self.usual ? Self.seeds.prefix(6) : Self.seeds[...] {
+      let place = folder.path(of: seed)
+      defer { folder.remove(place) }
+      do {
+        let history = try SpellingHistory(
+          seed: seed, shape: shape, in: place, trace: Self.seeds.count == 1 ? { print($0) } : nil)
+        try history.play()
+        try history.check()
+      } catch {
+        Issue.record(
+          "history \(seed) of \(shape.name): \(error)\nTo see it again: make histories HISTORIES=1 SEED=\(seed)")
+      }
+    }
+  }
+
+  private static let shapes = SpellingHistory.shapes.map(\.name)
+
   private static let keyRules = ["rekey", "blocks", "fold"]
 
   /// Three that found something once, and fewer of the others: rows with children say more in one history.

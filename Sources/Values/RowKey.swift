@@ -1,0 +1,43 @@
+/// The values of a row's primary key, in the key's own order, as one row spells them.
+///
+/// SQLite holds one row for the numbers 1 and 1.0, so they are one key here, too: two keys are the same if their texts
+/// and blobs have the same bytes and their numbers are the same number. A column without a type keeps the spelling, so
+/// a row may change it, and it stays the same row. Texts that a collation takes for the same are different keys.
+///
+/// https://sqlite.org/datatype3.html, section 4.2.
+public struct RowKey: Sendable {
+  public let values: [Value]
+
+  public init(_ values: [Value]) { self.values = values }
+}
+
+extension RowKey: Hashable {
+  public static func == (a: RowKey, b: RowKey) -> Bool {
+    a.values.count == b.values.count && zip(a.values, b.values).allSatisfy { $0.isSameInKey(as: $1) }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    for value in values { hasher.combine(value.wholeNumber.map { Value.integer($0) } ?? value) }
+  }
+}
+
+extension Value {
+  /// Whether SQLite holds one row for this value of a key and for another one with the same bytes or the same number.
+  public func isSameInKey(as other: Value) -> Bool {
+    switch (self, other) {
+    case (.integer, .real), (.real, .integer), (.real, .real):
+      if let whole = wholeNumber { return whole == other.wholeNumber }
+      return self == other
+    default: return self == other
+    }
+  }
+
+  /// The whole number that this value is, as integer or as real; nil: it is none.
+  fileprivate var wholeNumber: Int64? {
+    switch self {
+    case .integer(let number): number
+    case .real(let number): Int64(exactly: number)
+    case .null, .text, .blob: nil
+    }
+  }
+}
