@@ -59,16 +59,20 @@ final class DeletedParents {
     var found: [Parent] = []
     for rows in tables {
       var missing: [ForeignKey: Set<[Value]>] = [:]
+      var comparisons: [ForeignKey: [Comparison]] = [:]
       for (key, wanted) in wanted where key.parent == rows.schema.name {
+        let own = database.comparisons(ofParentIn: key)
+        comparisons[key] = own
         for values in wanted.values where try !wanted.lookup.exists(values, in: database) {
-          missing[key, default: []].insert(values)
+          missing[key, default: []].insert(zip(own, values).map { $0.folded($1) })
         }
       }
       if missing.isEmpty { continue }
       try PreImageStore.each(rows.table, since: .zero, in: database) { key, images, current in
         guard current == nil, let row = images.first?.hubRow else { return }
         let isWanted = missing.contains { reference, values in
-          values.contains(reference.parentColumns.compactMap { rows.schema.position(of: $0).map { row[$0] } })
+          let own = reference.parentColumns.compactMap { rows.schema.position(of: $0).map { row[$0] } }
+          return values.contains(zip(comparisons[reference] ?? [], own).map { $0.folded($1) })
         }
         if isWanted { found.append(Parent(rows: rows, key: key, images: images)) }
       }

@@ -15,11 +15,23 @@ final class Orphans {
   }
 
   private let tables: [RowTable]
-  /// By the foreign key: the values to which nobody can refer any more, because the row that had them left.
+  /// How SQLite compares what refers to a parent with the parent, by the foreign key.
+  private let comparisons: [ForeignKey: [Comparison]]
+  /// By the foreign key: the values to which nobody can refer any more, because the row that had them left. They are
+  /// folded, because a reference may spell them in another way.
   private var gone: [ForeignKey: Set<[Value]>] = [:]
 
   /// - Parameter tables: those with pending changes.
-  init(of tables: [RowTable]) { self.tables = tables }
+  init(of tables: [RowTable], in database: borrowing Database) {
+    self.tables = tables
+    var comparisons: [ForeignKey: [Comparison]] = [:]
+    for key in tables.flatMap(\.schema.foreignKeys) { comparisons[key] = database.comparisons(ofParentIn: key) }
+    self.comparisons = comparisons
+  }
+
+  private func folded(_ values: [Value], along key: ForeignKey) -> [Value] {
+    zip(comparisons[key] ?? [], values).map { $0.folded($1) }
+  }
 
   /// Notes a row that left.
   func note(_ row: Row, of schema: TableSchema) {
@@ -27,7 +39,7 @@ final class Orphans {
       for key in child.schema.foreignKeys where key.parent == schema.name {
         let values = key.parentColumns.compactMap { schema.position(of: $0).map { row[$0] } }
         if values.count == key.parentColumns.count, !values.contains(where: \.isNull) {
-          gone[key, default: []].insert(values)
+          gone[key, default: []].insert(folded(values, along: key))
         }
       }
     }
@@ -46,7 +58,8 @@ final class Orphans {
         guard let current, images.first?.row != current else { return }
         let isOrphan = try parents.contains { parent in
           let values = parent.key.columns.map { current[$0] }
-          return try gone[parent.key]?.contains(values) == true && !parent.exists(values, in: database)
+          return try gone[parent.key]?.contains(folded(values, along: parent.key)) == true
+            && !parent.exists(values, in: database)
         }
         if isOrphan { found.append(Orphan(rows: rows, key: key, row: current)) }
       }

@@ -69,7 +69,7 @@ final class ScopeApplier {
     }
     self.pending = pending
     let changed = tables.filter { pending[$0.schema.name] != nil }
-    orphans = Orphans(of: changed)
+    orphans = Orphans(of: changed, in: session.database)
     deletedParents = try DeletedParents(among: changed, of: tables, in: session.database)
   }
 

@@ -55,6 +55,16 @@ extension StepMerger {
     return Move(row: row, before: before, after: after, steps: steps)
   }
 
+  /// Whether a reference leads nowhere once all rows are where they are to be.
+  private func isObstructed(_ move: Move) throws -> Bool {
+    let place = move.row.place
+    guard move.after == nil, let before = move.before else {
+      return try obstacle(to: move.after, from: move.before, in: place) != nil
+    }
+    // 'a' may have left for 'A', to which a child of 'a' refers just as well by the collation NOCASE.
+    return try store.references[place].tableWithOrphans(of: before, store.rows[place].schema, in: store.database) != nil
+  }
+
   private func carryOut(_ moves: [Move]) throws {
     let changing = moves.filter { $0.before != $0.after }
     parents.forget()
@@ -62,7 +72,7 @@ extension StepMerger {
     for move in changing { try store.rows[move.row.place].write(nil, over: move.before, key: move.row.key) }
     for move in changing { try store.rows[move.row.place].write(move.after, over: nil, key: move.row.key) }
     for move in changing {
-      if try obstacle(to: move.after, from: move.before, in: move.row.place) != nil { throw NotTogether() }
+      if try isObstructed(move) { throw NotTogether() }
       if move.after != nil, try !scope.mayWrite(move.row.key, in: move.row.place) { throw NotTogether() }
     }
   }

@@ -24,14 +24,23 @@ public final class ReferenceLookup {
   }
 
   /// Finds what refers to a row, by the values of the parent's columns; where a table refers to itself, behind them
-  /// those of the row's own key, because a row may be its own parent.
-  public static func children(along key: ForeignKey, of child: TableSchema) -> ReferenceLookup {
-    let condition = key.columns.map { "\(quoted(child.columns[$0])) = ?" }.joined(separator: " AND ")
+  /// those of the row's own key, because a row may be its own parent. SQLite compares them by the parent's collation.
+  public static func children(along key: ForeignKey, of child: TableSchema, to parent: TableInfo) -> ReferenceLookup {
+    let condition = zip(key.columns, key.parentColumns).map { column, parentColumn in
+      "\(quoted(child.columns[column])) = ?" + (collation(of: parentColumn, in: parent).map { " COLLATE \($0)" } ?? "")
+    }.joined(separator: " AND ")
     let own = child.key.map { "\(quoted(child.columns[$0])) IS ?" }.joined(separator: " AND ")
     return ReferenceLookup(
       key, child: child.name,
       sql: "SELECT 1 FROM \(quoted(child.name)) WHERE \(condition)"
         + (key.parent == child.name ? " AND NOT (\(own))" : ""))
+  }
+
+  /// By which a column's UNIQUE index compares; nil: by the bytes.
+  private static func collation(of column: Name, in parent: TableInfo) -> String? {
+    guard let position = parent.schema.position(of: column) else { return nil }
+    let parts = parent.uniqueIndexes.flatMap(\.parts).filter { $0.column == position }
+    return parts.map(\.collation).first { $0.uppercased() != "BINARY" }.map { quoted($0) }
   }
 
   public func exists(_ values: [Value], in database: borrowing Database) throws -> Bool {
@@ -47,22 +56,41 @@ public final class ReferenceLookup {
 public struct References {
   public let parents: [ReferenceLookup]
   public let children: [ReferenceLookup]
+  /// What finds the row to which the children refer, in their order.
+  private let answers: [ReferenceLookup]
 
   public init(of table: TrackedTable, among tables: [TrackedTable]) {
     parents = table.schema.foreignKeys.map { .parent(along: $0, of: table.schema) }
-    children = tables.flatMap { child in
-      child.schema.foreignKeys.filter { $0.parent == table.name }.map { .children(along: $0, of: child.schema) }
+    let referring = tables.flatMap { child in
+      child.schema.foreignKeys.filter { $0.parent == table.name }.map { (key: $0, child: child.schema) }
     }
+    children = referring.map { .children(along: $0.key, of: $0.child, to: table.info) }
+    answers = referring.map { .parent(along: $0.key, of: $0.child) }
   }
 
   /// A table that still has rows that refer to `row`, which is of the table whose references these are; nil where none
   /// has.
   public func tableWithChildren(of row: Row, _ schema: TableSchema, in database: borrowing Database) throws -> Name? {
-    for child in children {
+    try table(referringTo: row, schema, in: database) { _, _ in true }
+  }
+
+  /// The same after the row has left: rows that find another one, which spells the same key in another way, do not
+  /// count.
+  public func tableWithOrphans(of row: Row, _ schema: TableSchema, in database: borrowing Database) throws -> Name? {
+    try table(referringTo: row, schema, in: database) { answer, values in
+      try !answer.exists(values, in: database)
+    }
+  }
+
+  private func table(
+    referringTo row: Row, _ schema: TableSchema, in database: borrowing Database,
+    where counts: (_ answer: ReferenceLookup, [Value]) throws -> Bool
+  ) throws -> Name? {
+    for (child, answer) in zip(children, answers) {
       let values = child.key.parentColumns.compactMap { schema.position(of: $0).map { row[$0] } }
       guard values.count == child.key.parentColumns.count, !values.contains(where: \.isNull) else { continue }
       let own = child.child == schema.name ? schema.key(of: row).values : []
-      if try child.exists(values + own, in: database) { return child.child }
+      if try child.exists(values + own, in: database), try counts(answer, values) { return child.child }
     }
     return nil
   }
