@@ -23,8 +23,8 @@ public struct SentRow: Sendable {
 public struct UnseenChange: Sendable {
   public let table: Name
   public let key: RowKey
-  /// From what was known last to what is there.
-  public let change: Change
+  /// From what was known last to what is there; nil: the row is what was known, and only its pre-images are gone.
+  public let change: Change?
   /// Pre-images by which the next export carries it, those of the present generation without their stamp.
   private let images: [PreImage]
   private let added: Row??
@@ -39,6 +39,16 @@ public struct UnseenChange: Sendable {
 
   fileprivate init?(_ table: Name, _ key: RowKey, from known: Row?, to row: Row?, images: [PreImage], added: Row??) {
     guard let change = Change(from: known, to: row) else { return nil }
+    self.init(table, key, change, images: images, added: added)
+  }
+
+  /// The row is as its export told it, and its pre-images are gone.
+  fileprivate init(_ table: Name, _ key: RowKey, of sent: SentRow) {
+    let change = Change(from: sent.images[0].hubRow, to: sent.row)
+    self.init(table, key, change, images: sent.images, added: nil)
+  }
+
+  private init(_ table: Name, _ key: RowKey, _ change: Change?, images: [PreImage], added: Row??) {
     self.table = table
     self.key = key
     self.change = change
@@ -133,12 +143,11 @@ public struct UnseenChanges {
     return UnseenChange(table.name, key, from: sent.row, to: after, images: images, added: .some(sent.row))
   }
 
-  /// The row's pre-images are gone: those that its export tells of come back. What the export told may since have been
-  /// undone, and then that is the change.
+  /// The row's pre-images are gone: those that its export tells of come back, also if one export wrote what the next
+  /// one took back. The hub may have the first of the two. What the export told may since have been undone, and then
+  /// that is the change.
   private func forgotten(_ key: RowKey, _ sent: SentRow, _ current: Row?) -> UnseenChange? {
-    let isSame = sent.row == current
-    return UnseenChange(
-      table.name, key, from: isSame ? sent.images[0].row : sent.row, to: current, images: sent.images,
-      added: isSame ? nil : .some(sent.row))
+    if sent.row == current { return UnseenChange(table.name, key, of: sent) }
+    return UnseenChange(table.name, key, from: sent.row, to: current, images: sent.images, added: .some(sent.row))
   }
 }

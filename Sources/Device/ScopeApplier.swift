@@ -61,7 +61,9 @@ final class ScopeApplier {
     base = session.state.received
     isFollowed = scope?.follows?.contains { $0.number == session.state.received } ?? false
     self.witness = witness
-    self.unseen = Dictionary(grouping: unseen, by: \.table).mapValues { Set($0.map(\.key)) }
+    self.unseen = Dictionary(grouping: unseen, by: \.table).mapValues { rows in
+      Set(rows.filter { $0.change != nil }.map(\.key))
+    }
     tables = try session.tables.map { try RowTable($0, in: session.database) }
     var pending: [Name: PreImageLookup] = [:]
     for table in session.tables where try !PreImageStore.isEmpty(table, in: session.database) {

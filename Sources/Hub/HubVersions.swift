@@ -115,7 +115,7 @@ extension HubWorkspace {
       guard let known = step.known?.table(table.name) else { continue }
       let written = UnseenChanges(of: table, known: known, unsent: Generation(Int64.max), generation: .zero)
       try written.find(in: store.database) { change in
-        tally.add(change.change, in: table.name)
+        if let made = change.change { tally.add(made, in: table.name) }
         try UnseenChanges.save(
           [change], of: table, generation: .zero,
           stamp: { try Capture.tick(now: platform.clock.milliseconds(), in: store.database) }, in: store.database)

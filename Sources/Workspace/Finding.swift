@@ -42,6 +42,7 @@ public struct DoctorReport: Sendable {
         case .insert: inserted += 1
         case .update: updated += 1
         case .delete: deleted += 1
+        case nil: continue
         }
       }
     }

@@ -39,7 +39,7 @@ public struct LackingRows {
   /// Finds them among the changes that went by unseen, and among the rows with pending changes.
   ///
   /// A pending change that no export carries was in the row alone. So such a row is known as it was before that, and a
-  /// pending delete of it cannot be told from its loss.
+  /// pending delete of it cannot be told from its loss. A row that an export told to be deleted is not lost.
   /// - Parameter sent: the rows as the last export told them.
   public init(
     of table: TrackedTable, among changes: [UnseenChange], sent: [RowKey: SentRow] = [:],
@@ -47,7 +47,9 @@ public struct LackingRows {
   ) throws {
     var found: [(key: RowKey, row: Row)] = []
     for change in changes where change.table == table.name {
-      if case .delete(let was) = change.change { found.append((change.key, was)) }
+      guard case .delete(let was)? = change.change else { continue }
+      if let told = sent[change.key], told.row == nil { continue }
+      found.append((change.key, was))
     }
     let unseen = Set(found.map(\.key))
     try PreImageStore.each(table, since: .zero, in: database) { key, images, current in

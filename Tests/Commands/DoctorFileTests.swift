@@ -181,6 +181,48 @@ struct DoctorFileTests {
     #expect(camp.device("tablet", "export").out.hasPrefix("Nothing is new since export 1."))
   }
 
+  @Test(
+    "what an export told to be deleted is not put back into a file that the app made anew", arguments: [true, false])
+  func deletedBeforeReplaced(isDelivered: Bool) throws {
+    let camp = try Camp.watched()
+    try camp.sql("tablet/data.sqlite", "DELETE FROM reviews WHERE id = 'r0'")
+    camp.device("tablet", "export")
+    try camp.replaceFile("DELETE FROM reviews; DELETE FROM sites;")
+    if isDelivered { camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-2.satchel")) }
+    #expect(try camp.device("tablet", "doctor", "--json").json["restored"]?["reviews"]?.integerValue == 1)
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.error)")
+    #expect(try camp.reviews("tablet/data.sqlite") == "r1|quiet")
+    #expect(camp.device("tablet", "export").out.hasPrefix("Nothing is new since export 2."))
+    try camp.carry("tablet", rounds: 2)
+    for database in ["office.sqlite", "tablet/data.sqlite"] { #expect(try camp.reviews(database) == "r1|quiet") }
+    #expect(try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.count == 0)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
+  @Test("what one export wrote and the next one took back is told once more from a file that the app made anew")
+  func takenBackBeforeReplaced() throws {
+    let camp = try Camp.watched()
+    try camp.sql(
+      "tablet/data.sqlite",
+      "INSERT INTO reviews VALUES ('r5', 'hill', 'ann', 5, 'new'); UPDATE reviews SET words = 'warm' WHERE id = 'r0'")
+    camp.deliver("tablet", 2)
+    try camp.sql(
+      "tablet/data.sqlite", "DELETE FROM reviews WHERE id = 'r5'; UPDATE reviews SET words = 'cold' WHERE id = 'r0'")
+    camp.device("tablet", "export")
+    try camp.replaceFile("DELETE FROM reviews; DELETE FROM sites;")
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.error)")
+    // Export 3 is lost on its way: the next one holds all that it told.
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'still' WHERE id = 'r1'")
+    camp.deliver("tablet", 4)
+    camp.answer("tablet", 3)
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      #expect(try camp.reviews(database) == "r0|cold\nr1|still", "\(database)")
+    }
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
   @Test("a file that lacks the dataset's tables, or is no database, is named and kept", arguments: [true, false])
   func otherFile(isDatabase: Bool) throws {
     let camp = try Camp.watched()

@@ -81,6 +81,21 @@ struct RemadeTableTests {
     #expect(try rows(camp, "tablet/data.sqlite") == "r6|60\nr7|70")
   }
 
+  @Test("what an export told to be deleted stays so, also where what capture knew of it is gone with the table")
+  func deletedWithoutPreImages() throws {
+    let camp = try camp()
+    try camp.sql("tablet/data.sqlite", "DELETE FROM reviews WHERE id = 'r5'")
+    #expect(camp.device("tablet", "export").code == 0)
+    try camp.sql(
+      "tablet/data.sqlite", Self.remake(where: "id < 'r5'") + "DROP TABLE satchel_before_reviews")
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.error)")
+    #expect(try rows(camp, "tablet/data.sqlite") == "r6|6\nr7|7")
+    try camp.carry("tablet", rounds: 2)
+    #expect(try rows(camp, "office.sqlite") == "r6|6\nr7|7")
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
   @Test("a tool that puts the triggers back hides nothing: the table is named, and its rows come back")
   func triggersBack() throws {
     let camp = try camp()
