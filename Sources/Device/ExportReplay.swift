@@ -38,9 +38,10 @@ struct ExportReplay {
     for number in numbers.reversed() where number > acknowledged && covered > acknowledged {
       let export = try bundles.manifest(ofExport: SequenceNumber(number))
       guard case .changes(let changes) = export.body else { continue }
-      // What a former user wrote travels in files of its own.
-      if let newer = parts.first, Name(export.user) != Name(session.state.user), covered <= number {
-        sealed = newer.generations.lowerBound > acknowledged ? SequenceNumber(number) : nil
+      // What a former user wrote travels in files of its own, also if nothing was exported since. If the last of them
+      // is missing, this one does not hold all that it told.
+      if Name(export.user) != Name(session.state.user) {
+        if covered == .max || covered <= number { sealed = SequenceNumber(number) }
         break
       }
       let low = max(changes.base?.rawValue ?? changes.chain.first?.sequence.rawValue ?? acknowledged, acknowledged)

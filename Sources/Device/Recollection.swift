@@ -14,6 +14,9 @@ struct Recollection {
   let exports: [SequenceNumber]
   /// The hub's bundles of which the database does not know.
   let emissions: [Int64]
+  private let newest: SequenceNumber
+  /// For whom the device works, as the hub said last.
+  private let user: String
 
   private var database: Database { _read { yield session.database } }
 
@@ -25,6 +28,17 @@ struct Recollection {
       .filter { try session.archive.place(ofOutgoing: session.fileName(ofExport: $0)) != nil }
     emissions = try session.archive.numbers(session.incomingPrefix)
       .filter { $0 > session.state.received.rawValue && $0 <= received.rawValue }
+    self.newest = newest
+    user = received == .zero ? session.state.user : try bundles.emission(received.rawValue).manifest.user
+  }
+
+  /// The newest export that later ones do not contain, because a former user made it; nil: there is none.
+  func sealed() throws -> SequenceNumber? {
+    if newest == .zero { return nil }
+    let export = try bundles.manifest(ofExport: newest)
+    if Name(export.user) != Name(user) { return newest }
+    guard case .changes(let changes) = export.body else { return nil }
+    return changes.base
   }
 
   /// Which rows of this device's got other keys. Whoever plays bundles again needs to know it first.
@@ -65,10 +79,14 @@ struct Recollection {
         bundle.manifest, digest: bundle.digest, direction: .outgoing, verdict: .written, at: now, in: database)
       try bundle.eachConflict {
         try ConflictTable.add($0, bundle: nil, noted: now, told: sequence.rawValue, in: database)
+        // An old copy may have it untold.
+        if Name($0.user) != Name(user) { try ConflictTable.markTold([$0.id], by: sequence.rawValue, in: database) }
       }
       try bundle.eachResolution { try keep($0) }
       try Capture.witness(bundle.manifest.stamp, in: database)
     }
+    // What former users disagreed about may be nothing for the present one to see.
+    try ConflictTable.forget(ofOthersThan: user, toldUpTo: newest.rawValue, in: database)
   }
 
   func takeUpEmissions() throws {

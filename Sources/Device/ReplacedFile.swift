@@ -121,6 +121,8 @@ struct ReplacedFile {
     session.state.sequence = newest
     session.state.definition = definition.source
     session.state.acknowledged = try acknowledged(session, recollection)
+    // Else nothing would carry what a former user wrote, and the hub would wait for it for ever.
+    session.state.sealed = try recollection.sealed().flatMap { $0 > session.state.acknowledged ? $0 : nil }
     try session.state.save(in: session.database)
     try Capture.begin(Generation(newest.rawValue), in: session.database)
   }

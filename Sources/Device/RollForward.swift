@@ -18,8 +18,8 @@ struct RollForward {
   private let received: EmissionNumber
   private let bundles: ArchivedBundles
   private let recollection: Recollection
-  /// The newest export that later ones do not contain, and whether there is no later one.
-  private let sealed: (export: SequenceNumber?, isNewest: Bool)
+  /// The newest export that later ones do not contain; nil: there is none.
+  private let sealed: SequenceNumber?
 
   private var database: Database { _read { yield session.database } }
 
@@ -36,23 +36,12 @@ struct RollForward {
       let version = try bundles.emission(number).manifest.version
       if version > session.dataset.version { throw Self.olderVersion(session, than: version) }
     }
-    sealed = try Self.sealed(newest, received, bundles)
     recollection = try Recollection(session, to: newest, received)
+    sealed = try recollection.sealed()
     try recollection.takeUpKeys()
     let stoodOn = try bundles.stood(newest)
     history = try DeviceHistory(
       session, at: .init(numbers: numbers, received: received, lastExport: (sequence: newest, received: stoodOn)))
-  }
-
-  /// What a former user wrote travels in files of its own.
-  private static func sealed(
-    _ newest: SequenceNumber, _ received: EmissionNumber, _ bundles: ArchivedBundles
-  ) throws -> (export: SequenceNumber?, isNewest: Bool) {
-    let export = try bundles.manifest(ofExport: newest)
-    let user = try bundles.emission(received.rawValue).manifest.user
-    if Name(export.user) != Name(user) { return (newest, true) }
-    guard case .changes(let changes) = export.body else { return (nil, false) }
-    return (changes.base, false)
   }
 
   /// What a migration makes of rows that were written into a copy is for the hub to say.
@@ -74,7 +63,7 @@ struct RollForward {
     try recollection.takeUpEmissions()
     session.state.sequence = newest
     session.state.acknowledged = max(session.state.acknowledged, history.acknowledged)
-    session.state.sealed = sealed.export.flatMap { $0 > session.state.acknowledged ? $0 : nil }
+    session.state.sealed = sealed.flatMap { $0 > session.state.acknowledged ? $0 : nil }
     try session.state.save(in: database)
     try Capture.begin(Generation(newest.rawValue), in: database)
   }
@@ -117,7 +106,8 @@ struct RollForward {
   /// last export.
   private func bring(_ table: TrackedTable, _ writes: [RowKey: Write]) throws {
     guard let known = history.known.table(table.name) else { return }
-    let sent = sealed.isNewest ? [:] : history.sent[table.name, default: [:]]
+    // What a former user wrote, the rows know nothing of any more.
+    let sent = sealed == newest ? [:] : history.sent[table.name, default: [:]]
     let rows = try RowTable(table, in: database)
     try PreImageStore.forget(before: Generation(Int64.max), [table], in: database)
     for (key, own) in sent { try PreImageStore.replace(own.images, of: key, in: table, database: database) }

@@ -171,45 +171,68 @@ struct HandoverTests {
     #expect(camp.device("tablet", "renew", "--name", "slate", "--request", camp.path("request.satchel")).code == 0)
   }
 
-  @Test(
-    "a database that is lost then is made anew with the new user's changes, and the former one's are carried all the same"
-  )
-  func lostDatabase() throws {
-    try onTablet("UPDATE stock SET words = 'by ann'; UPDATE notes SET count = 1 WHERE id = 1")
-    try hand()
-    try onTablet("UPDATE notes SET count = 10 WHERE id = 2")
-    #expect(camp.device("tablet", "export").code == 0)
+  /// What becomes of the database after the handover.
+  enum Loss: CaseIterable {
+    case deleted
+    /// A copy from before the handover takes its place.
+    case oldCopy
+    /// The app makes its tables anew, without rows.
+    case madeByApp
+  }
+
+  private func copyDatabase() throws {
+    try onTablet("PRAGMA wal_checkpoint(TRUNCATE)")
+    try camp.copy("tablet/data.sqlite", to: "old.sqlite")
+  }
+
+  private func repair(after loss: Loss) throws {
+    let tables = try camp.rows(
+      "tablet/data.sqlite", "SELECT sql || ';' FROM sqlite_schema WHERE name IN ('notes', 'stock')")
     for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(file)") }
-    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
-    #expect(try camp.rows("tablet/data.sqlite", "SELECT id, count FROM notes") == "2|10")
-    #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM stock") == "full")
-    try camp.carry("tablet", rounds: 3)
-    #expect(try atHub("SELECT id, count FROM notes ORDER BY id") == "1|1\n2|10")
-    #expect(try atHub("SELECT words FROM stock") == "by ann")
-    isWell()
+    switch loss {
+    case .deleted: break
+    case .oldCopy: try camp.copy("old.sqlite", to: "tablet/data.sqlite")
+    case .madeByApp: try onTablet(tables)
+    }
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.error)")
   }
 
   @Test(
-    "a copy of the database from before is brought forward: nothing of the former user's comes back into it, or is lost",
-    arguments: [true, false])
-  func oldCopy(hasWritten: Bool) throws {
+    "a database that is lost then has the new user's changes again, and the former one's are carried all the same",
+    arguments: Loss.allCases, [true, false])
+  func lostDatabase(loss: Loss, hasWritten: Bool) throws {
     try onTablet("UPDATE stock SET words = 'by ann'; UPDATE notes SET count = 1 WHERE id = 1")
-    try camp.sql("tablet/data.sqlite", "PRAGMA wal_checkpoint(TRUNCATE)")
-    try camp.copy("tablet/data.sqlite", to: "old.sqlite")
+    try copyDatabase()
     try hand()
     if hasWritten {
       try onTablet("UPDATE notes SET count = 10 WHERE id = 2")
       #expect(camp.device("tablet", "export").code == 0)
     }
-    for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(file)") }
-    try camp.copy("old.sqlite", to: "tablet/data.sqlite")
-    let repaired = camp.device("tablet", "doctor", "--repair")
-    #expect(repaired.code == 0, "\(repaired.error)")
+    try repair(after: loss)
     let count = hasWritten ? 10 : 0
     #expect(try camp.rows("tablet/data.sqlite", "SELECT id, count FROM notes") == "2|\(count)")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM stock") == "full")
+    #expect(camp.device("tablet", "status").out.contains("2 changes of ann are in camp-tablet-hub-1.satchel"))
     try camp.carry("tablet", rounds: 3)
     #expect(try atHub("SELECT id, count FROM notes ORDER BY id") == "1|1\n2|\(count)")
     #expect(try atHub("SELECT words FROM stock") == "by ann")
+    #expect(try atHub("SELECT count(*) FROM satchel_conflicts") == "0")
+    isWell()
+  }
+
+  @Test("a database that is lost then does not show the former user's disagreements", arguments: Loss.allCases)
+  func lostDisagreements(loss: Loss) throws {
+    try onTablet("UPDATE stock SET words = 'secret words'")
+    try camp.sql("office.sqlite", "UPDATE stock SET words = 'by the office'")
+    try hand(to: "ann")
+    #expect(try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.count == 1)
+    try copyDatabase()
+    try hand()
+    try repair(after: loss)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM satchel_conflicts") == "0")
+    try camp.carry("tablet", rounds: 3)
+    #expect(try atHub("SELECT user, kind, state FROM satchel_conflicts") == "ann|update/update|open")
     isWell()
   }
 
