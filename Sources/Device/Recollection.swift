@@ -97,12 +97,21 @@ struct Recollection {
       try KeyChanges.takeBlocks(
         of: bundle, after: session.state.received, session.tables, device: session.state.id, in: database)
       if let definition = try bundle.dataset(limit: 1 << 20) { session.state.definition = definition }
-      session.state.user = bundle.manifest.user
+      try takeUp(bundle.manifest, bundles.scope(of: bundle.manifest))
       try session.state.take(bundles.scope(of: bundle.manifest), digest: bundle.digest, signature: bundle.signature)
       try Ledger.add(
         bundle.manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
       try Capture.witness(bundle.manifest.stamp, in: database)
     }
+  }
+
+  /// What the hub tells with each bundle.
+  private func takeUp(_ manifest: Manifest, _ scope: Manifest.Scope) throws {
+    session.state.user = manifest.user
+    session.state.hubRecipient = manifest.recipient ?? session.state.hubRecipient
+    session.state.takeProofWishes(of: manifest, scope)
+    try session.workspace.noteFormer(scope.former ?? [], in: database)
+    try RevokedKeys.take(manifest, into: &session.state, in: database)
   }
 
   // MARK: keys

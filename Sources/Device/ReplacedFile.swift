@@ -115,6 +115,8 @@ struct ReplacedFile {
     let received = EmissionNumber(try archive.numbers(session.incomingPrefix).last ?? 0)
     try workspace.install(session.tables, in: session.database)
     let recollection = try Recollection(session, to: newest, received)
+    try ArchivedVersions(session).takeUp(
+      from: scope.number.rawValue, through: recollection.emissions.filter { $0 > scope.number.rawValue })
     try recollection.takeUpKeys()
     try recollection.takeUpExports()
     try recollection.takeUpEmissions()

@@ -1,0 +1,92 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The versions of the dataset through which the hub's archived bundles lead, for a database that has no record of
+/// them: an app made it anew.
+///
+/// Migrations run in a copy of the full bundle's tables, without rows. So it is known what became of each column, and
+/// rows of the former versions are understood.
+struct ArchivedVersions {
+  private let session: DeviceSession
+  private let bundles: ArchivedBundles
+
+  init(_ session: DeviceSession) throws {
+    self.session = session
+    bundles = try ArchivedBundles(session)
+  }
+
+  /// Records the versions of the full bundle and of those that came after it.
+  /// - Parameters:
+  ///   - full: the number of the newest full bundle.
+  ///   - deltas: the numbers of the bundles after it, in their order.
+  /// - Throws: a `WorkspaceError` if a bundle is missing, or if a migration fails.
+  func takeUp(from full: Int64, through deltas: [Int64]) throws {
+    let first = try bundles.emission(full)
+    let definition = try definition(in: first)
+    try VersionTable.add(definition.version, definition.source, nil, at: now, in: session.database)
+    if session.dataset.version == definition.version { return }
+    let folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
+    let copy = try emptyCopy(of: first, in: folder)
+    var tables = try TrackedTable.find(definition, in: copy)
+    try copy.writeTransaction { try session.workspace.install(tables, in: copy) }
+    var version = definition.version
+    for number in deltas where version < session.dataset.version {
+      let bundle = try bundles.emission(number)
+      if bundle.manifest.version == version { continue }
+      tables = try step(from: tables, version, by: bundle, in: copy)
+      version = bundle.manifest.version
+    }
+  }
+
+  private var now: Int64 { session.platform.clock.milliseconds() }
+
+  private func definition(in bundle: borrowing VerifiedBundle) throws -> DatasetDefinition {
+    guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else {
+      throw ArchivedBundles.incomplete("\(bundle.manifest.fileName) has no dataset.json")
+    }
+    return try DatasetDefinition(json: source)
+  }
+
+  private func emptyCopy(of bundle: borrowing VerifiedBundle, in folder: borrowing StagingFolder) throws -> Database {
+    guard try Snapshot.open(holdingItsOwnTables: bundle) != nil, let snapshot = bundle.path(of: .snapshot) else {
+      throw ArchivedBundles.incomplete("a full bundle has no snapshot")
+    }
+    let path = folder.file("versions.sqlite")
+    try session.platform.files.copy(snapshot, to: path, mode: 0o644)
+    let copy = try Database(path: path, mode: .readWrite)
+    try copy.execute("PRAGMA foreign_keys = OFF; DROP TABLE \(SnapshotBuilder.stampTable)")
+    for table in try TrackedTable.find(definition(in: bundle), in: copy) {
+      try copy.execute("DELETE FROM \(quoted(table.name))")
+    }
+    return copy
+  }
+
+  /// Takes the step to a bundle's version. Returns the tables of that version.
+  private func step(
+    from tables: [TrackedTable], _ version: Int64, by bundle: borrowing VerifiedBundle, in copy: borrowing Database
+  ) throws -> [TrackedTable] {
+    let definition = try definition(in: bundle)
+    let migrations = try bundle.migrations().filter { $0.version > version }
+    let folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
+    do {
+      let step = try copy.writeTransaction {
+        try VersionStep(from: tables, to: definition, by: migrations, in: copy, keeping: folder)
+      }
+      let whole = Migration(version: definition.version, sql: migrations.map(\.sql).joined(separator: "\n"))
+      try VersionTable.add(
+        definition.version, definition.source, migrations.isEmpty ? nil : whole, step.mappings, at: now,
+        in: session.database)
+      return step.tables
+    } catch let error as any ExplainedError where error is VersionError || error is DatasetError {
+      throw WorkspaceError(
+        error.reason,
+        "The rows of version \(version) of the dataset cannot be brought to version \(definition.version): \(error.message)",
+        hint: "Move the file aside, and satchel doctor --repair makes another one from bundles and exports.")
+    }
+  }
+}
