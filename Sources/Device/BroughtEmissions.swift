@@ -40,8 +40,8 @@ extension DeviceSession {
     }.compactMap(\.self)
   }
 
-  /// Forgets what the hub has by now. Returns the names of the files that need no carrying any more.
-  func forgetBrought(_ collected: [Digest]) throws -> [String] {
+  /// Forgets what the hub has by now.
+  func forgetBrought(_ collected: [Digest]) throws {
     let done = Set(collected)
     let gone = try brought().filter { done.contains($0.digest) }
     for emission in gone {
@@ -49,7 +49,15 @@ extension DeviceSession {
         "DELETE FROM satchel_brought_emissions WHERE digest = :digest", ["digest": .string(emission.digest.hexadecimal)]
       )
     }
-    return gone.map(\.file)
+  }
+
+  /// Makes the outbox hold those of the hub's bundles that the hub is not known to have, and no others.
+  func putOutBrought() throws {
+    let needed = Set(try broughtFiles().map { Name(Paths.name(of: $0)) })
+    for name in try platform.files.list(folder.outbox)
+    where BundleArchive.number(in: name, incomingPrefix) != nil && !needed.contains(Name(name)) {
+      try platform.files.remove(Paths.join(folder.outbox, name))
+    }
   }
 
   /// The files of these emissions in the outbox. One that is not there yet is copied there.

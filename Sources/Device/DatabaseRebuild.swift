@@ -71,6 +71,7 @@ struct DatabaseRebuild {
       throw WorkspaceError(
         "no-folder", "The folder \(parent) of the database is not there.", hint: "Is the card or the disk mounted?")
     }
+    try BundleArchive(workspace.folder, files).secure()
     let staging = try StagingFolder(in: parent, platform: workspace.platform)
     // A workspace's paths are seen from its folder.
     let path = Paths.absolute(staging.file("database.sqlite"), currentDirectory: try files.currentDirectory())

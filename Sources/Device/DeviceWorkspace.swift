@@ -188,8 +188,6 @@ final class DeviceSession {
   var isRebuilt = false
   /// Whether a person compared the fingerprint of the key that signed the bundle which is imported.
   var isHubConfirmed = false
-  /// The names of files that the hub has by now and that need no carrying any more.
-  var collected: [String] = []
   /// What this command does with migrations that a bundle brings.
   var migrations = BroughtMigrations.run
 

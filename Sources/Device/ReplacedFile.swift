@@ -67,6 +67,7 @@ struct ReplacedFile {
       Finding(
         "replaced",
         "Another program put a new file in the place of \(workspace.databasePath): nothing of Satchel's is in it."))
+    if ending == .keep { try BundleArchive(workspace.folder, workspace.platform.files).secure() }
     let database = try Database(path: workspace.databasePath, mode: .readWrite)
     try database.prepareForCommand()
     let tables = try tables(in: database)

@@ -21,7 +21,9 @@ extension DeviceSession {
     let manifest = bundle.manifest
     let isNewHistory: Bool
     switch try continuation(of: scope, bundle.digest) {
-    case .known: return ImportReport(manifest, .repeated)
+    case .known:
+      try completeKnown(bundle, scope, from: path)
+      return ImportReport(manifest, .repeated)
     case .next: isNewHistory = false
     case .epoch: isNewHistory = true
     }
@@ -122,8 +124,7 @@ extension DeviceSession {
       try moveToSent(below: state.acknowledged.next)
       try BundleParts(folder, platform: platform).forget(incomingPrefix, upTo: state.received.rawValue)
       if scope.extent == .full { try forgetBefore(scope, isNewHistory) }
-      for file in collected { try platform.files.removeIfThere(Paths.join(folder.outbox, file)) }
-      _ = try broughtFiles()
+      if !isRebuilt { try putOutBrought() }
       try forgetEstrangement()
       try workspace.unstage(upTo: state.received)
       try workspace.noteAnswer()
@@ -146,21 +147,57 @@ extension DeviceSession {
   private func keepingInArchive<T>(
     _ path: String, _ manifest: Manifest, digest: Digest, _ body: () throws -> T
   ) throws -> T {
-    let copy = archive.path(incomingPrefix, manifest.number)
     if workspace.ending == .takeBack { return try body() }
+    let isNew = try keepInArchive(path, manifest, digest)
+    do { return try body() } catch {
+      // A commit that failed to be synced may be there all the same.
+      if isNew, let known = try? digests(ofImported: EmissionNumber(manifest.number)), !known.contains(digest) {
+        try platform.files.remove(archive.path(incomingPrefix, manifest.number))
+      }
+      throw error
+    }
+  }
+
+  /// Keeps a copy of a bundle from the hub, unless it is kept. Returns whether it was not.
+  private func keepInArchive(_ path: String, _ manifest: Manifest, _ digest: Digest) throws -> Bool {
+    let copy = archive.path(incomingPrefix, manifest.number)
     if try platform.files.kind(copy) != nil {
       let kept = try workspace.reader.identityIfSound(of: copy, trust: .keys(workspace.hubKeys()))
-      if kept?.digest == digest { return try body() }
+      if kept?.digest == digest {
+        try archive.secure()
+        return false
+      }
       // Another epoch gave the number too.
       try archive.setAside(incomingPrefix, manifest.number)
     }
     try archive.keep(path, as: manifest.fileName)
-    do { return try body() } catch {
-      // A commit that failed to be synced may be there all the same.
-      if let known = try? digests(ofImported: EmissionNumber(manifest.number)), !known.contains(digest) {
-        try platform.files.remove(copy)
+    return true
+  }
+
+  /// Completes what follows the import of a bundle that was imported before. The first time may have ended before that,
+  /// and its file may be gone from the archive since.
+  private func completeKnown(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String) throws {
+    if workspace.ending == .takeBack || isRebuilt { return }
+    if scope.epoch == state.epoch, try digests(ofImported: scope.number).contains(bundle.digest),
+      try !isReplaced(scope.number)
+    {
+      _ = try keepInArchive(path, bundle.manifest, bundle.digest)
+    }
+    try moveToSent(below: state.acknowledged.next)
+    try putOutBrought()
+    try workspace.unstage(upTo: state.received)
+  }
+
+  /// Whether a newer full bundle is in the archive: with it nothing before it is needed.
+  private func isReplaced(_ number: EmissionNumber) throws -> Bool {
+    let keys = try workspace.hubKeys()
+    return try archive.numbers(incomingPrefix).contains { newer in
+      guard newer > number.rawValue, newer <= state.received.rawValue else { return false }
+      let path = archive.path(incomingPrefix, newer)
+      guard case .scope(let scope) = try workspace.reader.manifestIfSound(of: path, trust: .keys(keys))?.body else {
+        return false
       }
-      throw error
+      return scope.extent == .full && scope.epoch == state.epoch
     }
   }
 
@@ -235,7 +272,7 @@ extension DeviceSession {
       try RevokedKeys.join(manifest, into: &state, in: database)
     }
     try workspace.noteFormer(scope.former ?? [], in: database)
-    collected = try forgetBrought(scope.collected)
+    try forgetBrought(scope.collected)
     state.user = manifest.user
     state.heard = now
     state.hubRecipient = manifest.recipient ?? state.hubRecipient

@@ -90,6 +90,7 @@ public struct ArrivingAttachments: ~Copyable {
   /// Gives the files their names. The last step before the commit.
   public func put() throws {
     for (number, path) in aside.sorted(by: { $0.key < $1.key }) { try attached.put(path, for: arrivals[number]) }
+    for arrival in arrivals where !arrival.isNew { try attached.secure(arrival.kept) }
   }
 
   /// Files that had to be kept beside others.
@@ -137,6 +138,15 @@ extension AttachedFiles {
         "bad-file", "\(root) is no folder, and no link is followed there.",
         hint: "Make it a folder of the workspace's own.")
     }
+  }
+
+  /// Returns when a file that was found in its place is on the medium. The app may not have synced it, and a command
+  /// that failed may not have synced its name.
+  fileprivate func secure(_ path: AttachmentPath) throws {
+    let fd = try files.open(place(path))
+    defer { files.close(fd) }
+    try files.sync(fd)
+    try files.syncDirectory(Paths.parent(of: place(path)))
   }
 
   /// Moves a synced file to its place, below folders that are no links.

@@ -19,6 +19,10 @@ public struct BundleArchive: Sendable {
     if target != path { try files.copy(path, to: target, mode: 0o644) }
   }
 
+  /// Returns when the names of the files here are on the medium. A command that failed may have put a file here without
+  /// that: whatever is about to rest on it would outlive it in a power cut.
+  public func secure() throws { try files.syncDirectory(folder.archive) }
+
   /// Whether any bundle is kept here.
   public func hasAny() throws -> Bool {
     try files.kind(folder.archive) == .directory && files.list(folder.archive).contains { $0.hasSuffix(".satchel") }

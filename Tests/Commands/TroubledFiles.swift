@@ -8,7 +8,17 @@ struct TroubledFiles: FileSystem {
   var free: Int64?
   /// Which call that changes something fails.
   var fault: Fault?
+  /// Which folders were synced and which files got a new name; nil: nobody wants to know.
+  var record: Record?
   private let host = HostFileSystem()
+
+  /// What was done, in its order: `sync` and a folder, or `name` and a path.
+  final class Record: Sendable {
+    private let all = Mutex<[String]>([])
+
+    var calls: [String] { all.withLock { $0 } }
+    fileprivate func add(_ call: String) { all.withLock { $0.append(call) } }
+  }
 
   /// Fails one of the calls that change something, as a failing disk does: the n-th of them.
   final class Fault: Sendable {
@@ -54,10 +64,12 @@ struct TroubledFiles: FileSystem {
   func syncDirectory(_ path: String) throws(PlatformError) {
     try fault?.step("fsync", path)
     try host.syncDirectory(path)
+    record?.add("sync \(path)")
   }
   func move(_ from: String, to path: String) throws(PlatformError) {
     try fault?.step("rename", path)
     try host.move(from, to: path)
+    record?.add("name \(path)")
   }
   func remove(_ path: String) throws(PlatformError) {
     try fault?.step("remove", path)
