@@ -4,6 +4,10 @@ import SatchelValues
 struct BackedUpFile {
   static let ownKey = "keys/own.key"
 
+  /// The path of a bundle of the archive. In a backup those of `bundles/archive/lost` have it, too: the first release
+  /// knows no folder in the archive. Which of them lie there, the database says.
+  static func archived(_ name: String) -> String { "bundles/archive/\(name)" }
+
   let path: String
   /// Whether it is secret, or means something else without what is.
   let needsSecret: Bool

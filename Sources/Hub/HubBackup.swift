@@ -52,8 +52,12 @@ extension HubWorkspace {
       let cursor = try HubStore(path: copy).cursor()
       try draft.addSnapshot(at: copy)
       let names = try backupFiles(secrets)
+      let lost = try lostFiles(store).filter { !names.contains(BackedUpFile.archived($0)) }
       let files = try BackupFiles.making(at: draft.file("files"), platform.files)
-      try files.add { for name in names { try files.add(folder.path(name), as: name) } }
+      try files.add {
+        for name in names { try files.add(folder.path(name), as: name) }
+        for name in lost { try files.add(lostPath(name), as: BackedUpFile.archived(name)) }
+      }
       try draft.addFiles(at: draft.file("files"))
       let sealed = try draft.seal(backupManifest(store, cursor), with: keys.signing())
       let made = try draft.write(sealed, for: recipients)
@@ -62,8 +66,14 @@ extension HubWorkspace {
         try platform.files.deliver(made, to: path, mode: secrets == .included ? 0o600 : 0o644)
         try LastBackup(at: platform.clock.milliseconds(), file: path).write(to: folder, platform.files)
       }
-      return report(sealed.manifest, store.identity.epoch, cursor, bytes, names)
+      return report(
+        sealed.manifest, store.identity.epoch, cursor, bytes, names + lost.map { BackedUpFile.archived($0) })
     }
+  }
+
+  /// The names of the bundles of the lost time that wait to be merged. Their devices do not bring them again.
+  private func lostFiles(_ store: HubStore) throws -> [String] {
+    try store.lostEmissionsToMerge().compactMap(\.file).filter { try platform.files.kind(lostPath($0)) == .file }
   }
 
   private func backupManifest(_ store: HubStore, _ cursor: Cursor) -> Manifest {

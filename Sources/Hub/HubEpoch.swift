@@ -60,6 +60,7 @@ extension HubWorkspace {
     try store.beginEpoch(epoch, after: isAfterLoss ? now / 1000 : 0)
     if isAfterLoss {
       try store.setRecovering(true)
+      try forgetMissingLost(store)
       try KeyBlocks(store).beginAnew(after: store.identity.epoch)
     }
     if ending == .keep {

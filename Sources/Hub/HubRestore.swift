@@ -123,9 +123,10 @@ public struct HubRestore {
     let opened = try OpenedBackup(bundle, platform)
     let cursor = try opened.check()
     try refuseClockBehind(bundle.manifest)
+    let lost = try opened.lostFiles()
     for name in opened.names {
       guard let file = BackedUpFile(name) else { continue }
-      let target = folder.path(file.path)
+      let target = lost.contains(name) ? Paths.join(folder.lost, Paths.name(of: name)) : folder.path(file.path)
       // Keys that somebody has kept are newer, or the same.
       if try files.kind(target) != nil { continue }
       try files.makeDirectory(Paths.parent(of: target), mode: file.folderMode)

@@ -52,6 +52,8 @@ public struct HubStatus: Sendable {
     public let silent: [String]
     /// Those that still have bundles of the lost time to bring, and how many.
     public let awaited: [(device: String, count: Int64)]
+    /// Files of bundles that came, in `bundles/archive/lost`, that are gone.
+    public let missing: [String]
   }
 
   /// The files that rows name.
@@ -110,7 +112,8 @@ extension HubWorkspace {
     guard try store.isRecovering() else { return nil }
     let silent = try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(
       \.name)
-    return .init(silent: silent, awaited: try store.awaitedEmissions())
+    return .init(
+      silent: silent, awaited: try store.awaitedEmissions(), missing: try missingLost(store).compactMap(\.file))
   }
 
   /// The newest entries of the ledger first.

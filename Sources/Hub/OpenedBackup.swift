@@ -25,6 +25,11 @@ struct OpenedBackup {
     names = try self.files.names()
   }
 
+  /// The paths in the backup of bundles that belong into `bundles/archive/lost`. Called when the database was checked.
+  func lostFiles() throws -> Set<String> {
+    Set(try HubStore(path: database).lostEmissionsToMerge().compactMap(\.file).map { BackedUpFile.archived($0) })
+  }
+
   /// Checks that the database is sound and the one that the manifest tells of, and that no file would go where none
   /// belongs. Returns its cursor.
   func check() throws -> Cursor {

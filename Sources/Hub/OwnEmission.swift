@@ -64,17 +64,21 @@ extension HubWorkspace {
     _ store: HubStore
   ) throws -> HubImportReport {
     var report = HubImportReport(bundle.manifest, .collected)
-    if try store.isCollected(link.digest) { return report }
+    let isKnown = try store.isCollected(link.digest)
+    // Its file may be gone since it came first.
+    if try isKnown && !unreadableLost(store).contains(where: { $0.link == link }) { return report }
     let file = isBelieved ? HubArchive.name(of: bundle.manifest) : nil
     if ending == .keep, let file {
-      try platform.files.makeDirectory(Paths.parent(of: lostPath(file)), mode: 0o755)
+      try platform.files.makeDirectory(folder.lost, mode: 0o755)
       try platform.files.copy(path, to: lostPath(file), mode: 0o644)
     }
     let stamp = bundle.manifest.stamp
     let now = platform.clock.milliseconds()
-    try store.writeTransaction(ending) {
-      if isBelieved { try store.takeOverKeys(of: bundle, link.number, at: now) }
-      try store.add(LostEmission(device: bundle.manifest.to.id, link: link, file: file), made: stamp, at: now)
+    if !isKnown {
+      try store.writeTransaction(ending) {
+        if isBelieved { try store.takeOverKeys(of: bundle, link.number, at: now) }
+        try store.add(LostEmission(device: bundle.manifest.to.id, link: link, file: file), made: stamp, at: now)
+      }
     }
     report.recovery = try completeRecovery(store)
     if ending == .keep, folder.isForUs(path) { try platform.files.remove(path) }

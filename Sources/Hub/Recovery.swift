@@ -18,6 +18,8 @@ public struct RecoveryReport: Sendable {
   public var gone = 0
   /// Changes of rows that nobody delivered again.
   public var abandoned = 0
+  /// Bundles that came and whose files are gone or damaged: nothing of them is in.
+  public var unreadable = 0
 
   public init() {}
 }
@@ -39,11 +41,12 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether every active device has delivered in this epoch and has brought what it has of the lost time.
+  /// Whether every active device has delivered in this epoch and has brought what it has of the lost time, and all that
+  /// came can be read.
   func isRecoveryComplete(_ store: HubStore) throws -> Bool {
     guard try store.isRecovering() else { return false }
     let silent = try store.devices().contains { $0.state == .active && $0.proved < store.identity.firstEmission }
-    return try !silent && store.awaitedEmissions().isEmpty
+    return try !silent && store.awaitedEmissions().isEmpty && unreadableLost(store).isEmpty
   }
 
   /// The caller holds a transaction in which triggers sleep.
@@ -55,10 +58,6 @@ extension HubWorkspace {
     try recovery.finish()
     return recovery.report
   }
-
-  static let lostFolder = "lost"
-
-  func lostPath(_ file: String) -> String { Paths.join(Paths.join(folder.archive, Self.lostFolder), file) }
 }
 
 /// One merge of the lost time.
@@ -70,6 +69,7 @@ private final class Recovery {
   private let known: KnownRows
   private let former: FormerColumns
   private var keys: KeyMap
+  private var unreadable: Set<String> = []
   private(set) var report = RecoveryReport()
 
   init(_ hub: HubWorkspace, _ store: HubStore) throws {
@@ -105,12 +105,15 @@ private final class Recovery {
     _ = try HeldRows(store, now: now).release()
   }
 
-  /// nil: the key that signed it was lost since it was collected, so nobody knows who made it.
+  /// nil: the key that signed it was lost since it was collected, so nobody knows who made it; or its file is gone or
+  /// damaged.
   private func believedBundle(_ file: String) throws -> VerifiedBundle? {
     do {
       return try hub.reader.read(
         hub.lostPath(file), trust: .keys(hub.believedOwnKeys(store)), staging: hub.folder.inbox)
-    } catch BundleError.unknownKey { return nil }
+    } catch BundleError.unknownKey { return nil } catch is BundleError {} catch PlatformError.missing {}
+    unreadable.insert(file)
+    return nil
   }
 
   /// Merges one emission. They come newest first: what a newer one says of a row, an older one does not overrule.
@@ -285,6 +288,7 @@ private final class Recovery {
   /// What waited for a row that nobody delivered again waits no more, and nothing is collected from now on.
   func finish() throws {
     report.abandoned = try ConflictTable.openAwaiting(in: store.database)
+    report.unreadable = unreadable.count
     try store.markLostEmissionsMerged()
     try store.forgetRemovedElements()
     try store.setRecovering(false)

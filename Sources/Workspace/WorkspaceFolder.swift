@@ -24,6 +24,8 @@ public struct WorkspaceFolder: Sendable {
   public var quarantine: String { path("bundles/quarantine") }
   /// What was imported here, and what a device sent: what was known last can be put together from it.
   public var archive: String { path("bundles/archive") }
+  /// At a hub: bundles of its own of the time that it lost, which devices brought.
+  public var lost: String { path("bundles/archive/lost") }
   /// The files that rows name, in columns that the dataset marks.
   public var attached: String { path("files") }
   public var lock: String { path(".satchel.lock") }
@@ -64,7 +66,8 @@ public struct WorkspaceFolder: Sendable {
 
   /// What a command that was killed left lying half done.
   func leftovers(_ files: any FileSystem) throws -> [String] {
-    try [root, keys, formerKeys, outbox, sent, inbox, waiting, staged, quarantine, archive, attached].flatMap { place in
+    try [root, keys, formerKeys, outbox, sent, inbox, waiting, staged, quarantine, archive, lost, attached].flatMap {
+      place in
       try files.kind(place) == .directory
         ? files.list(place).filter { $0.hasPrefix(HostFileSystem.temporaryPrefix) }
           .map { Paths.join(place, $0) }.filter { try !ArrivingFiles.isHeld($0, files) } : []

@@ -146,6 +146,10 @@ extension HubTool {
       text +=
         "\(Words.count(report.abandoned, "change")) waited for rows that nobody delivered: satchel-hub conflicts\n"
     }
+    if report.unreadable > 0 {
+      text +=
+        "\(Words.count(report.unreadable, "bundle")) of bundles/archive/lost could not be read: nothing of that is back.\n"
+    }
     return text
   }
 
@@ -154,6 +158,7 @@ extension HubTool {
       "bundles": .integer(Int64(report.emissions)), "rows": .integer(Int64(report.rows)),
       "kept": .integer(Int64(report.kept)),
       "gone": .integer(Int64(report.gone)), "abandoned": .integer(Int64(report.abandoned)),
+      "unreadable": .integer(Int64(report.unreadable)),
     ]
   }
 

@@ -103,6 +103,10 @@ extension HubTool {
     parts += recovery.awaited.map {
       "\($0.device) has \(Words.count(Int($0.count), "bundle")) of the lost time to bring"
     }
+    if !recovery.missing.isEmpty {
+      let files = recovery.missing.map { "bundles/archive/lost/\($0)" }.joined(separator: ", ")
+      parts.append("\(files) is missing, and satchel-hub doctor says where it may be")
+    }
     if parts.isEmpty {
       return "no device has anything to bring of what was lost. To go on: satchel-hub restore --finish"
     }
@@ -216,6 +220,7 @@ extension HubTool {
     [
       "silent": .strings(recovery.silent),
       "awaited": .array(recovery.awaited.map { ["device": .string($0.device), "bundles": .integer($0.count)] }),
+      "missing": .strings(recovery.missing),
     ]
   }
 

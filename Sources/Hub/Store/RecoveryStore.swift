@@ -85,6 +85,13 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
+  /// Forgets that an emission came, unless its device may know it: that one brings it no more.
+  func forgetUntold(_ emission: Manifest.EmissionLink) throws {
+    try database.run(
+      "DELETE FROM satchel_lost_emissions WHERE digest = :digest AND told IS NULL",
+      ["digest": .string(emission.digest.hexadecimal)])
+  }
+
   func markLostEmissionsMerged() throws { try database.run("UPDATE satchel_lost_emissions SET merged = 1") }
 
   func isCollected(_ digest: Digest) throws -> Bool {
