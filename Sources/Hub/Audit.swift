@@ -25,7 +25,10 @@ extension HubWorkspace {
     var report = AuditReport()
     var seen: Set<BundleID> = []
     var devices: Set<ReplicaID> = []
-    for name in try platform.files.list(folder.archive) where name.hasSuffix(".satchel") {
+    // What was merged and waits for its name is in the archive, too.
+    let names = try platform.files.list(folder.archive).filter { $0.hasSuffix(".satchel") }
+    let pending = try HubArchive(folder, platform.files).pending().filter { try store.archivedName(of: $0) != nil }
+    for name in names + pending.map({ Paths.name(of: $0.path) }) {
       do {
         let bundle = try reader.read(
           Paths.join(folder.archive, name), trust: .keys(trustedKeys(store)), staging: folder.inbox)
@@ -41,12 +44,13 @@ extension HubWorkspace {
       } catch let error as BundleError {
         report.findings.append(
           Finding(
-            "audit", "\(name): \(error.message)", hint: "Bring it back from a copy: the device has it in bundles/sent.")
-        )
+            "audit", "\(name): \(error.message)",
+            hint: "The device may have it in bundles/sent: satchel-hub import FILE puts it back."))
       }
     }
     report.devices = devices.count
     report.findings += try store.unarchived(seen)
+    report.findings += try lostFindings(store)
     return report
   }
 }
@@ -103,7 +107,7 @@ extension HubStore {
         Finding(
           "audit",
           "The bundle \($0.optionalInteger(2) ?? 0) of \($0.optionalText(1) ?? "?") was imported, and is not in bundles/archive.",
-          hint: "The device may have it in bundles/sent."))
+          hint: "The device may have it in bundles/sent: satchel-hub import FILE puts it back."))
     }
     try database.each(
       """

@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
@@ -16,19 +17,60 @@ struct HubArchive {
 
   private static let idDigits = 8
 
-  /// Copies a bundle that is about to be taken beside the others, under a name of no meaning: it can then be kept
-  /// whatever becomes of the stick. nil where it is kept already.
-  func bring(_ path: String, _ manifest: Manifest) throws -> String? {
-    if try files.kind(place(of: manifest)) != nil { return nil }
-    let brought = Paths.join(folder.archive, HostFileSystem.temporaryPrefix + manifest.bundle.text)
-    try files.copy(path, to: brought, mode: 0o644)
-    return brought
+  /// A bundle that was about to be merged when a command ended. Its name tells what to ask the ledger: the file may be
+  /// encrypted.
+  struct Pending {
+    let path: String
+    let bundle: BundleID
+    /// The beginning of the digest of its `B2SUMS`, in hexadecimal.
+    let digest: String
+
+    /// No other file of the archive is called so, and no command takes it for a leftover.
+    private static let prefix = "pending-"
+    private static let digits = 64
+
+    init(_ manifest: Manifest, _ digest: Digest, in folder: WorkspaceFolder) {
+      bundle = manifest.bundle
+      self.digest = String(digest.hexadecimal.prefix(Self.digits))
+      path = Paths.join(folder.archive, "\(Self.prefix)\(bundle.text)~\(self.digest)")
+    }
+
+    init?(_ name: String, in folder: WorkspaceFolder) {
+      guard name.hasPrefix(Self.prefix) else { return nil }
+      let parts = name.dropFirst(Self.prefix.count).split(separator: "~", omittingEmptySubsequences: false)
+      guard parts.count == 2, let bundle = BundleID(String(parts[0])), parts[1].utf8.count == Self.digits else {
+        return nil
+      }
+      (path, self.bundle, digest) = (Paths.join(folder.archive, name), bundle, String(parts[1]))
+    }
   }
 
-  /// Keeps what was brought, once the bundle was taken.
-  func keep(_ brought: String, _ manifest: Manifest) throws { try files.rename(brought, to: place(of: manifest)) }
+  /// Copies a bundle that is about to be merged beside the others, under a pending name: it can then be kept, whatever
+  /// becomes of the stick and of this command.
+  func bring(_ path: String, _ manifest: Manifest, _ digest: Digest) throws -> Pending {
+    let pending = Pending(manifest, digest, in: folder)
+    try files.copy(path, to: pending.path, mode: 0o644)
+    return pending
+  }
 
-  private func place(of manifest: Manifest) -> String { Paths.join(folder.archive, Self.name(of: manifest)) }
+  func pending() throws -> [Pending] {
+    guard try files.kind(folder.archive) == .directory else { return [] }
+    return try files.list(folder.archive).compactMap { Pending($0, in: folder) }
+  }
+
+  /// Gives a pending bundle its own name if the ledger says that it was merged, and else removes its file.
+  func settle(_ pending: Pending, _ store: HubStore) throws {
+    if let name = try store.archivedName(of: pending) {
+      try files.rename(pending.path, to: Paths.join(folder.archive, name))
+    } else {
+      try files.remove(pending.path)
+    }
+  }
+
+  /// Returns when the names of the files are on the medium: a command that failed may have ended before that.
+  func secure() throws { try files.syncDirectory(folder.archive) }
+
+  func place(of manifest: Manifest) -> String { Paths.join(folder.archive, Self.name(of: manifest)) }
 
   static func name(of manifest: Manifest) -> String {
     name(dataset: manifest.dataset, device: manifest.from.name, number: manifest.number, bundle: manifest.bundle)
@@ -56,5 +98,23 @@ struct HubArchive {
       separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[1].utf8.count == idDigits else { return nil }
     return Int64(parts[0])
+  }
+}
+
+extension HubStore {
+  /// The name in the archive of a pending bundle; nil: it was not merged.
+  func archivedName(of pending: HubArchive.Pending) throws -> String? {
+    try database.first(
+      """
+      SELECT peer, number
+      FROM satchel_ledger
+      WHERE bundle = :bundle AND substr(digest, 1, :digits) = :digest
+        AND direction = 'in' AND kind = 'changes' AND verdict = 'imported'
+      """,
+      [
+        "bundle": .string(pending.bundle.text), "digits": .integer(Int64(pending.digest.utf8.count)),
+        "digest": .string(pending.digest),
+      ]
+    ) { HubArchive.name(dataset: dataset.name, device: $0.text(0), number: $0.integer(1), bundle: pending.bundle) }
   }
 }

@@ -95,10 +95,9 @@ extension HubWorkspace {
     if let device = try store.device(manifest.from.id) { try HistoryCheck(self, store, device, changes).run() }
     try check(attachmentsOf: bundle, store)
     try check(snapshotOf: bundle, store)
-    let archive = HubArchive(folder, platform.files)
-    let brought = try ending == .keep ? archive.bring(path, manifest) : nil
-    defer { if let brought { try? platform.files.removeIfThere(brought) } }
-    var report = try BundleMerge(self, store, manifest, changes).run(bundle)
+    var report = try keepingInArchive(bundle, at: path, store) {
+      try BundleMerge(self, store, manifest, changes).run(bundle)
+    }
     report.recovery = try completeRecovery(store)
     if ending == .takeBack { return report }
     if let device = try store.device(manifest.from.id) {
@@ -109,7 +108,6 @@ extension HubWorkspace {
     try finishRotation(store)
     // A repeated one too: the first time may have ended between the merge and this.
     if report.verdict != .stale {
-      if let brought { try archive.keep(brought, manifest) }
       if folder.isForUs(path) { try platform.files.remove(path) }
     } else if Paths.parent(of: path) == folder.waiting {
       try platform.files.remove(path)

@@ -158,7 +158,10 @@ public struct HubWorkspace: Sendable {
   /// Runs `body` while no other command of ours works on this workspace.
   func locked<T>(_ body: () throws -> T) throws -> T {
     try folder.locked(platform, ending) {
-      if ending == .keep { try keys.completeRotation() }
+      if ending == .keep {
+        try keys.completeRotation()
+        try settleArchive()
+      }
       return try body()
     }
   }

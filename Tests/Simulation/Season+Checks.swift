@@ -239,7 +239,7 @@ extension Season {
   private func leftover(in folder: String) throws -> String? {
     for name in try files.list(folder) {
       let path = Paths.join(folder, name)
-      if name.hasPrefix(SimulatedFiles.temporaryPrefix) { return path }
+      if name.hasPrefix(SimulatedFiles.temporaryPrefix) || name.hasPrefix("pending-") { return path }
       if try files.kind(path) == .directory, let found = try leftover(in: path) { return found }
     }
     return nil
