@@ -122,7 +122,8 @@ struct BundleMerge {
     let sealed = try emission.map { try store.sealedBundles(before: changes.base, since: $0, of: device.name) } ?? []
     let own = OwnChanges(of: device.id, but: sealed)
     let merger = try StepMerger(
-      store, device: device, own: own, scope: scope, bundle: manifest.bundle, base: base, echo: echo, now: now)
+      store, device: device, own: own, scope: scope, bundle: manifest.bundle, base: base,
+      held: HeldAtBase(store, device: device.id, emission: emission?.number), echo: echo, now: now)
     var speech = try Speech(of: manifest, store)
     let shared = try SharedChanges(
       workspace, store, device, changes, changes.identity(bundle.digest), base: base.cursor)

@@ -1,6 +1,7 @@
 import SatchelBundle
 import SatchelCapture
 import SatchelJSON
+import SatchelMerge
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
@@ -116,22 +117,30 @@ struct EmissionWriter {
     return member.key
   }
 
+  /// The state that a device is told of a conflict about a row that it does not have any more. It follows from the
+  /// policy alone: a stamp would tell that the row was deleted, and not hidden.
+  private func stateForUser(of record: ConflictRecord, in place: Int) -> ConflictState {
+    [.open, .settled].contains(record.state) ? store.tables[place].rules.conflict.stateOfUncompared : record.state
+  }
+
   /// The conflicts of the device's user that the device does not surely know, without values of rows that the user may
   /// not see.
   func conflicts() throws -> [ConflictRecord] {
     try ConflictTable.untold(
       of: plan.device.id, by: plan.user.name, after: plan.device.proved.rawValue, in: store.database
-    ).map { record in
-      guard let place = store.place(of: record.table),
+    ).map { known in
+      let place = store.place(of: known.table)
+      var record = known
+      // Whether the row was deleted or left this user's sight, the user is not to know; that a table left the dataset,
+      // everybody knows.
+      if record.kind == .revoked, place != nil { record.kind = .updateDelete }
+      guard let place,
         let number = try store.numbers[place].number(of: record.rivalKey(in: store.tables[place].schema) ?? record.key),
         plan.visible[place].contains(number)
       else {
-        var blind = record
-        blind.hubValues = nil
-        // Whether the row is gone or out of this user's sight, the user is not to know; that a table left the dataset,
-        // everybody knows.
-        if blind.kind == .revoked, store.place(of: record.table) != nil { blind.kind = .updateDelete }
-        return blind
+        record.hubValues = nil
+        if let place, record.kind == .updateDelete { record.state = stateForUser(of: record, in: place) }
+        return record
       }
       return record
     }

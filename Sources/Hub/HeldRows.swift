@@ -42,7 +42,7 @@ final class HeldRows {
     if references.isEmpty { return }
     for conflict in try ConflictTable.list([.held], in: store.database) {
       let record = conflict.record
-      guard record.operation == .insert, record.kind != .forbidden, let place = store.place(of: record.table),
+      guard record.operation == .insert, !record.awaitsDecision, let place = store.place(of: record.table),
         let key = store.tables[place].singleKey(record.key),
         let new = try newKey(of: record, conflict.bundle, key, in: place)
       else { continue }
@@ -95,7 +95,7 @@ final class HeldRows {
     var (entered, closed) = (0, 0)
     // A row's changes enter in their order: where one still waits, so do the later ones.
     var waiting: Set<RowReference> = []
-    let held = try ConflictTable.list([.held], in: store.database).filter { $0.record.kind != .forbidden }
+    let held = try ConflictTable.list([.held], in: store.database).filter { !$0.record.awaitsDecision }
     for conflict in held.sorted(by: { $0.record.generation < $1.record.generation }) {
       let record = conflict.record
       let row = RowReference(device: record.device, table: record.table, key: record.key)
@@ -114,7 +114,7 @@ final class HeldRows {
     guard let change = try? record.change(in: store.tables[place].schema) else { return .waits }
     let rows = store.rows[place]
     let found = try scope.find(record.key, in: place)
-    if let found, found.isOutOfReach { return .waits }
+    if let found, found.isOutOfReach { return try closeHidden(record, met: found.row, in: place) }
     let hub = found?.row
     let past = try store.past(of: record.key, in: place)
     let since = try ConflictTable.since(record.id, in: store.database)
@@ -176,7 +176,7 @@ final class HeldRows {
     found.note = note
     let isHidden =
       try met.map { try scope(of: record)?.maySee(store.tables[place].schema.key(of: $0), in: place) != true } ?? false
-    try ConflictTable.correct(found, at: now, isHidden: isHidden, in: store.database)
+    try ConflictTable.correct(found, at: now, hidden: isHidden ? .row : .nothing, in: store.database)
     try store.owe(record.key, in: place, to: record.device)
   }
 
@@ -188,6 +188,19 @@ final class HeldRows {
     if try store.device(device)?.isReadOnly == true { return StepMerger.mayChangeNothing }
     if case .delete = change, store.tables[place].rules.delete == .never { return StepMerger.isNeverDeleted }
     return mayWrite ? nil : StepMerger.mayNotChange
+  }
+
+  /// Stops the wait of an update whose row left its user's sight. An update of a deleted row stops to wait in the same
+  /// way, so the device learns the same in both cases.
+  private func closeHidden(_ kept: ConflictRecord, met: Row, in place: Int) throws -> Step {
+    guard kept.operation == .update else { return .waits }
+    var record = kept
+    (record.kind, record.state) = (.revoked, store.tables[place].rules.conflict.stateOfUncompared)
+    (record.winners, record.rowWinner) = ([], .hub)
+    record.hubValues = store.tables[place].schema.fields(met)
+    try ConflictTable.correct(record, at: now, hidden: .row, in: store.database)
+    try store.owe(record.key, in: place, to: record.device)
+    return .closed
   }
 
   /// Nothing is missing any more, but the natural key is another row's by now.
@@ -213,6 +226,9 @@ final class HeldRows {
 }
 
 extension ConflictRecord {
+  /// Whether the change waits for a person, and for nothing else: its user lacks the right.
+  var awaitsDecision: Bool { kind == .forbidden || kind == .revoked }
+
   /// The device's change as it was sent.
   func change(in schema: TableSchema) throws -> Change {
     switch operation {

@@ -20,6 +20,8 @@ final class StepMerger {
   private let bundle: BundleID?
   /// From what the device made its changes.
   let base: ChangeBase
+  /// What the device held when it made its changes.
+  private let held: HeldAtBase
   private let now: Int64
   /// Of the device's changes, but for their stamps.
   private let origin: Origin
@@ -41,8 +43,7 @@ final class StepMerger {
 
   init(
     _ store: HubStore, device: EnrolledDevice, own: OwnChanges, scope: ScopeStore, bundle: BundleID?, base: ChangeBase,
-    echo: Bool,
-    now: Int64
+    held: HeldAtBase, echo: Bool, now: Int64
   ) throws {
     self.store = store
     self.scope = scope
@@ -50,6 +51,7 @@ final class StepMerger {
     self.own = own
     self.bundle = bundle
     self.base = base
+    self.held = held
     self.now = now
     origin = Origin(device: device.id, user: device.user, stamp: .zero, bundle: bundle, echo: echo, at: now)
     latest = try store.newestBelievedStamp(at: now, slack: 1)
@@ -162,11 +164,14 @@ final class StepMerger {
       do { try write(change, to: result.row, over: hub, key: step.key, in: place) } catch let error as SQLiteError
         where error.kind == .unique
       {
+        if try noteHiddenParent(step, of: result.row, met: hub, in: place) { return nil }
         return Obstacle(kind: .unique, words: error.message)
       } catch let error as SQLiteError where error.kind == .constraint {
+        if try noteHiddenParent(step, of: result.row, met: hub, in: place) { return nil }
         try note(Disagreement(kind: .constraint, state: .held), step, met: hub, in: place, note: error.message)
         return nil
       } catch is NotAllowed {
+        if try noteHiddenParent(step, of: result.row, met: hub, in: place) { return nil }
         return try forbid(step, met: hub, in: place, "The user may not make this row as it is.")
       }
       try log(change, step, with: past, in: place)
@@ -185,13 +190,41 @@ final class StepMerger {
   /// Keeps a change of a row that the user neither sees nor may change. One that the device had, left its sight as if
   /// it had been deleted.
   private func noteHidden(_ step: Step, met hub: Row?, in place: Int) throws -> Obstacle? {
-    if case .insert = step.change { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
+    if case .insert = step.change, try !held.contains(step.key, in: place) {
+      return try forbid(step, met: hub, in: place, Self.mayNotChange)
+    }
     // Not even by its stamp is anything told of the row.
     let state = store.tables[place].rules.conflict.stateOfUncompared
     var told: Int64?
     // Of a row that was deleted here, and had been there, nothing would be told either.
     if case .delete = step.change { told = 0 }
     try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place, told: told)
+    return nil
+  }
+
+  /// Keeps a change that makes a row refer to a row which its user may not see. Returns false, and does nothing, if the
+  /// row refers to no such row.
+  ///
+  /// The device is told the same as if that parent were gone. At the hub the kind says whether the user had the parent
+  /// when the change was made.
+  private func noteHiddenParent(_ step: Step, of row: Row?, met hub: Row?, in place: Int) throws -> Bool {
+    guard let row, let parent = try hiddenParent(of: row, from: hub, in: place) else { return false }
+    let kind: ConflictKind = try held.contains(parent.key, in: parent.place) ? .revoked : .forbidden
+    try note(
+      Disagreement(kind: kind, state: .held), step, met: hub, in: place,
+      note: MissingParent.words(hiddenIn: store.tables[parent.place].name), hidden: .parent)
+    return true
+  }
+
+  /// The first row to which `row` refers, and `hub` did not, that the user may not see.
+  private func hiddenParent(of row: Row, from hub: Row?, in place: Int) throws -> (place: Int, key: RowKey)? {
+    for key in store.tables[place].schema.foreignKeys {
+      if let hub, key.columns.allSatisfy({ hub[$0] == row[$0] }) { continue }
+      guard let parent = try store.parent(of: row, along: key), try !scope.maySee(parent.key, in: parent.place) else {
+        continue
+      }
+      return parent
+    }
     return nil
   }
 
@@ -295,7 +328,8 @@ final class StepMerger {
 
   /// - Parameter told: 0: the device is not to be told.
   func note(
-    _ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil, told: Int64? = nil
+    _ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil, told: Int64? = nil,
+    hidden: HiddenPart? = nil
   ) throws {
     // Its id comes from the stamp as the device gave it, as it does on the device.
     var record = ConflictRecord(
@@ -304,25 +338,32 @@ final class StepMerger {
       met: met, device: device.id, user: device.user, note: note)
     record.stamp = min(step.stamp, latest)
     if record.state == .held { holdsAny = true }
-    let isHidden = try met.map { try !scope.maySee(store.rows[place].schema.key(of: $0), in: place) } ?? false
+    let hidden = try hidden ?? hiddenPart(of: met, in: place)
     let since = try base.sinceOfWaiting(store)
     let addition = try ConflictTable.addMeeting(
-      record, bundle: bundle, noted: now, since: since, told: told, isHidden: isHidden, in: store.database)
+      record, bundle: bundle, noted: now, since: since, told: told, hidden: hidden, in: store.database)
     switch addition {
     case .new:
       conflicts += 1
       if found.count < RowTally.mostShown { found.append(record) }
-    case .known(let known): try correct(known, by: record, isHidden: isHidden)
+    case .known(let known): try correct(known, by: record, hidden: hidden)
     }
-    // What was not taken exactly as sent, the device must be shown as it is.
+    // What was not taken exactly as sent, the device must be shown as it is. A device that deleted a row which its user
+    // may not see does not have that row.
+    if told == 0 { return }
     let isAllDevice =
       disagreement.winners.isEmpty ? disagreement.rowWinner == .device : !disagreement.winners.values.contains(.hub)
     if !isAllDevice { try store.owe(step.key, in: place, to: device.id) }
   }
 
+  private func hiddenPart(of met: Row?, in place: Int) throws -> HiddenPart {
+    guard let met else { return .nothing }
+    return try scope.maySee(store.rows[place].schema.key(of: met), in: place) ? .nothing : .row
+  }
+
   /// The device found this disagreement too, when it heard of the hub: where it took another end there, the hub's word
   /// counts.
-  private func correct(_ known: ConflictRecord, by record: ConflictRecord, isHidden: Bool) throws {
+  private func correct(_ known: ConflictRecord, by record: ConflictRecord, hidden: HiddenPart) throws {
     if known.state == .resolved { return }
     if known.kind == record.kind, known.state == record.state, known.winners == record.winners,
       known.rowWinner == record.rowWinner, known.hubValues == record.hubValues
@@ -331,7 +372,7 @@ final class StepMerger {
     }
     var corrected = record
     corrected.id = known.id
-    try ConflictTable.correct(corrected, at: now, isHidden: isHidden, in: store.database)
+    try ConflictTable.correct(corrected, at: now, hidden: hidden, in: store.database)
   }
 }
 

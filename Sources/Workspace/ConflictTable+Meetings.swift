@@ -15,11 +15,11 @@ extension ConflictTable {
   /// is kept: the second one under an id of its own, which follows from what it met.
   public static func addMeeting(
     _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
-    isHidden: Bool = false,
+    hidden: HiddenPart = .nothing,
     in database: borrowing Database
   ) throws -> Addition {
     func add(_ record: ConflictRecord) throws -> Bool {
-      try self.add(record, bundle: bundle, noted: noted, since: since, told: told, isHidden: isHidden, in: database)
+      try self.add(record, bundle: bundle, noted: noted, since: since, told: told, hidden: hidden, in: database)
     }
     if try add(record) { return .new }
     let known = try find(record.id.text, in: database).record

@@ -58,7 +58,11 @@ extension ConflictTable {
       ["device": .string(device.text), "user": user.map { .string($0) } ?? .null, "number": .integer(number)]
     ) {
       var record = try stored($0).record
-      if $0.integer(21) != 0 { (record.hubValues, record.winners) = (nil, []) }
+      switch HiddenPart(rawValue: $0.integer(21)) {
+      case .row: (record.hubValues, record.winners) = (nil, [])
+      case .parent: record.showParentAsMissing()
+      case .nothing, nil: break
+      }
       return record
     }
   }
@@ -102,16 +106,19 @@ extension ConflictTable {
     }
   }
 
-  /// Makes the other side be told of this conflict's new state.
+  /// Makes the other side be told of this conflict's new state. The delete of a row that left its user's sight is not
+  /// told: the same delete of a row that is gone is no conflict, and the user must not see the difference.
   public static func retell(_ id: ConflictID, in database: borrowing Database) throws {
-    try database.run("UPDATE satchel_conflicts SET told = NULL WHERE id = :id", ["id": .string(id.text)])
+    try database.run(
+      "UPDATE satchel_conflicts SET told = NULL WHERE id = :id AND NOT (kind = 'revoked' AND operation = 'delete')",
+      ["id": .string(id.text)])
   }
 
   /// Takes over what the hub makes of a conflict by now, and lets the other side be told.
   public static func correct(
-    _ record: ConflictRecord, at time: Int64, isHidden: Bool, in database: borrowing Database
+    _ record: ConflictRecord, at time: Int64, hidden: HiddenPart, in database: borrowing Database
   ) throws {
-    try update(record, at: time, isHidden: isHidden, in: database)
+    try update(record, at: time, hidden: hidden, in: database)
     try retell(record.id, in: database)
   }
 

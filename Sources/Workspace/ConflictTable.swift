@@ -19,6 +19,15 @@ public struct StoredConflict: Sendable {
   }
 }
 
+/// What a device's user was not to see when a change of the device met it.
+public enum HiddenPart: Int64, Sendable {
+  case nothing = 0
+  /// The row itself, or the row that has its UNIQUE value.
+  case row = 1
+  /// A row to which the changed row refers.
+  case parent = 2
+}
+
 /// `satchel_conflicts`, the same at the hub and on a device: one row for each disagreement.
 public enum ConflictTable {
   public static let schema = """
@@ -42,7 +51,7 @@ public enum ConflictTable {
       bundle TEXT,                  -- in which it was found
       noted INTEGER NOT NULL,       -- milliseconds since 1970
       since INTEGER,                -- at the hub: its cursor at the emission on which the change was made
-      hidden INTEGER NOT NULL DEFAULT 0, -- at the hub, 1: the device's user was not to see the row that the change met
+      hidden INTEGER NOT NULL DEFAULT 0, -- at the hub, what the device's user was not to see: 1 the row that the change met, 2 a row to which it refers
       told INTEGER,                 -- the number of the bundle that told the other side; NULL: not yet
       decision TEXT,
       decided_by TEXT,
@@ -62,7 +71,7 @@ public enum ConflictTable {
   @discardableResult
   public static func add(
     _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
-    isHidden: Bool = false,
+    hidden: HiddenPart = .nothing,
     in database: borrowing Database
   ) throws -> Bool {
     try database.run(
@@ -87,7 +96,7 @@ public enum ConflictTable {
         "note": record.note.map { .string($0) } ?? .null,
         "bundle": bundle.map { .string($0.text) } ?? .null, "noted": .integer(noted),
         "since": since.map { .integer($0.rawValue) } ?? .null,
-        "told": told.map { .integer($0) } ?? .null, "hidden": .integer(isHidden ? 1 : 0),
+        "told": told.map { .integer($0) } ?? .null, "hidden": .integer(hidden.rawValue),
         "decision": record.decision.map { .string($0.made.rawValue) } ?? .null,
         "decided_by": record.decision.map { .string($0.by) } ?? .null,
         "decided_at": record.decision == nil ? .null : .integer(noted),
@@ -98,7 +107,7 @@ public enum ConflictTable {
   /// Takes over what the hub made of a conflict. Where it says who decided, that overrules what was decided here; where
   /// it does not, what was decided here is still on its way there, and stands.
   public static func update(
-    _ record: ConflictRecord, at time: Int64, isHidden: Bool = false, in database: borrowing Database
+    _ record: ConflictRecord, at time: Int64, hidden: HiddenPart = .nothing, in database: borrowing Database
   ) throws {
     try database.run(
       """
@@ -112,7 +121,7 @@ public enum ConflictTable {
       """,
       [
         "id": .string(record.id.text), "state": .string(record.state.rawValue), "kind": .string(record.kind.rawValue),
-        "hidden": .integer(isHidden ? 1 : 0),
+        "hidden": .integer(hidden.rawValue),
         "hub_values": json(record.hubValues), "winners": winners(record), "winner": .string(record.rowWinner.rawValue),
         "note": record.note.map { .string($0) } ?? .null,
         "decision": record.decision.map { .string($0.made.rawValue) } ?? .null,
@@ -209,7 +218,8 @@ public enum ConflictTable {
     try database.run(
       """
       UPDATE satchel_conflicts SET state = 'open', kind = 'update/delete', told = NULL
-      WHERE state = 'held' AND operation = 'update' AND kind <> 'forbidden' AND since IS NULL
+      WHERE state = 'held' AND operation = 'update' AND kind NOT IN ('forbidden', 'revoked')
+        AND since IS NULL
       """)
     return Int(database.changes)
   }

@@ -22,7 +22,7 @@ import Testing
   func twins(lane: Int) throws {
     let folder = try TemporaryFolder()
     let mine = Self.seeds.filter { Int($0 / Self.pairsOnAGround) % Self.lanes == lane || Self.lanes == 1 }
-    var emissions = 0
+    var (emissions, departures) = (0, 0)
     var ground: (seed: UInt64, made: TwinGround)?
     let began = Date()
     for seed in mine {
@@ -36,12 +36,14 @@ import Testing
           seed: seed, on: ground.made, in: place, trace: Self.seeds.count == 1 ? { print($0) } : nil)
         try history.play()
         emissions += history.emissions
+        departures += history.departures
       } catch {
         Issue.record("pair \(seed): \(error)\nTo see it again: make histories HISTORIES=1 SEED=\(seed)")
       }
     }
     // A history in which nothing is emitted would prove nothing.
     #expect(emissions > mine.count)
+    #expect(departures > 0 || mine.count < 20)
     let milliseconds = Int(Date().timeIntervalSince(began) * 1000) / max(1, mine.count)
     print("lane \(lane): \(mine.count) pairs, \(emissions) bundles for una, \(milliseconds) ms a pair")
   }

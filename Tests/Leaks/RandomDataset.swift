@@ -1,3 +1,4 @@
+import SatchelSQLite
 import TestSupport
 
 /// A dataset of two to six tables: parents, trees, links between two tables, assignments, and rules of every kind.
@@ -44,6 +45,18 @@ struct RandomDataset {
 
   /// Whether rows of another table, or of this one, may refer to rows of this one.
   func isReferredTo(_ table: Table) -> Bool { tables.contains { $0.references.contains { $0.table == table.name } } }
+
+  /// Whether any row refers to this one.
+  func refers(to key: String, of table: Table, in database: borrowing Database) throws -> Bool {
+    for other in tables {
+      for reference in other.references where reference.table == table.name {
+        let sql = "SELECT 1 FROM \(other.name) WHERE \(reference.column) = \(key)"
+        let found = try database.all(sql) { _ in true }
+        if !found.isEmpty { return true }
+      }
+    }
+    return false
+  }
 
   init(_ random: inout SplitMix64) {
     var areas = Table(name: "areas", rule: random.one(of: [.tier, .owner, .posted]))

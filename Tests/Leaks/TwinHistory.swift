@@ -43,12 +43,19 @@ final class TwinHistory {
   private var incoming: [[UInt8]] = []
   /// All markers in rows that both hubs have, but for those that Una has seen or written.
   private var unseen: [String: Marker] = [:]
+  /// Keys of the rows that were deleted at the one hub, and hidden from Una at the other.
+  private var departed: Set<String> = []
+  /// Decides about them.
+  private var leaving: SplitMix64
+  /// How many of them Una's device held.
+  private(set) var departures = 0
   private let trace: ((String) -> Void)?
   private(set) var emissions = 0
 
   init(seed: UInt64, on ground: TwinGround, in folder: String, trace: ((String) -> Void)? = nil) throws {
     self.trace = trace
     var random = SplitMix64(seed: seed)
+    leaving = SplitMix64(seed: ~seed)
     dataset = ground.dataset
     common = ground.rows
     common.random = SplitMix64(seed: random.next())
@@ -106,6 +113,7 @@ final class TwinHistory {
   func play() throws {
     for _ in 0..<Self.length {
       for place in twins.indices { try hiddenEvents(at: place) }
+      if leaving.once(in: 5) { try depart() }
       try event()
       try look()
     }
@@ -149,11 +157,11 @@ final class TwinHistory {
   private func write(at name: String?, deletes: [RandomDataset.Table]) throws {
     let table = random.one(of: dataset.tables)
     func keys(_ table: String) throws -> [String] {
-      try twins[0].keys(table, at: name).filter { !RandomRows.isHidden($0) }
+      try twins[0].keys(table, at: name).filter { isCommon($0, at: name) }
     }
     let there = try keys(table.name)
     if name != Self.una {
-      let others = try twins[1].keys(table.name, at: name).filter { !RandomRows.isHidden($0) }
+      let others = try twins[1].keys(table.name, at: name).filter { isCommon($0, at: name) }
       guard there == others else {
         throw Leak("\(name ?? "the hub") has \(there) in \(table.name), and its twin \(others)")
       }
@@ -170,6 +178,37 @@ final class TwinHistory {
     let markers = common.takeMarkers()
     // What she writes, she has seen.
     if name != Self.una { note(markers) }
+  }
+
+  /// Whether both hubs have the row, or the device of this name may have it.
+  private func isCommon(_ key: String, at name: String?) -> Bool {
+    !RandomRows.isHidden(key) && (name == Self.una || !departed.contains(key))
+  }
+
+  /// A row goes from Una: it is deleted at the one hub, and at the other it is hidden from her for ever. She must not be
+  /// able to tell which.
+  private func depart() throws {
+    let tables = dataset.tables.filter { $0.rule == .tier || $0.rule == .owner }
+    guard !tables.isEmpty else { return }
+    let table = leaving.one(of: tables)
+    // Otto's changes of it are in: what he writes later could bring it back into her sight.
+    try both { try $0.importAtHub($0.export(Self.otto)) }
+    let keys = try twins[0].keys(table.name, at: nil).filter { key in
+      try isCommon(key, at: nil)
+        && twins.allSatisfy { try !dataset.refers(to: key, of: table, in: $0.app(nil).database) }
+    }
+    guard !keys.isEmpty else { return }
+    let key = leaving.one(of: keys)
+    departed.insert(key)
+    if try twins[0].keys(table.name, at: Self.una).contains(key) { departures += 1 }
+    say("\(table.name) \(key) goes from una")
+    step += 1
+    let seed = leaving.next()
+    let acts = ["DELETE FROM \(table.name)", "UPDATE \(table.name) SET tier = 9, owner = 'otto'"]
+    for (twin, act) in zip(twins, acts) {
+      twin.hold(at: step * 10_000, chance: seed)
+      try twin.write("\(act) WHERE id = \(key)", at: nil)
+    }
   }
 
   private func export() throws {
@@ -201,9 +240,16 @@ final class TwinHistory {
         do { try twin.resolve(found.record.id, .device, on: Self.una) } catch is WorkspaceError {}
       }
     }
+    // One that is about a departed row may be held at one hub, and open at the other.
+    let open = try twins.map { twin in
+      Set(
+        try twin.hub.conflicts([.open]).map(\.record).filter {
+          $0.device == unas.configuration.id && !departed.contains($0.key.sql)
+        }.map(\.id))
+    }
+    let shared = open[0].intersection(open[1])
     let words = try both("a decision about una's change") { twin -> String in
-      guard let found = try twin.hub.conflicts([.open]).first(where: { $0.record.device == unas.configuration.id })
-      else {
+      guard let found = try twin.hub.conflicts([.open]).first(where: { shared.contains($0.record.id) }) else {
         return "none"
       }
       do { return try twin.hub.resolve(found.record.id.text, .hub, note: nil).record.id.text } catch let error
@@ -252,7 +298,7 @@ final class TwinHistory {
     let twin = twins[place]
     let table = hidden[place].random.one(of: dataset.tables)
     func keys(_ table: String) throws -> [String] { try twin.keys(table, at: name) }
-    let there = try keys(table.name).filter { RandomRows.isHidden($0) }
+    let there = try keys(table.name).filter { RandomRows.isHidden($0) || name == nil && departed.contains($0) }
     let sql: String?
     switch hidden[place].random.below(10) {
     case 0..<4: sql = try hidden[place].insert(into: table, keys)

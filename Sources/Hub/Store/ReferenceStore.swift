@@ -1,6 +1,7 @@
 import SatchelCapture
 import SatchelSQLite
 import SatchelValues
+import SatchelWorkspace
 
 /// Parents that are known to be there: most rows of a bundle refer to a few.
 ///
@@ -53,6 +54,21 @@ extension HubStore {
     return nil
   }
 
+  /// The row to which `row` refers along a foreign key: its table and its primary key. nil: it is not there, or the
+  /// table is not in the dataset.
+  func parent(of row: Row, along key: ForeignKey) throws -> (place: Int, key: RowKey)? {
+    guard let place = place(of: key.parent) else { return nil }
+    let schema = rows[place].schema
+    let values = key.columns.map { row[$0] }
+    if values.contains(where: \.isNull) { return nil }
+    let names = schema.key.map { quoted(schema.columns[$0]) }.joined(separator: ", ")
+    let condition = key.parentColumns.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
+    let find = try database.prepare("SELECT \(names) FROM \(quoted(key.parent)) WHERE \(condition)")
+    try find.bind(values)
+    guard try find.step() else { return nil }
+    return (place, RowKey(find.values(from: 0, count: schema.key.count)))
+  }
+
   private func isOwnParent(_ row: Row, _ key: ForeignKey, in place: Int) -> Bool {
     let schema = rows[place].schema
     return zip(key.columns, key.parentColumns).allSatisfy { column, parent in
@@ -72,7 +88,7 @@ extension HubStore {
   ) throws -> String? {
     if let row {
       let missing = try missingParent(of: row, changedFrom: before, in: place, besides: &found)
-      return missing.map { "The row of \($0.parent) to which it refers is not there." }
+      return missing.map { MissingParent.words(goneFrom: $0.parent) }
     }
     let children = try before.flatMap { try tableWithChildren(of: $0, in: place) }
     return children.map { "There are rows of \($0) that refer to it." }

@@ -1,0 +1,41 @@
+import SatchelBundle
+import SatchelSQLite
+import SatchelValues
+
+/// The rows that a device held when it made a bundle.
+///
+/// The sets are read when somebody asks: most bundles meet no row that left its user's sight.
+final class HeldAtBase {
+  private let store: HubStore
+  private let device: ReplicaID
+  /// The emission on which the bundle was made; nil: not known.
+  private let emission: EmissionNumber?
+  private var known: [RowSet]??
+
+  init(_ store: HubStore, device: ReplicaID, emission: EmissionNumber?) {
+    (self.store, self.device, self.emission) = (store, device, emission)
+  }
+
+  /// Whether the device held the row, or wrote it itself. Of an unknown emission it is taken that the device held it.
+  func contains(_ key: RowKey, in place: Int) throws -> Bool {
+    guard let sets = try sets() else { return true }
+    guard let past = try store.past(of: key, in: place) else { return false }
+    if sets[place].contains(past.number) { return true }
+    var isOwn = false
+    try store.eachChange(of: past) { entry in
+      isOwn = entry.device == device.text
+      return isOwn ? .enough : .more
+    }
+    return isOwn
+  }
+
+  private func sets() throws -> [RowSet]? {
+    if let known { return known }
+    let emissions = try store.emissions(of: device)
+    let held = try emissions.firstIndex { $0.number == emission }.map {
+      try store.heldSets(of: device, after: emissions)[$0]
+    }
+    known = .some(held)
+    return held
+  }
+}
