@@ -95,10 +95,15 @@ final class HeldRows {
     var (entered, closed) = (0, 0)
     // A row's changes enter in their order: where one still waits, so do the later ones.
     var waiting: Set<RowReference> = []
-    let held = try ConflictTable.list([.held], in: store.database).filter { !$0.record.awaitsDecision }
+    let held = try ConflictTable.list([.held], in: store.database)
     for conflict in held.sorted(by: { $0.record.generation < $1.record.generation }) {
       let record = conflict.record
       let row = RowReference(device: record.device, table: record.table, key: record.key)
+      if record.awaitsDecision {
+        // Later changes of a row that is not made before somebody decides.
+        if record.operation == .insert { waiting.insert(row) }
+        continue
+      }
       switch try waiting.contains(row) ? .waits : release(record, conflict.bundle) {
       case .entered: entered += 1
       case .closed: closed += 1

@@ -177,7 +177,10 @@ struct MovementTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT site FROM visits") == "hill")
     #expect(
       try camp.rows("tablet/data.sqlite", "SELECT kind, note FROM satchel_conflicts")
-        == "forbidden|The user may not make this row as it is.")
+        == "foreign key|The row of sites to which it refers is not there.")
+    #expect(
+      try camp.rows("office.sqlite", "SELECT kind, note FROM satchel_conflicts")
+        == "forbidden|The row of sites to which it refers is not to be seen by this user.")
   }
 
   @Test(
