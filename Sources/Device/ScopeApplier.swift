@@ -39,6 +39,7 @@ final class ScopeApplier {
   private let isFollowed: Bool
   private let orphans: Orphans
   private let deletedParents: DeletedParents
+  private let deletedChildren: DeletedChildren
 
   private(set) var tally = RowTally()
   /// The new disagreements, the first of them.
@@ -73,6 +74,7 @@ final class ScopeApplier {
     let changed = tables.filter { pending[$0.schema.name] != nil }
     orphans = Orphans(of: changed, in: session.database)
     deletedParents = try DeletedParents(among: changed, of: tables, in: session.database)
+    deletedChildren = DeletedChildren(among: changed)
   }
 
   func rows(of name: Name) -> RowTable? { tables.first { $0.schema.name == name } }
@@ -110,6 +112,7 @@ final class ScopeApplier {
     if target == nil { removed += 1 } else { written += 1 }
     if target == nil, let current { orphans.note(current, of: rows.schema) }
     if let target { deletedParents.note(target, over: current, of: rows.schema) }
+    if current == nil { deletedChildren.note(images, of: rows.schema) }
     noteFiles(from: current, to: target, in: rows)
     tally.add(change, in: rows.name)
     if target != nil, target != incoming { mixed.append((rows, key)) }
@@ -176,7 +179,9 @@ final class ScopeApplier {
       let (children, parents) = try (orphans.find(in: session.database), deletedParents.find(in: session.database))
       for orphan in children { try takeBack(orphan) }
       for parent in parents { try bringBack(parent) }
-      isSettled = children.isEmpty && parents.isEmpty
+      let returning = try deletedChildren.find(in: session.database)
+      for child in returning { try bringBack(child) }
+      isSettled = children.isEmpty && parents.isEmpty && returning.isEmpty
     }
   }
 
@@ -204,7 +209,20 @@ final class ScopeApplier {
   private func bringBack(_ parent: DeletedParents.Parent) throws {
     guard let row = parent.images.first?.hubRow, try parent.rows.row(parent.key) == nil else { return }
     let loss = Disagreement(kind: .foreignKey, state: .open)
+    deletedChildren.note(parent.images, of: parent.rows.schema)
     try enter(takeBack(parent.images, of: parent.key, to: row, as: loss, met: row, in: parent.rows))
+    written += 1
+  }
+
+  /// Takes the delete of a row back that went with its parent, whose delete is taken back. The conflict about the parent
+  /// stands for both.
+  private func bringBack(_ child: DeletedChildren.Child) throws {
+    guard try child.rows.row(child.key) == nil else { return }
+    deletedParents.note(child.row, over: nil, of: child.rows.schema)
+    deletedChildren.note(child.images, of: child.rows.schema)
+    try enter(
+      Blocked(
+        table: child.rows, key: child.key, row: child.row, stamp: child.images.last?.stamp ?? .zero, isHubs: true))
     written += 1
   }
 

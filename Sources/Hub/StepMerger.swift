@@ -31,15 +31,36 @@ final class StepMerger {
   /// Steps that wait, by their row, each row's in their order; and the rows in the order in which they came to wait.
   var waiting: [RowReference: [Pending]] = [:]
   var order: [RowReference] = []
+  /// Deletes that may belong together, until all of them are known.
+  var deletes: [RowReference] = []
+  /// What stays with a row whose delete is refused, in words.
+  var stayingWith: [RowReference: String] = [:]
+  /// Places of the tables whose rows may go with others, or take others along.
+  let familyTables: Set<Int>
   var parents = FoundParents()
   /// Whether any change of the device waits from before; nil: it was not looked up yet.
-  private var holdsAny: Bool?
+  private var holdsAny: Bool? {
+    get { progress.holdsAny }
+    set { progress.holdsAny = newValue }
+  }
 
-  private(set) var tally = RowTally()
+  /// What was done so far, but for what is in the database.
+  struct Progress {
+    fileprivate var holdsAny: Bool?
+    fileprivate var tally = RowTally()
+    fileprivate var found: [ConflictRecord] = []
+    fileprivate(set) var taken = 0
+    fileprivate var conflicts = 0
+    /// Changes that were not taken as they were sent.
+    fileprivate(set) var refused = 0
+  }
+
+  var progress = Progress()
+  var tally: RowTally { progress.tally }
   /// The disagreements that are new, the first of them.
-  private(set) var found: [ConflictRecord] = []
-  private(set) var taken = 0
-  private(set) var conflicts = 0
+  var found: [ConflictRecord] { progress.found }
+  var taken: Int { progress.taken }
+  var conflicts: Int { progress.conflicts }
 
   init(
     _ store: HubStore, device: EnrolledDevice, own: OwnChanges, scope: ScopeStore, bundle: BundleID?, base: ChangeBase,
@@ -55,6 +76,7 @@ final class StepMerger {
     self.now = now
     origin = Origin(device: device.id, user: device.user, stamp: .zero, bundle: bundle, echo: echo, at: now)
     latest = try store.newestBelievedStamp(at: now, slack: 1)
+    familyTables = store.tablesOfFamilies
   }
 
   /// What keeps a step from being taken at the moment.
@@ -88,7 +110,11 @@ final class StepMerger {
     let pending = Pending(step: step, decided: decided, own: shared.isEmpty ? nil : own.with(shared))
     if waiting[row] != nil {
       waiting[row]?.append(pending)
-    } else if try attempt(pending, in: place) != nil {
+      return
+    }
+    if case .delete = step.change, familyTables.contains(place) { return setAside(pending, of: row) }
+    if !deletes.isEmpty { try takeFamilies() }
+    if try attempt(pending, in: place) != nil {
       waiting[row] = [pending]
       order.append(row)
     }
@@ -96,21 +122,38 @@ final class StepMerger {
 
   /// Tries what waits until nothing more gives way; what is left then becomes conflicts.
   func finish() throws {
-    // Back and forth, because a chain of rows that refer to each other comes in one order or the other.
-    var isForth = false
-    var helped = true
-    while helped, !order.isEmpty {
-      helped = false
-      for row in isForth ? order : order.reversed() where try drain(row) { helped = true }
-      order.removeAll { waiting[$0] == nil }
-      isForth.toggle()
-    }
+    var families = try takeFamilies()
+    try drainAll(besides: &families)
     if try takeTogether(order) { order = [] }
+    if !order.isEmpty, !families.isEmpty {
+      for family in families { try refuse(family) }
+      families = []
+      try drainAll(besides: &families)
+    }
     // One that nothing helps keeps no others from it.
     for row in order where try takeTogether([row]) { order.removeAll { $0 == row } }
     for row in order { try giveUp(row) }
     waiting = [:]
     order = []
+  }
+
+  /// Tries what waits again, as long as that helps.
+  /// - Parameter families: deletes that are taken together or not at all; those that were taken leave the list.
+  private func drainAll(besides families: inout [DeletedFamily]) throws {
+    // Back and forth, because a chain of rows that refer to each other comes in one order or the other.
+    var isForth = false
+    var helped = true
+    while helped, !order.isEmpty {
+      helped = false
+      let waitingFamilies = try families.filter { try !take($0) }
+      if waitingFamilies.count < families.count { helped = true }
+      families = waitingFamilies
+      let together = Set(families.flatMap(\.rows))
+      let rows = order.filter { !together.contains($0) }
+      for row in isForth ? rows : rows.reversed() where try drain(row) { helped = true }
+      order.removeAll { waiting[$0] == nil }
+      isForth.toggle()
+    }
   }
 
   /// Takes a row's waiting steps as far as possible. Returns whether any was taken.
@@ -139,7 +182,7 @@ final class StepMerger {
   // MARK: one step
 
   /// Takes a step, or notes why it is not taken. Returns its obstacle if that may go away.
-  private func attempt(_ sent: Pending, in place: Int) throws -> Obstacle? {
+  func attempt(_ sent: Pending, in place: Int) throws -> Obstacle? {
     let found = try scope.find(sent.step.key, in: place)
     let hub = found?.row
     if hub == nil, try isHeld(sent.step.key, in: place) {
@@ -299,8 +342,8 @@ final class StepMerger {
 
   func log(_ change: Change, _ step: Step, with past: RowNumbers.Entry?, in place: Int) throws {
     try store.log(change, of: step.key, with: past, in: place, from: origin.at(min(step.stamp, latest)))
-    tally.add(change, in: store.rows[place].name)
-    taken += 1
+    progress.tally.add(change, in: store.rows[place].name)
+    progress.taken += 1
   }
 
   func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {
@@ -335,7 +378,7 @@ final class StepMerger {
     var record = ConflictRecord(
       disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key,
       in: store.rows[place].schema,
-      met: met, device: device.id, user: device.user, note: note)
+      met: met, device: device.id, user: device.user, note: noteWithFamily(note, step, in: place))
     record.stamp = min(step.stamp, latest)
     if record.state == .held { holdsAny = true }
     let hidden = try hidden ?? hiddenPart(of: met, in: place)
@@ -344,16 +387,17 @@ final class StepMerger {
       record, bundle: bundle, noted: now, since: since, told: told, hidden: hidden, in: store.database)
     switch addition {
     case .new:
-      conflicts += 1
-      if found.count < RowTally.mostShown { found.append(record) }
+      progress.conflicts += 1
+      if found.count < RowTally.mostShown { progress.found.append(record) }
     case .known(let known): try correct(known, by: record, hidden: hidden)
     }
-    // What was not taken exactly as sent, the device must be shown as it is. A device that deleted a row which its user
-    // may not see does not have that row.
-    if told == 0 { return }
     let isAllDevice =
       disagreement.winners.isEmpty ? disagreement.rowWinner == .device : !disagreement.winners.values.contains(.hub)
-    if !isAllDevice { try store.owe(step.key, in: place, to: device.id) }
+    if isAllDevice { return }
+    progress.refused += 1
+    // What was not taken exactly as sent, the device must be shown as it is. A device that deleted a row which its user
+    // may not see does not have that row.
+    if told != 0 { try store.owe(step.key, in: place, to: device.id) }
   }
 
   private func hiddenPart(of met: Row?, in place: Int) throws -> HiddenPart {

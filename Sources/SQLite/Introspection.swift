@@ -121,12 +121,15 @@ extension Database {
       let parent: Name
       let from: Name
       let to: Name?
+      let cascadesDeletes: Bool
     }
     let parts = try all(
-      "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(:name) ORDER BY id, seq",
+      "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list(:name) ORDER BY id, seq",
       ["name": .string(table.text)]
     ) {
-      Part(id: $0.integer(0), parent: Name($0.text(1)), from: Name($0.text(2)), to: $0.optionalText(3).map { Name($0) })
+      Part(
+        id: $0.integer(0), parent: Name($0.text(1)), from: Name($0.text(2)), to: $0.optionalText(3).map { Name($0) },
+        cascadesDeletes: Name($0.text(4)).isSameInSQL(as: "CASCADE"))
     }
     var result: [ForeignKey] = []
     for id in Set(parts.map(\.id)).sorted() {
@@ -139,7 +142,9 @@ extension Database {
       let parentColumns = try named.count == group.count ? named : primaryKey(of: parent)
       let from = group.compactMap { part in columns.firstIndex { $0.isSameInSQL(as: part.from) } }
       guard from.count == group.count, parentColumns.count == group.count else { continue }
-      result.append(ForeignKey(columns: from, parent: parent, parentColumns: parentColumns))
+      result.append(
+        ForeignKey(
+          columns: from, parent: parent, parentColumns: parentColumns, cascadesDeletes: group[0].cascadesDeletes))
     }
     return result
   }

@@ -21,11 +21,14 @@ public struct ForeignKey: Hashable, Sendable {
   public let parent: Name
   /// Names in the table that is referred to.
   public let parentColumns: [Name]
+  /// Whether the delete of a row deletes the rows that refer to it: ON DELETE CASCADE.
+  public let cascadesDeletes: Bool
 
-  public init(columns: [Int], parent: Name, parentColumns: [Name]) {
+  public init(columns: [Int], parent: Name, parentColumns: [Name], cascadesDeletes: Bool = false) {
     self.columns = columns
     self.parent = parent
     self.parentColumns = parentColumns
+    self.cascadesDeletes = cascadesDeletes
   }
 }
 

@@ -1,0 +1,59 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Finds the rows that ON DELETE CASCADE deleted with a row whose delete is taken back: they come back with it.
+final class DeletedChildren {
+  struct Child {
+    let rows: RowTable
+    let key: RowKey
+    /// The row as it was before its delete.
+    let row: Row
+    let images: [PreImage]
+  }
+
+  /// What the children that went with a row refer to, and when they went.
+  private struct Delete: Hashable {
+    let values: [Value]
+    let generation: Generation
+  }
+
+  private let tables: [RowTable]
+  private var deletes: [ForeignKey: Set<Delete>] = [:]
+
+  /// - Parameter changed: the tables with pending changes.
+  init(among changed: [RowTable]) {
+    tables = changed.filter { $0.schema.foreignKeys.contains(where: \.cascadesDeletes) }
+  }
+
+  /// Notes a row whose delete is taken back.
+  /// - Parameter images: its pre-images, the one of the delete last.
+  func note(_ images: [PreImage], of schema: TableSchema) {
+    guard let last = images.last, let row = last.row else { return }
+    for key in tables.flatMap(\.schema.foreignKeys) where key.cascadesDeletes && key.parent == schema.name {
+      let values = key.parentColumns.compactMap { schema.position(of: $0).map { row[$0] } }
+      if values.count != key.parentColumns.count { continue }
+      deletes[key, default: []].insert(Delete(values: values, generation: last.generation))
+    }
+  }
+
+  /// The rows that went with those that were noted since the last call.
+  func find(in database: borrowing Database) throws -> [Child] {
+    if deletes.isEmpty { return [] }
+    defer { deletes = [:] }
+    var found: [Child] = []
+    for rows in tables {
+      let keys = rows.schema.foreignKeys.filter { deletes[$0] != nil }
+      if keys.isEmpty { continue }
+      try PreImageStore.each(rows.table, since: .zero, in: database) { key, images, current in
+        guard current == nil, images.first?.hubRow != nil, let last = images.last, let row = last.row else { return }
+        let wentAlong = keys.contains { key in
+          deletes[key]?.contains(Delete(values: key.columns.map { row[$0] }, generation: last.generation)) == true
+        }
+        if wentAlong { found.append(Child(rows: rows, key: key, row: row, images: images)) }
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,197 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// Deletes that belong together: a row, and the rows that ON DELETE CASCADE took with it on the device.
+///
+/// Such a family is deleted as a whole or stays as a whole. An export names the children first, so a delete is set aside
+/// until the deletes of its generation are all there.
+extension StepMerger {
+  struct DeletedFamily {
+    /// In the order in which their deletes came.
+    let rows: [RowReference]
+    /// Those of the rows that went with another one.
+    let children: Set<RowReference>
+  }
+
+  private struct NotWhole: Error {}
+
+  /// Remembers a delete until the others of its family are known.
+  func setAside(_ pending: Pending, of row: RowReference) {
+    waiting[row] = [pending]
+    order.append(row)
+    deletes.append(row)
+  }
+
+  /// Takes the deletes that were set aside. Returns the families that could not be taken yet; their deletes wait.
+  @discardableResult
+  func takeFamilies() throws -> [DeletedFamily] {
+    let families = families(among: order.filter { isDelete($0) })
+    deletes = []
+    var left: [DeletedFamily] = []
+    for family in families where try !take(family) { if family.rows.count > 1 { left.append(family) } }
+    order.removeAll { waiting[$0] == nil }
+    return left
+  }
+
+  private func isDelete(_ row: RowReference) -> Bool {
+    guard familyTables.contains(row.place), case .delete = waiting[row]?.first?.step.change else { return false }
+    return true
+  }
+
+  /// Deletes all rows of a family. Returns false, and has done nothing, if any of them must stay.
+  func take(_ family: DeletedFamily) throws -> Bool {
+    let before = progress
+    do {
+      // A delete of a single row is taken as any other change, whatever comes of it.
+      if family.rows.count == 1 {
+        if try !attemptAll(family.rows) { return false }
+      } else {
+        try store.database.savepoint { if try !attemptAll(family.rows, whole: true) { throw NotWhole() } }
+      }
+    } catch is NotWhole {
+      progress = before
+      parents.forget()
+      return false
+    }
+    for row in family.rows { dropFirst(of: row) }
+    return true
+  }
+
+  /// Tries deletes until all are taken, or nothing more helps. Returns whether all were.
+  private func attemptAll(_ rows: [RowReference], whole: Bool = false) throws -> Bool {
+    var left = rows
+    while !left.isEmpty {
+      let count = left.count
+      left = try left.filter { row in
+        guard let pending = waiting[row]?.first else { return false }
+        let before = progress.refused
+        if try attempt(pending, in: row.place) != nil { return true }
+        if whole, progress.refused > before { throw NotWhole() }
+        return false
+      }
+      if left.count == count { return false }
+      left.reverse()
+    }
+    return true
+  }
+
+  private func dropFirst(of row: RowReference) {
+    let rest = Array((waiting[row] ?? []).dropFirst())
+    waiting[row] = rest.isEmpty ? nil : rest
+  }
+
+  /// Gives the children of a family back to the device, so that their parents stay too: each parent's delete becomes a
+  /// conflict. A child that the hub moved elsewhere, or that its user may not see, is decided by itself.
+  func refuse(_ family: DeletedFamily) throws {
+    var staying: [Name: Int] = [:]
+    let parents = Set(family.rows.flatMap { bonds(ofParent: $0) })
+    for row in family.rows where family.children.contains(row) {
+      guard let found = try scope.find(row.key, in: row.place), !found.isOutOfReach,
+        bonds(of: found.row, ofChild: row).contains(where: parents.contains)
+      else { continue }
+      dropFirst(of: row)
+      staying[store.tables[row.place].name, default: 0] += 1
+      try store.owe(row.key, in: row.place, to: device.id)
+    }
+    order.removeAll { waiting[$0] == nil }
+    if staying.isEmpty { return }
+    let counts = staying.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }.joined(separator: ", ")
+    for row in family.rows where !family.children.contains(row) {
+      stayingWith[row] = "The rows that its delete took along stay too: \(counts)."
+    }
+  }
+
+  /// The note of a conflict, with what stays because a delete is refused.
+  func noteWithFamily(_ note: String?, _ step: Step, in place: Int) -> String? {
+    guard case .delete = step.change, let words = stayingWith[RowReference(place: place, key: step.key)] else {
+      return note
+    }
+    return [note, words].compactMap(\.self).joined(separator: " ")
+  }
+
+  // MARK: who belongs to whom
+
+  /// What a child's delete and its parent's have in common.
+  private struct Bond: Hashable {
+    let key: ForeignKey
+    let child: Int
+    let generation: Generation
+    let values: [Value]
+  }
+
+  /// Sorts deletes into families. A row that belongs to no other one is a family of its own.
+  private func families(among rows: [RowReference]) -> [DeletedFamily] {
+    var parents: [Bond: Int] = [:]
+    for (number, row) in rows.enumerated() {
+      for bond in bonds(ofParent: row) { parents[bond] = number }
+    }
+    var family = Array(rows.indices)
+    func head(_ number: Int) -> Int {
+      var number = number
+      while family[number] != number {
+        family[number] = family[family[number]]
+        number = family[number]
+      }
+      return number
+    }
+    var children: Set<RowReference> = []
+    for (number, row) in rows.enumerated() {
+      for bond in bonds(ofChild: row) {
+        guard let parent = parents[bond], parent != number else { continue }
+        children.insert(row)
+        family[head(number)] = head(parent)
+      }
+    }
+    var members: [Int: [RowReference]] = [:]
+    for (number, row) in rows.enumerated() { members[head(number), default: []].append(row) }
+    return rows.indices.compactMap { members[$0] }.map { DeletedFamily(rows: $0, children: children.intersection($0)) }
+  }
+
+  private func deleted(_ row: RowReference) -> (was: Row, generation: Generation)? {
+    guard let step = waiting[row]?.first?.step, case .delete(let was) = step.change else { return nil }
+    return (was, step.generation)
+  }
+
+  private func bonds(ofChild row: RowReference) -> [Bond] {
+    deleted(row).map { bonds(of: $0.was, ofChild: row) } ?? []
+  }
+
+  /// - Parameter image: the child as the device deleted it, or as the hub has it.
+  private func bonds(of image: Row, ofChild row: RowReference) -> [Bond] {
+    guard let generation = deleted(row)?.generation else { return [] }
+    return store.tables[row.place].schema.foreignKeys.filter(\.cascadesDeletes).compactMap { key in
+      let values = key.columns.map { image[$0] }
+      if values.contains(where: \.isNull) { return nil }
+      return Bond(key: key, child: row.place, generation: generation, values: values)
+    }
+  }
+
+  /// A parent that is only marked as deleted keeps nobody: each child is decided by itself.
+  private func bonds(ofParent row: RowReference) -> [Bond] {
+    guard let (was, generation) = deleted(row) else { return [] }
+    if case .soft = store.tables[row.place].rules.delete { return [] }
+    let schema = store.tables[row.place].schema
+    return store.tables.enumerated().flatMap { child, table in
+      table.schema.foreignKeys.filter { $0.cascadesDeletes && $0.parent == schema.name }.compactMap { key in
+        let values = key.parentColumns.compactMap { schema.position(of: $0).map { was[$0] } }
+        if values.count != key.parentColumns.count { return nil }
+        return Bond(key: key, child: child, generation: generation, values: values)
+      }
+    }
+  }
+}
+
+extension HubStore {
+  /// Places of the tables that refer to another one with ON DELETE CASCADE, and of those to which they refer.
+  var tablesOfFamilies: Set<Int> {
+    var places: Set<Int> = []
+    for (child, table) in tables.enumerated() {
+      for key in table.schema.foreignKeys where key.cascadesDeletes {
+        guard let parent = place(of: key.parent) else { continue }
+        places.formUnion([child, parent])
+      }
+    }
+    return places
+  }
+}

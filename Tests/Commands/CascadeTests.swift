@@ -1,0 +1,128 @@
+import SatchelJSON
+import Testing
+
+@Suite("What a refused delete took along by ON DELETE CASCADE comes back with its row")
+struct CascadeTests {
+  private static let schema = """
+    CREATE TABLE homes (id TEXT PRIMARY KEY, name TEXT);
+    CREATE TABLE people (id TEXT PRIMARY KEY, home TEXT REFERENCES homes (id) ON DELETE CASCADE, name TEXT UNIQUE);
+    CREATE TABLE visits (id TEXT PRIMARY KEY, person TEXT REFERENCES people (id) ON DELETE CASCADE, words TEXT);
+    INSERT INTO homes VALUES ('h', 'Home'), ('g', 'Other');
+    INSERT INTO people VALUES ('p', 'h', 'Pia'), ('q', 'h', 'Quy'), ('r', 'g', 'Rob');
+    INSERT INTO visits VALUES ('v', 'p', 'first'), ('w', 'q', 'second'), ('x', 'r', 'third');
+    """
+  private static let counts = """
+    SELECT (SELECT count(*) FROM homes), (SELECT count(*) FROM people), (SELECT count(*) FROM visits)
+    """
+
+  private func open(_ homes: String = "", people: String = "") throws -> Camp {
+    let camp = try Camp()
+    try camp.open(
+      Self.schema,
+      Camp.definition(#"{ "visits": {}, "people": { \#(people) }, "homes": { \#(homes) } }"#),
+      devices: ["tablet", "phone"])
+    return camp
+  }
+
+  private func delete(_ camp: Camp, _ sql: String = "DELETE FROM homes WHERE id = 'h'") throws {
+    try camp.sql("tablet/data.sqlite", "PRAGMA foreign_keys = ON; \(sql)")
+  }
+
+  private func conflicts(_ camp: Camp) throws -> String {
+    try camp.rows("office.sqlite", "SELECT table_name, kind, state, note FROM satchel_conflicts ORDER BY table_name")
+  }
+
+  /// Everything is where it was, on all sides, and stays there.
+  private func expectWhole(_ camp: Camp, _ words: String) throws {
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      #expect(try camp.rows(database, Self.counts) == words)
+      #expect(try camp.rows(database, "SELECT count(*) FROM pragma_foreign_key_check") == "0")
+    }
+  }
+
+  @Test("a row that is never deleted: it comes back with its children and theirs, in one bundle")
+  func never() throws {
+    let camp = try open(#""delete": "never""#)
+    try delete(camp)
+    #expect(try camp.rows("tablet/data.sqlite", Self.counts) == "1|1|1")
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    try expectWhole(camp, "2|3|3")
+    #expect(
+      try conflicts(camp)
+        == "homes|forbidden|held|Rows of this table are not deleted. The rows that its delete took along stay too: 2 of people, 2 of visits."
+    )
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_log") == "0")
+    try camp.round(["tablet", "phone"])
+    try expectWhole(camp, "2|3|3")
+  }
+
+  @Test(
+    "somebody else's row that hangs below, or changed below, keeps all of it",
+    arguments: [
+      "INSERT INTO visits VALUES ('y', 'p', 'office')", "UPDATE visits SET words = 'office' WHERE id = 'v'",
+      "UPDATE homes SET name = 'office' WHERE id = 'h'",
+    ], [true, false])
+  func others(_ office: String, importsFirst: Bool) throws {
+    let camp = try open()
+    try delete(camp)
+    try camp.sql("office.sqlite", office)
+    if importsFirst { try camp.answer("tablet") }
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    try expectWhole(camp, office.hasPrefix("INSERT") ? "2|3|4" : "2|3|3")
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) > 0 FROM satchel_conflicts") == "1")
+    try camp.round(["tablet", "phone"])
+    try expectWhole(camp, office.hasPrefix("INSERT") ? "2|3|4" : "2|3|3")
+  }
+
+  @Test("a delete that is taken takes all of it, and another home's is not touched by a refused one")
+  func taken() throws {
+    let camp = try open()
+    try delete(camp, "DELETE FROM homes")
+    try camp.sql("office.sqlite", "INSERT INTO visits VALUES ('y', 'r', 'office')")
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    try expectWhole(camp, "1|1|2")
+    #expect(try conflicts(camp).hasPrefix("homes|foreign key|open|"))
+  }
+
+  @Test("a child that the office moved to another home is decided by itself, and the delete of its home goes on")
+  func moved() throws {
+    let camp = try open(people: #""conflict": "hub""#)
+    try delete(camp, "DELETE FROM homes WHERE id = 'g'")
+    try camp.sql("office.sqlite", "UPDATE people SET home = 'h' WHERE id = 'r'")
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    try expectWhole(camp, "1|3|3")
+    #expect(
+      try camp.rows("office.sqlite", "SELECT table_name, kind FROM satchel_conflicts ORDER BY table_name")
+        == "people|delete/update")
+  }
+
+  @Test("a home that is only marked as deleted loses what the device deleted below it")
+  func soft() throws {
+    let camp = try open(#""delete": "soft", "deleted": "name""#)
+    try delete(camp)
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    try expectWhole(camp, "2|1|1")
+  }
+
+  @Test("what was deleted before, and what takes a deleted row's place, is taken as ever")
+  func beside() throws {
+    let camp = try open(#""delete": "never""#)
+    try delete(camp, "DELETE FROM visits WHERE id = 'v'")
+    _ = try camp.export("tablet")
+    try delete(camp)
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    // The visit was deleted by itself, before its home was.
+    try expectWhole(camp, "2|3|2")
+    try delete(camp, "DELETE FROM people WHERE id = 'r'; INSERT INTO people VALUES ('s', 'g', 'Rob')")
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    try expectWhole(camp, "2|3|1")
+    #expect(try camp.rows("office.sqlite", "SELECT name FROM people WHERE id = 's'") == "Rob")
+  }
+}
