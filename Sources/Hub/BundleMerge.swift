@@ -131,7 +131,7 @@ struct BundleMerge {
       scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, speech)
     try keys.settle(bundle, at: now)
     // First what the device found and then what its user decided: it may be about the same, in one bundle.
-    let told = try takeConflicts(bundle, device, keys, speech, latest: merger.latest, now)
+    let told = try takeConflicts(bundle, device, keys, speech, RightsCheck(scope), latest: merger.latest, now)
     let (resolved, late) = try takeResolutions(bundle, device, now)
     var clamped: Int64 = 0
     var departed = 0
@@ -242,8 +242,8 @@ struct BundleMerge {
 
   /// Keeps the disagreements that the device found when it rebased its changes.
   private func takeConflicts(
-    _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ keys: DeviceKeys, _ speech: Speech, latest: Stamp,
-    _ now: Int64
+    _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ keys: DeviceKeys, _ speech: Speech,
+    _ rights: RightsCheck, latest: Stamp, _ now: Int64
   ) throws -> Int {
     var new = 0
     try bundle.eachConflict { record in
@@ -252,7 +252,12 @@ struct BundleMerge {
       found.stamp = min(record.stamp, latest)
       // Who decided, and what, is in the resolution that comes with it.
       if found.state == .resolved { (found.state, found.decision) = (.open, nil) }
-      if try ConflictTable.add(found, bundle: manifest.bundle, noted: now, told: 0, in: store.database) { new += 1 }
+      let hidden = try rights.complete(&found)
+      if try ConflictTable.add(
+        found, bundle: manifest.bundle, noted: now, told: 0, hidden: hidden, in: store.database)
+      {
+        new += 1
+      }
     }
     return new
   }

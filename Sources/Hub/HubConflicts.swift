@@ -59,14 +59,14 @@ extension HubWorkspace {
     if decision.word != .device { try ConflictTable.openHeld(behind: found.record, in: store.database) }
   }
 
-  /// Decides all open conflicts, or those of one table, by a policy. A row that was changed since, or that the decision
-  /// does not fit, is left.
+  /// Decides all open conflicts, and the changes that wait because their parent left its user's sight, or those of one
+  /// table, by a policy. A row that was changed since, or that the decision does not fit, is left.
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     try applying { store in
       var result = ResolvedAll()
       if let table, store.place(of: table) == nil { throw Self.noTable(table.text, store) }
-      for conflict in try ConflictTable.list([.open], in: store.database)
-      where table == nil || conflict.record.table == table {
+      for conflict in try ConflictTable.list([.open, .held], in: store.database)
+      where (table == nil || conflict.record.table == table) && conflict.record.isForAll {
         do {
           let decision = try decision(policy, conflict.record, store)
           try store.database.savepoint { try resolve(conflict, decision, note: note, seen: .asFound, store) }
@@ -117,4 +117,9 @@ extension HubWorkspace {
         from: Origin(device: nil, user: Self.hubUser, stamp: stamp, bundle: nil, echo: false, at: now))
     }
   }
+}
+
+extension ConflictRecord {
+  /// Whether `resolve --all` decides it. Work that lost its parent to another area is decided with that parent.
+  fileprivate var isForAll: Bool { state == .open || kind == .revoked }
 }

@@ -64,4 +64,59 @@ struct LostRowTests {
       #expect(!deleted[0].contains("lake"))
     }
   }
+
+  private enum Before: CaseIterable { case nothing, delta, full }
+
+  @Test("the office sees that the right was taken, with its own row, and the user's delete is kept there")
+  func atTheHub() throws {
+    for (act, operation) in [("UPDATE sites SET name = 'mine'", "update"), ("DELETE FROM sites", "delete")] {
+      for before in Before.allCases {
+        let quarrel = try Quarrel(
+          Self.schema, #""sites": { "visible": "tier <= :tier", "conflict": "newest" }, "notes": {}"#)
+        let camp = quarrel.camp
+        try camp.sql("tablet/data.sqlite", "\(act) WHERE id = 'lake'")
+        try camp.sql("office.sqlite", "UPDATE sites SET tier = 9 WHERE id = 'lake'")
+        if before != .nothing { try camp.answer("tablet", full: before == .full) }
+        try camp.deliver("tablet")
+        let kept = try camp.rows(
+          "office.sqlite", "SELECT kind, operation, state, hub_values FROM satchel_conflicts")
+        #expect(kept == #"revoked|\#(operation)|open|{"id":"lake","tier":9,"name":"Lake"}"#)
+        #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM sites") == "2")
+        // Whatever the office decides about a delete, the user learns nothing of it.
+        #expect(camp.hub("conflicts", "resolve", "--all", "--policy", "hub").code == 0)
+        try camp.answer("tablet")
+        #expect(
+          try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM satchel_conflicts")
+            == (operation == "delete" ? "0" : "1"))
+      }
+    }
+  }
+
+  @Test(
+    "an area that moved: one decision for all takes the household and its visit, whoever found the disagreement",
+    arguments: [true, false])
+  func decidedForAll(importsFirst: Bool) throws {
+    let quarrel = try Quarrel(
+      Self.schema, #""sites": { "visible": "tier <= :tier" }, "notes": {}"#)
+    let camp = quarrel.camp
+    try camp.sql(
+      "tablet/data.sqlite",
+      "UPDATE sites SET name = 'mine' WHERE id = 'lake'; INSERT INTO notes VALUES ('m', 'lake', 'mine')")
+    try camp.sql("office.sqlite", "UPDATE sites SET tier = 9 WHERE id = 'lake'")
+    if importsFirst { try camp.answer("tablet") }
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM sites") == "hill")
+    #expect(
+      try camp.rows("office.sqlite", "SELECT table_name, kind FROM satchel_conflicts ORDER BY table_name")
+        == "notes|revoked\nsites|revoked")
+    let decided = camp.hub("conflicts", "resolve", "--all", "--policy", "device")
+    #expect(decided.code == 0, "\(decided.error)")
+    #expect(decided.out == "Resolved 2 conflicts by the policy device.\n")
+    #expect(
+      try camp.rows("office.sqlite", "SELECT name FROM sites JOIN notes ON site = sites.id WHERE notes.id = 'm'")
+        == "mine")
+    try camp.round(["tablet", "phone"])
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM sites") == "hill")
+  }
 }

@@ -76,7 +76,7 @@ struct ConflictView {
     case .foreignKey: "a row that it belongs to is not there, or rows that belong to it still are"
     case .constraint: "the database does not allow a row like this"
     case .forbidden: "the user may not make this change"
-    case .revoked: "the row is no longer to be seen by this user"
+    case .revoked: "the row, or a row to which it refers, is no longer to be seen by this user"
     case .unseen: "the row on the device was not what the hub had sent, and no change of it was captured"
     }
   }

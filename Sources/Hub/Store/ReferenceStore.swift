@@ -57,9 +57,13 @@ extension HubStore {
   /// The row to which `row` refers along a foreign key: its table and its primary key. nil: it is not there, or the
   /// table is not in the dataset.
   func parent(of row: Row, along key: ForeignKey) throws -> (place: Int, key: RowKey)? {
+    try parent(key.columns.map { row[$0] }, along: key)
+  }
+
+  /// The same for the values of the foreign key's columns.
+  func parent(_ values: [Value], along key: ForeignKey) throws -> (place: Int, key: RowKey)? {
     guard let place = place(of: key.parent) else { return nil }
     let schema = rows[place].schema
-    let values = key.columns.map { row[$0] }
     if values.contains(where: \.isNull) { return nil }
     let names = schema.key.map { quoted(schema.columns[$0]) }.joined(separator: ", ")
     let condition = key.parentColumns.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
