@@ -1,0 +1,88 @@
+import SatchelJSON
+import SatchelSQLite
+import TestSupport
+import Testing
+
+/// Few rows with few values that hang on each other by keys, references and UNIQUE values, and change on both sides.
+@Suite("Rows that hang on each other")
+struct TangledRowTests {
+  private let camp: Camp
+
+  init() throws { camp = try Camp() }
+
+  private static let schema = """
+    CREATE TABLE groups (id TEXT PRIMARY KEY, name TEXT UNIQUE);
+    CREATE TABLE seats (
+      id TEXT PRIMARY KEY, place TEXT REFERENCES groups (id) ON UPDATE CASCADE ON DELETE CASCADE, name TEXT,
+      upper_name TEXT GENERATED ALWAYS AS (upper(name)) STORED, UNIQUE (place, name));
+    CREATE UNIQUE INDEX seats_by_name ON seats (lower(name) || ':' || place);
+    INSERT INTO groups VALUES ('0', 'a'), ('1', 'b'), ('2', 'c');
+    INSERT INTO seats (id, place, name) VALUES ('0', '0', 'a'), ('1', '0', 'b'), ('2', '1', 'a'), ('3', '2', 'c');
+    """
+
+  private func write(_ random: inout SplitMix64) -> String {
+    let (id, other) = (random.below(5), random.below(5))
+    let name = ["a", "b", "c", "d"][random.below(4)]
+    switch random.below(12) {
+    case 0: return "INSERT OR IGNORE INTO groups (id, name) VALUES ('\(id)', '\(name)')"
+    case 1: return "INSERT OR IGNORE INTO seats (id, place, name) VALUES ('\(id)', '\(other)', '\(name)')"
+    case 2: return "INSERT OR REPLACE INTO seats (id, place, name) VALUES ('\(id)', '\(other)', '\(name)')"
+    case 3: return "DELETE FROM groups WHERE id = '\(id)'"
+    case 4: return "DELETE FROM seats WHERE id = '\(id)'"
+    case 5: return "UPDATE OR IGNORE groups SET name = '\(name)' WHERE id = '\(id)'"
+    case 6: return "UPDATE OR IGNORE seats SET name = '\(name)' WHERE id = '\(id)'"
+    case 7: return "UPDATE OR REPLACE seats SET place = '\(other)' WHERE id = '\(id)'"
+    case 8: return "UPDATE OR REPLACE groups SET name = '\(name)' WHERE id = '\(id)'"
+    // A key changes: one row goes, another one comes, and what hangs on it follows.
+    case 9: return "UPDATE OR IGNORE groups SET id = '\(other)' WHERE id = '\(id)'"
+    case 10: return "UPDATE OR IGNORE seats SET id = '\(other)' WHERE id = '\(id)'"
+    // Two rows trade their values, or their keys.
+    default:
+      let column = random.once(in: 2) ? "name" : "id"
+      return """
+        BEGIN; UPDATE OR IGNORE seats SET \(column) = 'x' WHERE id = '\(id)';
+        UPDATE OR IGNORE seats SET \(column) = (SELECT \(column) FROM seats WHERE id = '\(other)') WHERE id = '\(other)';
+        UPDATE OR IGNORE groups SET name = 'x' WHERE id = '\(id)';
+        UPDATE OR IGNORE groups SET name = (SELECT char(97 + \(id))) WHERE id = '\(other)';
+        UPDATE OR IGNORE groups SET name = 'd' WHERE name = 'x'; COMMIT
+        """
+    }
+  }
+
+  private static let policies = ["manual", "device", "hub", "newest"]
+
+  @Test(
+    "random edits of keys, references and UNIQUE values never stop an import, and leave no reference broken",
+    arguments: policies, 0..<8)
+  func random(policy: String, lane: UInt64) throws {
+    var random = SplitMix64(seed: lane &* 104_729 &+ UInt64(policy.utf8.count))
+    let rule = #""conflict": "\#(policy)""#
+    try camp.open(
+      Self.schema, Camp.definition(#"{ "groups": { \#(rule) }, "seats": { \#(rule) } }"#), devices: ["tablet"])
+    var story: [String] = []
+    for _ in 0..<6 {
+      for (place, database) in [("tablet", "tablet/data.sqlite"), ("office", "office.sqlite")] {
+        for _ in 0..<random.below(4) {
+          let sql = write(&random)
+          // What the database forbids does not happen.
+          do { try camp.sql(database, "PRAGMA foreign_keys = ON; \(sql)") } catch is SQLiteError { continue }
+          story.append("\(place): \(sql)")
+        }
+      }
+      if random.once(in: 2) { try camp.deliver("tablet") }
+      if random.once(in: 2) { try camp.answer("tablet", full: random.once(in: 4)) }
+    }
+    for _ in 0..<4 {
+      try camp.deliver("tablet")
+      try camp.answer("tablet")
+    }
+    let words = story.joined(separator: "\n")
+    for table in ["groups", "seats"] {
+      let rows = "SELECT * FROM \(table) ORDER BY id"
+      #expect(try camp.rows("tablet/data.sqlite", rows) == camp.rows("office.sqlite", rows), "\(table)\n\(words)")
+    }
+    for database in ["tablet/data.sqlite", "office.sqlite"] {
+      #expect(try camp.rows(database, "PRAGMA foreign_key_check").isEmpty, "\(database)\n\(words)")
+    }
+  }
+}
