@@ -167,18 +167,8 @@ private func applying(_ changes: [ColumnChange], to row: Row) -> Row {
 private func gone(leaving row: Row? = nil, at stamp: Stamp, _ others: OthersChanges, by rules: MergeRules)
   -> MergeResult
 {
-  return MergeResult(
-    row: row, disagreement: Disagreement(kind: .updateDelete, state: stateOfGone(row, at: stamp, others, by: rules)))
-}
-
-/// The state of a conflict about a deleted row.
-///
-/// A device must not learn whether a row that it lost was deleted or only hidden from its user. So no stamp decides
-/// about a row that is not there: a hidden row has no time at which it went.
-private func stateOfGone(_ row: Row?, at stamp: Stamp, _ others: OthersChanges, by rules: MergeRules) -> ConflictState {
-  let policy = rules.policy(for: others)
-  if row == nil, others.judge == .policies { return policy.stateOfUncompared }
-  return stateOfLoss(by: decide(policy, device: stamp, hub: others.newest))
+  let verdict = decide(rules.policy(for: others), device: stamp, hub: others.newest)
+  return MergeResult(row: row, disagreement: Disagreement(kind: .updateDelete, state: stateOfLoss(by: verdict)))
 }
 
 /// What becomes of a conflict in which the device's change cannot stand, whoever wins by policy: where that would have

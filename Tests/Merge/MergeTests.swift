@@ -104,8 +104,9 @@ import Testing
       at: 10,
       mine: r(7, 2), at: 20, gives: nil, (.updateDelete, .open), "row hub"),
     Ordering(
-      "the device changes a at 20, the hub deletes at 30; no stamp decides, because a hidden row has none", .newest,
-      base: r(1, 2), hub: nil, at: 30, mine: r(7, 2), at: 20, gives: nil, (.updateDelete, .open), "row hub"),
+      "the device changes a at 20, the hub deletes at 30; newest", .newest, base: r(1, 2), hub: nil, at: 30,
+      mine: r(7, 2),
+      at: 20, gives: nil, (.updateDelete, .settled), "row hub"),
 
     // Both insert one key.
     Ordering(
