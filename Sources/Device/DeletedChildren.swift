@@ -20,7 +20,7 @@ final class DeletedChildren {
   }
 
   private let tables: [RowTable]
-  private var deletes: [ForeignKey: Set<Delete>] = [:]
+  private var deletes: [ForeignKey: [Delete]] = [:]
 
   /// - Parameter changed: the tables with pending changes.
   init(among changed: [RowTable]) {
@@ -34,7 +34,7 @@ final class DeletedChildren {
     for key in tables.flatMap(\.schema.foreignKeys) where key.cascadesDeletes && key.parent == schema.name {
       let values = key.parentColumns.compactMap { schema.position(of: $0).map { row[$0] } }
       if values.count != key.parentColumns.count { continue }
-      deletes[key, default: []].insert(Delete(values: values, generation: last.generation))
+      deletes[key, default: []].append(Delete(values: values, generation: last.generation))
     }
   }
 
@@ -46,10 +46,20 @@ final class DeletedChildren {
     for rows in tables {
       let keys = rows.schema.foreignKeys.filter { deletes[$0] != nil }
       if keys.isEmpty { continue }
+      // As SQLite compares them: a reference may be spelled in another way than the key.
+      let wanted = keys.map { key in
+        let comparisons = database.comparisons(ofParentIn: key)
+        func folded(_ values: [Value]) -> [Value] { zip(comparisons, values).map { $0.folded($1) } }
+        return (
+          comparisons: comparisons,
+          deletes: Set((deletes[key] ?? []).map { Delete(values: folded($0.values), generation: $0.generation) })
+        )
+      }
       try PreImageStore.each(rows.table, since: .zero, in: database) { key, images, current in
         guard current == nil, images.first?.hubRow != nil, let last = images.last, let row = last.row else { return }
-        let wentAlong = keys.contains { key in
-          deletes[key]?.contains(Delete(values: key.columns.map { row[$0] }, generation: last.generation)) == true
+        let wentAlong = zip(keys, wanted).contains { key, wanted in
+          let values = zip(wanted.comparisons, key.columns).map { $0.folded(row[$1]) }
+          return wanted.deletes.contains(Delete(values: values, generation: last.generation))
         }
         if wentAlong { found.append(Child(rows: rows, key: key, row: row, images: images)) }
       }

@@ -163,7 +163,7 @@ extension StepMerger {
     return store.tables[row.place].schema.foreignKeys.filter(\.cascadesDeletes).compactMap { key in
       let values = key.columns.map { image[$0] }
       if values.contains(where: \.isNull) { return nil }
-      return Bond(key: key, child: row.place, generation: generation, values: values)
+      return Bond(key: key, child: row.place, generation: generation, values: folded(values, along: key))
     }
   }
 
@@ -176,9 +176,16 @@ extension StepMerger {
       table.schema.foreignKeys.filter { $0.cascadesDeletes && $0.parent == schema.name }.compactMap { key in
         let values = key.parentColumns.compactMap { schema.position(of: $0).map { was[$0] } }
         if values.count != key.parentColumns.count { return nil }
-        return Bond(key: key, child: child, generation: generation, values: values)
+        return Bond(key: key, child: child, generation: generation, values: folded(values, along: key))
       }
     }
+  }
+
+  /// Values of a reference as SQLite compares them.
+  private func folded(_ values: [Value], along key: ForeignKey) -> [Value] {
+    let comparisons = comparisons[key] ?? store.database.comparisons(ofParentIn: key)
+    self.comparisons[key] = comparisons
+    return zip(comparisons, values).map { $0.folded($1) }
   }
 }
 

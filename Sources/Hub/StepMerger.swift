@@ -37,6 +37,8 @@ final class StepMerger {
   var stayingWith: [RowReference: String] = [:]
   /// Places of the tables whose rows may go with others, or take others along.
   let familyTables: Set<Int>
+  /// How the values of references are compared that cascade.
+  var comparisons: [ForeignKey: [Comparison]] = [:]
   var parents = FoundParents()
   /// Whether any change of the device waits from before; nil: it was not looked up yet.
   private var holdsAny: Bool? {

@@ -4,11 +4,11 @@ import Testing
 @Suite("What a refused delete took along by ON DELETE CASCADE comes back with its row")
 struct CascadeTests {
   private static let schema = """
-    CREATE TABLE homes (id TEXT PRIMARY KEY, name TEXT);
+    CREATE TABLE homes (id TEXT PRIMARY KEY COLLATE NOCASE, name TEXT);
     CREATE TABLE people (id TEXT PRIMARY KEY, home TEXT REFERENCES homes (id) ON DELETE CASCADE, name TEXT UNIQUE);
     CREATE TABLE visits (id TEXT PRIMARY KEY, person TEXT REFERENCES people (id) ON DELETE CASCADE, words TEXT);
     INSERT INTO homes VALUES ('h', 'Home'), ('g', 'Other');
-    INSERT INTO people VALUES ('p', 'h', 'Pia'), ('q', 'h', 'Quy'), ('r', 'g', 'Rob');
+    INSERT INTO people VALUES ('p', 'h', 'Pia'), ('q', 'H', 'Quy'), ('r', 'g', 'Rob');
     INSERT INTO visits VALUES ('v', 'p', 'first'), ('w', 'q', 'second'), ('x', 'r', 'third');
     """
   private static let counts = """
