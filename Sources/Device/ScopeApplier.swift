@@ -37,6 +37,8 @@ final class ScopeApplier {
   /// The emission on which the device is, and whether the one that comes says that it may be.
   private let base: EmissionNumber
   private let isFollowed: Bool
+  /// Rows of the hub's that this device made too, under other keys, and of which it hears only now.
+  private let folded: [Name: Set<RowKey>]
   private let orphans: Orphans
   private let deletedParents: DeletedParents
   private let deletedChildren: DeletedChildren
@@ -54,11 +56,16 @@ final class ScopeApplier {
   ///   - witness: says which rows are none that the hub may believe them to be.
   ///   - unseen: rows that no trigger saw become what they are.
   ///   - scope: which emission it is; nil: none of the hub's, which says nothing of what others wrote.
+  ///   - rekeyed: rows of this device's own that get other keys with this bundle.
   init(
     _ session: DeviceSession, witness: RowWitness = RowWitness(), unseen: [UnseenChange] = [],
-    scope: Manifest.Scope? = nil
+    scope: Manifest.Scope? = nil, rekeyed: [RekeyedHere] = []
   ) throws {
     self.session = session
+    let folding = Set(session.tables.filter(\.folds).map(\.name))
+    folded = Dictionary(grouping: rekeyed.filter { folding.contains($0.table) }, by: \.table).mapValues { rows in
+      Set(rows.map { RowKey([$0.new]) })
+    }
     base = session.state.received
     isFollowed = scope?.follows?.contains { $0.number == session.state.received } ?? false
     self.witness = witness
@@ -98,9 +105,9 @@ final class ScopeApplier {
     }
     var target = incoming
     if !images.isEmpty {
-      let told = try others().map {
-        ToldWrites($0, in: rows.schema, beside: stamp, on: base, isWhole: isFollowed)
-      }
+      // The device met all of a folded row by making its own: there the values say what others wrote after that.
+      let isWhole = isFollowed && folded[rows.schema.name]?.contains(key) != true
+      let told = try others().map { ToldWrites($0, in: rows.schema, beside: stamp, on: base, isWhole: isWhole) }
       let rebased = rebase(images, to: current, onto: incoming, at: stamp, told: told, by: rows.rules)
       for lost in rebased.conflicts { try note(lost, key: key, in: rows) }
       if rebased.images != images {

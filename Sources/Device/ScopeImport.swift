@@ -238,7 +238,7 @@ extension DeviceSession {
     let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
     // A row under another key is none of those of which the hub speaks.
     if !keys.rekeyed.isEmpty || upgrade != nil { witness.close() }
-    let applier = try ScopeApplier(self, witness: witness, unseen: unseen, scope: scope)
+    let applier = try ScopeApplier(self, witness: witness, unseen: unseen, scope: scope, rekeyed: keys.rekeyed)
     for stranded in keys.stranded { try applier.giveUp(stranded) }
     if let snapshot { try applyWhole(snapshot, with: applier) }
     try lines.each { line in

@@ -151,7 +151,9 @@ struct BundleMerge {
         let step = try keys.translated(rest, in: place)
         if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
         let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
-        try merger.take(step, in: place, decided: isLate || keys.isOfAnother(sent, in: place), after: writes)
+        try merger.take(
+          step, in: place, decided: isLate || keys.isOfAnother(sent, in: place),
+          folded: step.key != rest.key && store.tables[place].folds, after: writes)
         namings.note(step, in: place, of: store.rows[place].table)
         // Columns that came since have here what the table declares now, and on the device what it declared when they
         // came.

@@ -100,16 +100,20 @@ final class StepMerger {
     let decided: Bool
     /// Which changes of the log are none of others', where these are not those of the whole bundle.
     var own: OwnChanges?
+    /// The device made the row too, under another key, and does not know yet that it became this one.
+    var isFolded = false
   }
 
   /// - Parameters:
   ///   - decided: this conflict was decided before the device's decision came: the hub's row stays as it is.
+  ///   - folded: the device made the row too, under another key, and does not know yet that it became this one.
   ///   - shared: writes of copies of the device on which this one builds.
   func take(
-    _ step: Step, in place: Int, decided: Bool = false, after shared: Set<SharedWrite> = []
+    _ step: Step, in place: Int, decided: Bool = false, folded: Bool = false, after shared: Set<SharedWrite> = []
   ) throws {
     let row = RowReference(place: place, key: step.key)
-    let pending = Pending(step: step, decided: decided, own: shared.isEmpty ? nil : own.with(shared))
+    let pending = Pending(
+      step: step, decided: decided, own: shared.isEmpty ? nil : own.with(shared), isFolded: folded)
     if waiting[row] != nil {
       waiting[row]?.append(pending)
       return
@@ -193,7 +197,8 @@ final class StepMerger {
     let past = try store.past(of: sent.step.key, in: place)
     if awaitsRow(sent.step, onto: hub, with: past) { return Self.awaited }
     let pending = Pending(
-      step: try withoutRemovedElements(sent.step, with: past, in: place), decided: sent.decided, own: sent.own)
+      step: try withoutRemovedElements(sent.step, with: past, in: place), decided: sent.decided, own: sent.own,
+      isFolded: sent.isFolded)
     let step = pending.step
     // Whether the change met anything, or was even the same, would tell what is in the row.
     if let found, found.isOutOfReach { return try noteHidden(step, met: hub, in: place) }
@@ -293,7 +298,8 @@ final class StepMerger {
     let others = try store.changesByOthers(
       meeting: step.change, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own)
     return merge(
-      step.change, at: stamp, onto: hub, others: others,
+      step.change, at: stamp, onto: hub,
+      others: pending.isFolded ? others.meetingFolded(step.change, onto: hub) : others,
       by: store.rows[place].rules.forChange(step.change, first: step.first))
   }
 

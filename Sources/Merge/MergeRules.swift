@@ -61,6 +61,18 @@ public struct OthersChanges: Sendable {
     }
     return others
   }
+
+  /// The same to a change of a row that two replicas made and that became one. The device met all of the other row by
+  /// making its own. So a column counts only if it has another value than the one from which the change started.
+  public func meetingFolded(_ change: Change, onto hub: Row?) -> OthersChanges {
+    if hub == nil { return self }
+    if case .insert = change { return self }
+    var others = self
+    others.presence = false
+    let differing = Self.difference(meeting: change, onto: hub, at: newest).columns
+    others.columns = columns.filter { differing[$0.key] != nil }
+    return others
+  }
 }
 
 extension MergeRules {
