@@ -74,7 +74,7 @@ extension HubWorkspace {
   }
 
   /// Takes what the clock shows to be right. The caller holds a transaction.
-  private func acceptClock(_ store: HubStore) throws {
+  func acceptClock(_ store: HubStore) throws {
     let now = platform.clock.milliseconds()
     if try store.clockReading() > 0 { try store.saveClockReading(now) }
     guard store.damage.isEmpty else { return }

@@ -45,19 +45,27 @@ extension HubWorkspace {
   }
 
   /// Begins a new epoch in a hub that was made of a backup.
-  func beginEpochAfterLoss() throws -> Epoch {
+  /// - Parameters:
+  ///   - time: when the backup was made, in milliseconds since 1970, by the hub's clock.
+  ///   - clock: if it is right, whatever the backup's time, the hub goes by it from now on.
+  func beginEpochAfterLoss(of time: Int64, _ clock: ClockAtRestore) throws -> Epoch {
     let store = try store()
-    return try store.writeTransaction(.keep) { try beginEpoch(store, isAfterLoss: true) }
+    return try store.writeTransaction(.keep) {
+      if case .right = clock { try acceptClock(store) }
+      return try beginEpoch(store, isAfterLoss: true, notBefore: time)
+    }
   }
 
   /// Begins a new epoch with the rows as they are, and a base for it. The caller holds the transaction.
-  /// - Parameter isAfterLoss: whether the hub lacks what it had: it collects that from the devices.
-  func beginEpoch(_ store: HubStore, isAfterLoss: Bool) throws -> Epoch {
+  /// - Parameters:
+  ///   - isAfterLoss: whether the hub lacks what it had: it collects that from the devices.
+  ///   - time: a time at which the hub worked, in milliseconds since 1970. Its clock may have been ahead.
+  func beginEpoch(_ store: HubStore, isAfterLoss: Bool, notBefore time: Int64 = 0) throws -> Epoch {
     let epoch: Epoch = platform.random.identifier()
     let now = platform.clock.milliseconds()
     try store.absorb(user: Self.hubUser, at: now)
     // A hub that lacks what it had does not know which numbers it gave.
-    try store.beginEpoch(epoch, after: isAfterLoss ? now / 1000 : 0)
+    try store.beginEpoch(epoch, after: isAfterLoss ? max(now, time) / 1000 : 0)
     if isAfterLoss {
       try store.setRecovering(true)
       try forgetMissingLost(store)

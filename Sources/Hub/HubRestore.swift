@@ -30,6 +30,14 @@ public enum KeysOfRestored: Sendable {
   case new
 }
 
+/// Whether this machine's clock is believed, if the backup is of a later time.
+public enum ClockAtRestore: Sendable {
+  /// Nobody has looked at it.
+  case unchecked
+  /// A person looked: it is right, and the one by which the backup was made was ahead.
+  case right
+}
+
 /// Makes a hub's workspace from a backup.
 public struct HubRestore {
   private let platform: Platform
@@ -46,7 +54,8 @@ public struct HubRestore {
   /// Nothing in the backup is believed before its signature is: by the keys in the folder that was named, or by a key
   /// whose fingerprint a person compared.
   public func restore(
-    _ path: String, into root: String, keys source: KeysOfRestored, fingerprint: String?, ending: Ending = .keep
+    _ path: String, into root: String, keys source: KeysOfRestored, fingerprint: String?,
+    clock: ClockAtRestore = .unchecked, ending: Ending = .keep
   ) throws -> RestoreReport {
     try checkVacant(root)
     let made = try NewFolder(for: root, platform: platform)
@@ -55,7 +64,7 @@ public struct HubRestore {
     if case .folder(let keys) = source { try copyKeys(from: keys, to: folder) }
     let keys = WorkspaceKeys(folder, platform: platform, passwords: passwords)
     let bundle = try read(path, source, keys, fingerprint, staging: Paths.parent(of: made.path))
-    let report = try build(folder, keys, source, bundle)
+    let report = try build(folder, keys, source, clock, bundle)
     if ending == .keep { try made.publish() }
     return report
   }
@@ -117,12 +126,13 @@ public struct HubRestore {
   // MARK: what is in it
 
   private func build(
-    _ folder: WorkspaceFolder, _ keys: WorkspaceKeys, _ source: KeysOfRestored, _ bundle: borrowing VerifiedBundle
+    _ folder: WorkspaceFolder, _ keys: WorkspaceKeys, _ source: KeysOfRestored, _ clock: ClockAtRestore,
+    _ bundle: borrowing VerifiedBundle
   ) throws -> RestoreReport {
     let files = platform.files
     let opened = try OpenedBackup(bundle, platform)
     let cursor = try opened.check()
-    try refuseClockBehind(bundle.manifest)
+    if case .unchecked = clock { try refuseClockBehind(bundle.manifest) }
     let lost = try opened.lostFiles()
     for name in opened.names {
       guard let file = BackedUpFile(name) else { continue }
@@ -141,7 +151,7 @@ public struct HubRestore {
     try checkKeys(keys, source, folder, bundle.signer)
     let hub = HubWorkspace(folder: folder, configuration: configuration, keys: keys, platform: platform, ending: .keep)
     if case .new = source { _ = try hub.replaceLostKeys(again: true) }
-    let epoch = try hub.beginEpochAfterLoss()
+    let epoch = try hub.beginEpochAfterLoss(of: bundle.manifest.stamp.milliseconds, clock)
     return RestoreReport(
       dataset: configuration.dataset, name: configuration.name, created: bundle.manifest.created,
       former: opened.backup.epoch,
@@ -154,7 +164,10 @@ public struct HubRestore {
     guard platform.clock.milliseconds() >= manifest.stamp.milliseconds else {
       throw WorkspaceError(
         "clock", "By this machine's clock the backup was made in the future, on \(manifest.created).",
-        hint: "Set the clock right, then try again.")
+        hint: """
+          Look at this computer's clock (date). If it is wrong, set it right, then try again. If it is right, the hub's \
+          clock was ahead when it made the backup: add --clock-is-right
+          """)
     }
   }
 

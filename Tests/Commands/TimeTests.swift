@@ -190,6 +190,26 @@ struct TimeTests {
     #expect(camp.hub("doctor").code == 0)
   }
 
+  @Test(
+    "a backup that was made by a clock that was ahead is restored when a person says that the present clock is right")
+  func backupFromAhead() throws {
+    let ahead = now + 3650 * Self.day
+    try atHub(ahead) { #expect(camp.hub("doctor", "--repair").code == 0) }
+    try atHub(ahead) { #expect(camp.hub("backup", camp.path("ahead.satchel"), "--with-keys").code == 0) }
+    try write("after the backup", in: "phone/data.sqlite", at: now)
+    try deliver("phone", at: now, hubAt: ahead)
+    try atHub(now) {}
+    let words = ["restore", camp.path("ahead.satchel"), camp.path("new"), "--keys", camp.path("hub/keys")]
+    let asked = camp.hubAnywhere(words)
+    #expect(asked.code == 1 && asked.error.contains("--clock-is-right"), "\(asked.error)")
+    #expect(camp.hubAnywhere(words + ["--clock-is-right"]).code == 0)
+    let emitted = camp.hubAnywhere("-C", camp.path("new"), "emit", "--device", "phone", "--json")
+    let file = try #require(
+      try emitted.json["emissions"]?.arrayValue?.first?["file"]?.stringValue, "\(emitted.error)")
+    #expect(camp.device("phone", "import", file).code == 0)
+    #expect(camp.hubAnywhere("-C", camp.path("new"), "doctor").code == 0)
+  }
+
   @Test("a hub whose clock leaps ahead by half a year asks before anybody is sent its stamps")
   func hubLeapt() throws {
     try answer("phone", at: now, hubAt: now)

@@ -98,6 +98,8 @@ extension HubTool {
         OptionSpec("keys", kind: .value("DIR"), help: "a copy of the hub's folder keys"),
         OptionSpec("new-keys", help: "the keys are lost: make new ones, and revoke the old ones"),
         OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key, where --keys is not given"),
+        OptionSpec(
+          "clock-is-right", help: "the hub's clock was ahead when it made the backup; this computer's is right"),
       ],
       examples: [
         Example("satchel-hub restore hub-monday.satchel hub --keys /media/safe/keys", "The hub's disk is broken."),
@@ -108,7 +110,8 @@ extension HubTool {
       let root = command.path(command.argument("DIR"))
       let report = try HubRestore(platform: context.platform, passwords: command.passwords(context)).restore(
         command.path(command.argument("FILE")), into: root, keys: keys(of: command),
-        fingerprint: command.value("fingerprint"), ending: command.ending)
+        fingerprint: command.value("fingerprint"), clock: command.flag("clock-is-right") ? .right : .unchecked,
+        ending: command.ending)
       return Answer(text(report, root, command), members(report, root))
     }
   }
