@@ -69,8 +69,8 @@ struct EmissionPlan {
         let heldByAny = held.reduce(RowSet()) { $0.union($1[place]) }
         rows.append(
           now.intersection(changed[place].news).union(now.subtracting(heldByAll)).union(
-            now.intersection(owed.sets[place])))
-        gone.append(heldByAny.union(changed[place].allOwn).union(owed.sets[place]).subtracting(now))
+            now.intersection(owed.always[place].union(owed.ifVisible[place]))))
+        gone.append(heldByAny.union(changed[place].allOwn).union(owed.always[place]).subtracting(now))
       }
       self.rows = rows
       self.gone = gone
@@ -97,7 +97,7 @@ struct EmissionPlan {
     let mustAcknowledge = try last.acknowledged != device.merged && saidAnything(last.acknowledged)
     isNothingNew =
       try !store.mustTellCollected(device.id) && !store.mustAsk(device.id) && !isChanged && held.last == visible
-      && !owed.isNew
+      && !owed.isNews(among: visible)
       && !mustAcknowledge
       && untold == 0
       && last.version == store.dataset.version && Name(last.user) == Name(user.name)

@@ -99,13 +99,6 @@ extension HubWorkspace {
     try record.check(seen, current: try rows.row(record.foundKey(in: schema)).map { schema.fields($0) })
     let decided = try decision.rows(
       for: record, in: schema, by: rows.rules, whole: try store.lastImage(of: record.key, in: place), row: rows.row)
-    for row in decided {
-      if let target = row.target, let missing = try store.missingParent(of: target, in: place) {
-        throw WorkspaceError(
-          "no-parent", "The row of \(missing.parent) to which it refers is not there.",
-          hint: "Bring that row first, or set another value.")
-      }
-    }
     try rows.write(decided, store.references[place], in: store.database)
     for row in decided {
       // As it is stored: what was typed may have become a number on its way into the column.

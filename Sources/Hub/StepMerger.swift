@@ -403,9 +403,9 @@ final class StepMerger {
       disagreement.winners.isEmpty ? disagreement.rowWinner == .device : !disagreement.winners.values.contains(.hub)
     if isAllDevice { return }
     progress.refused += 1
-    // What was not taken exactly as sent, the device must be shown as it is. A device that deleted a row which its user
-    // may not see does not have that row.
-    if told != 0 { try store.owe(step.key, in: place, to: device.id) }
+    // The device must be sent each row whose change was not taken exactly as sent. A device that deleted a hidden row
+    // does not have that row, and is sent it only if its user sees it by then.
+    try store.owe(step.key, in: place, to: device.id, told == 0 ? .ifVisible : .always)
   }
 
   private func hiddenPart(of met: Row?, in place: Int) throws -> HiddenPart {

@@ -89,10 +89,23 @@ extension RowTable {
     do {
       for row in decided where row.target == nil { try write(nil, over: row.current, key: row.key) }
       for row in decided where row.target != nil { try write(row.target, over: row.current, key: row.key) }
+      for row in decided { try checkParents(of: row, references, in: database) }
     } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint {
       throw WorkspaceError(
         "not-allowed", "The database does not allow the row as you decided it: \(error.message).",
         hint: "Decide with other values: --set COLUMN=VALUE")
     }
+  }
+
+  /// Throws a `WorkspaceError` if a row refers to one that is not there, and did not do so before.
+  private func checkParents(
+    of decided: DecidedRow, _ references: References, in database: borrowing Database
+  ) throws {
+    guard let target = decided.target,
+      let parent = try references.missingParent(of: target, changedFrom: decided.current, in: database)
+    else { return }
+    throw WorkspaceError(
+      "no-parent", "The row of \(parent) to which it refers is not there.",
+      hint: "Bring that row first, or set another value.")
   }
 }

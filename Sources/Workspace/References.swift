@@ -68,6 +68,20 @@ public struct References {
     answers = referring.map { .parent(along: $0.key, of: $0.child) }
   }
 
+  /// Returns the first table in which `row` refers to a row that is not there; nil: there is none.
+  /// - Parameter before: what this row was. References that it had already are passed over.
+  public func missingParent(
+    of row: Row, changedFrom before: Row?, in database: borrowing Database
+  ) throws -> Name? {
+    for parent in parents {
+      let values = parent.key.columns.map { row[$0] }
+      if let before, parent.key.columns.map({ before[$0] }) == values { continue }
+      if values.contains(where: \.isNull) { continue }
+      if try !parent.exists(values, in: database) { return parent.key.parent }
+    }
+    return nil
+  }
+
   /// A table that still has rows that refer to `row`, which is of the table whose references these are; nil where none
   /// has.
   public func tableWithChildren(of row: Row, _ schema: TableSchema, in database: borrowing Database) throws -> Name? {

@@ -119,4 +119,39 @@ struct LostRowTests {
     try camp.round(["tablet", "phone"])
     #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM sites") == "hill")
   }
+
+  @Test(
+    "a row that its device deleted while it was hidden comes back with the bundle in which its user sees it again",
+    arguments: ["own", "given"])
+  func deletedWhileHidden(right: String) throws {
+    let quarrel = try Quarrel(
+      Self.schema, #""sites": { "visible": "tier <= :tier", "write": "1", "conflict": "newest" }, "notes": {}"#)
+    let camp = quarrel.camp
+    try camp.sql("tablet/data.sqlite", "DELETE FROM notes WHERE id = 'n'")
+    if right == "own" { try camp.sql("tablet/data.sqlite", "UPDATE sites SET tier = 0 WHERE id = 'hill'") }
+    camp.hub("user", "set", "ann", "tier=0")
+    try camp.deliver("tablet")
+    if right == "given" { camp.hub("user", "set", "ann", "tier=1") }
+    try camp.answer("tablet")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM notes") == "n|hill|first")
+    #expect(camp.device("tablet", "export", "--prove").code == 0)
+    try camp.deliver("tablet")
+    #expect(camp.hub("compare", "tablet").out == "No rows of tablet are known to differ.\n")
+  }
+
+  @Test("no decision on a device hangs a row on one that is not there")
+  func decidedWithoutParent() throws {
+    let quarrel = try Quarrel(Self.schema, #""sites": { "visible": "tier <= :tier" }, "notes": {}"#)
+    let camp = quarrel.camp
+    try camp.sql("tablet/data.sqlite", "INSERT INTO notes VALUES ('m', 'lake', 'mine')")
+    try camp.sql("office.sqlite", "UPDATE sites SET tier = 9 WHERE id = 'lake'")
+    try camp.answer("tablet")
+    let id = try #require(
+      try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+    let decided = camp.device("tablet", "conflicts", "resolve", id, "--keep", "device")
+    #expect(decided.code == 1)
+    #expect(decided.error.contains("The row of sites to which it refers is not there."), "\(decided.error)")
+    #expect(try camp.rows("tablet/data.sqlite", "PRAGMA foreign_key_check") == "")
+    #expect(camp.device("tablet", "conflicts", "resolve", id, "--set", "site=hill").code == 0)
+  }
 }

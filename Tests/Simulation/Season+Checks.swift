@@ -271,13 +271,15 @@ extension Season {
     // A bundle that was not carried before proved that there was another hub: then all agree once more.
     if try epoch != hub.status().epoch { return try settle() }
     let after = try dumps()
-    // A late bundle of an epoch that is given up makes its device carry once more what that epoch's hub would lack.
-    let isCarried = Self.carriedAgain.contains { table in zip(before, after).contains { $0[table] != $1[table] } }
-    if presence.isRestored, isCarried { return try settle() }
+    // A late bundle of a lost time moves its device, if it follows, and makes it carry what the hub lacks.
+    let isMoved = Self.movedByLateBundles.contains { table in zip(before, after).contains { $0[table] != $1[table] } }
+    if presence.isRestored, isMoved { return try settle() }
     if let change = Self.firstChange(before, after) { throw Wrong("importing again changed \(change)") }
   }
 
-  private static let carriedAgain = ["satchel_brought_emissions", "satchel_awaited_emissions"]
+  private static let movedByLateBundles = [
+    "satchel_device", "satchel_brought_emissions", "satchel_awaited_emissions",
+  ]
 
   private func settle() throws {
     try exchangeAll()

@@ -51,8 +51,10 @@ extension HubStore {
       for sets in try heldSets(of: device.id, after: emissions(of: device.id)) {
         for place in tables.indices { held[place] = held[place].union(sets[place]) }
       }
-      let owed = try owed(to: device.id).sets
-      for place in tables.indices { held[place] = held[place].union(owed[place]) }
+      let owed = try owed(to: device.id)
+      for place in tables.indices {
+        held[place] = held[place].union(owed.always[place]).union(owed.ifVisible[place])
+      }
     }
     var count: Int64 = 0
     for (place, table) in tables.enumerated() where !table.givesNewKeys {

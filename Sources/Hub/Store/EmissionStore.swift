@@ -198,34 +198,4 @@ extension HubStore {
       try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", ["device": .string(device.text)])
     }
   }
-
-  // MARK: debts
-
-  /// Notes that the device must be sent this row's true state.
-  func owe(_ key: RowKey, in place: Int, to device: ReplicaID) throws {
-    let number = try numbers[place].assign(key, in: database)
-    try database.run(
-      "INSERT OR REPLACE INTO satchel_owed (device, table_name, row, emission) VALUES (:device, :table, :row, NULL)",
-      ["device": .string(device.text), "table": .string(tables[place].name.text), "row": .integer(number)])
-  }
-
-  /// The rows that are owed to a device, a set for each table, and whether any of them was never sent.
-  func owed(to device: ReplicaID) throws -> (sets: [RowSet], isNew: Bool) {
-    var sets = tables.map { _ in RowSet() }
-    var isNew = false
-    try database.each(
-      "SELECT table_name, row, emission FROM satchel_owed WHERE device = :device", ["device": .string(device.text)]
-    ) {
-      guard let place = place(of: Name($0.text(0))) else { return }
-      sets[place].insert($0.integer(1))
-      if $0.isNull(2) { isNew = true }
-    }
-    return (sets, isNew)
-  }
-
-  func markOwedSent(to device: ReplicaID, by number: EmissionNumber) throws {
-    try database.run(
-      "UPDATE satchel_owed SET emission = :number WHERE device = :device AND emission IS NULL",
-      ["device": .string(device.text), "number": .integer(number.rawValue)])
-  }
 }

@@ -165,6 +165,7 @@ enum HubSchema {
       table_name TEXT NOT NULL,
       row INTEGER NOT NULL,
       emission INTEGER,  -- that carried it; NULL: none yet
+      if_visible INTEGER NOT NULL DEFAULT 0, -- 1: sent only if the user sees it; the device deleted it while it was hidden
       PRIMARY KEY (device, table_name, row)
     ) WITHOUT ROWID
     """

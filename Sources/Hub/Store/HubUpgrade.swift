@@ -4,7 +4,11 @@ import SatchelWorkspace
 
 /// What changed in the hub's own tables from release to release.
 extension HubSchema {
-  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4])
+  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5])
+
+  private static let toSchema5: SchemaUpgrade.Step = {
+    try $0.execute("ALTER TABLE satchel_owed ADD COLUMN if_visible INTEGER NOT NULL DEFAULT 0")
+  }
 
   private static let toSchema4: SchemaUpgrade.Step = { try Capture.noteColumns(in: $0) }
 

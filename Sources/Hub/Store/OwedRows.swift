@@ -1,0 +1,78 @@
+import SatchelBundle
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The rows whose true state a device must be sent, whatever the log says; a set for each table.
+struct OwedRows {
+  /// Rows that are sent, or sent as gone.
+  var always: [RowSet]
+  /// Rows that are sent only if the device's user sees them. The device deleted them while they were hidden.
+  var ifVisible: [RowSet]
+  /// Of `ifVisible`, the rows that no emission covers yet.
+  fileprivate var unsentIfVisible: [RowSet]
+  /// Whether no emission covers a row of `always` yet.
+  fileprivate var hasUnsent = false
+
+  /// Returns whether the device must be sent a row that no emission has covered.
+  /// - Parameter visible: the rows that the user sees; a set for each table.
+  func isNews(among visible: [RowSet]) -> Bool {
+    hasUnsent || zip(visible, unsentIfVisible).contains { !$0.intersection($1).isEmpty }
+  }
+}
+
+/// When a row that is owed to a device is sent.
+enum Debt: Int64 {
+  /// The row is sent, or sent as gone.
+  case always = 0
+  /// The row is sent only if the device's user sees it. The device does not have it, and must not learn that it is
+  /// there: a deleted row and a hidden row look alike.
+  case ifVisible = 1
+}
+
+extension HubStore {
+  /// Notes that the device must be sent this row's true state.
+  func owe(_ key: RowKey, in place: Int, to device: ReplicaID, _ debt: Debt = .always) throws {
+    let number = try numbers[place].assign(key, in: database)
+    try database.run(
+      """
+      INSERT INTO satchel_owed (device, table_name, row, emission, if_visible)
+      VALUES (:device, :table, :row, NULL, :debt)
+      ON CONFLICT DO UPDATE SET
+        if_visible = CASE WHEN emission IS NULL THEN min(if_visible, excluded.if_visible) ELSE excluded.if_visible END,
+        emission = NULL
+      """,
+      [
+        "device": .string(device.text), "table": .string(tables[place].name.text), "row": .integer(number),
+        "debt": .integer(debt.rawValue),
+      ])
+  }
+
+  /// Returns the rows that are owed to a device.
+  func owed(to device: ReplicaID) throws -> OwedRows {
+    let empty = tables.map { _ in RowSet() }
+    var owed = OwedRows(always: empty, ifVisible: empty, unsentIfVisible: empty)
+    try database.each(
+      "SELECT table_name, row, emission, if_visible FROM satchel_owed WHERE device = :device",
+      ["device": .string(device.text)]
+    ) {
+      guard let place = place(of: Name($0.text(0))) else { return }
+      let (row, isUnsent) = ($0.integer(1), $0.isNull(2))
+      switch Debt(rawValue: $0.integer(3)) {
+      case .ifVisible:
+        owed.ifVisible[place].insert(row)
+        if isUnsent { owed.unsentIfVisible[place].insert(row) }
+      case .always, nil:
+        owed.always[place].insert(row)
+        if isUnsent { owed.hasUnsent = true }
+      }
+    }
+    return owed
+  }
+
+  func markOwedSent(to device: ReplicaID, by number: EmissionNumber) throws {
+    try database.run(
+      "UPDATE satchel_owed SET emission = :number WHERE device = :device AND emission IS NULL",
+      ["device": .string(device.text), "number": .integer(number.rawValue)])
+  }
+}
