@@ -50,7 +50,8 @@ extension StepMerger {
       else {
         continue
       }
-      let removed = was.elements.filter { !now.elements.contains($0) && !here.elements.contains($0) }
+      let present = Set(now.elements).union(here.elements)
+      let removed = was.elements.filter { !present.contains($0) }
       if removed.isEmpty { continue }
       let number = try past?.number ?? store.numbers[place].assign(step.key, in: store.database)
       try store.rememberRemoved(removed, of: number, change.column, in: place, at: min(step.stamp, latest))

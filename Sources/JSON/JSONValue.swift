@@ -1,7 +1,7 @@
 /// A whole JSON text in memory: for manifests, definitions and reports, which are small. Rows go through `JSONScanner`.
 public enum JSONValue: Sendable {
   /// One name of an object with what it names.
-  public struct Member: Equatable, Sendable {
+  public struct Member: Sendable {
     public let name: String
     public let value: JSONValue
 
@@ -37,7 +37,7 @@ extension JSONValue {
 }
 
 /// Two values are equal when they are written alike: text is its bytes, 1 is not 1.0, and members have an order.
-extension JSONValue: Equatable {
+extension JSONValue: Hashable {
   public static func == (a: JSONValue, b: JSONValue) -> Bool {
     switch (a, b) {
     case (.null, .null): true
@@ -50,8 +50,25 @@ extension JSONValue: Equatable {
     default: false
     }
   }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let truth): hasher.combine(truth)
+    case .integer(let number): hasher.combine(number)
+    case .real(let number): hasher.combine(number.bitPattern)
+    case .string(let text): for byte in text.utf8 { hasher.combine(byte) }
+    case .array(let elements): hasher.combine(elements)
+    case .object(let members): hasher.combine(members)
+    }
+  }
 }
 
-extension JSONValue.Member {
+extension JSONValue.Member: Hashable {
   public static func == (a: Self, b: Self) -> Bool { a.name.utf8.elementsEqual(b.name.utf8) && a.value == b.value }
+
+  public func hash(into hasher: inout Hasher) {
+    for byte in name.utf8 { hasher.combine(byte) }
+    hasher.combine(value)
+  }
 }

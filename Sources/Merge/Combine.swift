@@ -71,9 +71,11 @@ private func union(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
   guard let before = ElementSet(base)?.elements, let theirs = ElementSet(hub)?.elements,
     let ours = ElementSet(device)?.elements
   else { return nil }
-  let left = before.filter { !ours.contains($0) }
+  let (known, kept) = (Set(before), Set(ours))
+  let left = known.subtracting(kept)
   var merged = theirs.filter { !left.contains($0) }
-  for element in ours where !before.contains(element) && !merged.contains(element) { merged.append(element) }
+  var present = Set(merged)
+  for element in ours where !known.contains(element) && present.insert(element).inserted { merged.append(element) }
   if merged == theirs { return hub }
   if merged == ours { return device }
   return ElementSet(merged).value
@@ -100,7 +102,8 @@ public struct ElementSet: Sendable {
 
   /// The value without some elements, but with those that `kept` has; nil: it has none of them.
   public func removing(_ removed: [JSONValue], butNot kept: ElementSet?) -> Value? {
-    let rest = elements.filter { !removed.contains($0) || kept?.elements.contains($0) == true }
+    let gone = Set(removed).subtracting(kept?.elements ?? [])
+    let rest = elements.filter { !gone.contains($0) }
     return rest.count == elements.count ? nil : ElementSet(rest).value
   }
 }
