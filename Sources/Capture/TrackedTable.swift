@@ -7,6 +7,8 @@ public struct TrackedTable: Sendable {
   public let info: TableInfo
   public let rules: TableRules
   let names: CaptureNames
+  /// Of the schema's foreign keys, those that only the dataset declares.
+  public let declared: [ForeignKey]
 
   public var schema: TableSchema { info.schema }
   public var name: Name { info.schema.name }
@@ -26,7 +28,7 @@ public struct TrackedTable: Sendable {
         hint: "Make a database in UTF-8 of it: sqlite3 OLD .dump | sqlite3 NEW")
     }
     try checkKeys(dataset, in: database)
-    let tables = try parentsFirst(dataset.tables.map { try find($0, in: database) })
+    let tables = try parentsFirst(dataset.tables.map { try find($0, of: dataset, in: database) })
     _ = try KeyReferences(tables)
     return tables
   }
@@ -36,7 +38,7 @@ public struct TrackedTable: Sendable {
   {
     var tables: [TrackedTable] = []
     for rules in dataset.tables {
-      do { tables.append(try find(rules, in: database)) } catch is DatasetError { continue }
+      do { tables.append(try find(rules, of: dataset, in: database)) } catch is DatasetError { continue }
     }
     return try parentsFirst(tables)
   }
@@ -72,12 +74,15 @@ public struct TrackedTable: Sendable {
   private static let ownCollation =
     "Give that column one of SQLite's own collations, or leave the table out of the dataset."
 
-  private static func find(_ rules: TableRules, in database: borrowing Database) throws -> TrackedTable {
+  private static func find(
+    _ rules: TableRules, of dataset: DatasetDefinition, in database: borrowing Database
+  ) throws -> TrackedTable {
     let place = "tables.\(rules.name)"
-    guard let info = try database.tableInfo(rules.name) else {
+    guard let found = try database.tableInfo(rules.name) else {
       let names = try database.tableNames().map(\.text).joined(separator: ", ")
       throw DatasetError(place, "the database has no such table", hint: "It has: \(names).")
     }
+    let (info, declared) = try found.referring(by: rules.references, at: "\(place).references", in: database)
     try check(info, at: place)
     try checkCollations(of: rules.name, at: place, in: database)
     try check(rules.keys, of: info, at: "\(place).keys")
@@ -95,7 +100,7 @@ public struct TrackedTable: Sendable {
         throw DatasetError("\(place).attachments", "the table has no column \(column) that is stored, beside its key")
       }
     }
-    return TrackedTable(info: info, rules: rules, names: CaptureNames(info.schema))
+    return TrackedTable(info: info, rules: rules, names: CaptureNames(info.schema), declared: declared)
   }
 
   private static func check(_ info: TableInfo, at place: String) throws {

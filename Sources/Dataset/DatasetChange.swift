@@ -61,9 +61,11 @@ extension TableRules {
   fileprivate func differences(from other: TableRules) -> [String] {
     [
       ("parents", parents == other.parents && parentsMatch == other.parentsMatch),
+      ("references", Set(references) == Set(other.references)),
       ("visible", visible == other.visible),
       ("write", write == other.write), ("conflict", conflict == other.conflict), ("merge", merge == other.merge),
-      ("columns", columns == other.columns), ("delete", delete == other.delete), ("block", block == other.block),
+      ("columns", columns == other.columns), ("attachments", attachments == other.attachments),
+      ("unique", unique == other.unique), ("delete", delete == other.delete), ("block", block == other.block),
     ].filter { !$0.1 }.map(\.0)
   }
 }

@@ -174,11 +174,27 @@ public enum UniqueRule: String, Sendable, CaseIterable {
   case fold
 }
 
+/// A column that refers to rows of another table, although the database does not declare it.
+public struct DeclaredReference: Hashable, Sendable {
+  public let column: Name
+  public let table: Name
+  /// The column of `table` whose values stand in `column`; nil: the column that is its key.
+  public let parentColumn: Name?
+
+  public init(column: Name, table: Name, parentColumn: Name? = nil) {
+    self.column = column
+    self.table = table
+    self.parentColumn = parentColumn
+  }
+}
+
 /// The rules of one table.
 public struct TableRules: Sendable {
   public let name: Name
   /// Tables along whose foreign keys visibility is inherited; nil: every table of the dataset that this one refers to.
   public let parents: [Name]?
+  /// References that hold beside the foreign keys of the database, in the order of the definition.
+  public let references: [DeclaredReference]
   /// Whether a row that refers to several parents is seen with any of them, or only with all.
   public let parentsMatch: ParentsMatch
   /// An SQL expression; nil: everything that the parents allow.

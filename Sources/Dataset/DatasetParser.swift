@@ -116,7 +116,30 @@ extension DatasetDefinition {
       for parent in table.parents ?? [] where rules(for: parent) == nil {
         throw DatasetError("tables.\(table.name).parents", "\"\(parent)\" is not a table of this dataset")
       }
+      for reference in table.references where rules(for: reference.table) == nil {
+        throw DatasetError(
+          "tables.\(table.name).references.\(reference.column)",
+          "\"\(reference.table)\" is not a table of this dataset",
+          hint: "The dataset has: \(tables.map(\.name.text).joined(separator: ", ")).")
+      }
     }
+  }
+}
+
+extension DeclaredReference {
+  /// `"tree_fid": "trees"`, or `"tree": { "table": "trees", "column": "uuid" }`.
+  fileprivate init(_ member: JSONValue.Member, at place: String) throws(DatasetError) {
+    column = Name(member.name)
+    if let name = member.value.stringValue {
+      (table, parentColumn) = (Name(name), nil)
+      return
+    }
+    guard member.value.objectValue != nil else {
+      throw DatasetError(place, "it must be a table, \"trees\", or { \"table\": \"trees\", \"column\": \"uuid\" }")
+    }
+    let members = try Members(member.value, at: place, known: ["table", "column"])
+    table = Name(try members.string("table"))
+    parentColumn = try members.optionalString("column").map { Name($0) }
   }
 }
 
@@ -125,7 +148,7 @@ extension TableRules {
     let members = try Members(
       definition, at: place,
       known: [
-        "parents", "visible", "write", "conflict", "merge", "columns", "attachments", "unique", "delete", "deleted",
+        "parents", "references", "visible", "write", "conflict", "merge", "columns", "attachments", "unique", "delete", "deleted",
         "keys",
         "block",
       ])
@@ -134,6 +157,9 @@ extension TableRules {
       throw DatasetError(place, "names that begin with satchel_ and sqlite_ belong to Satchel and SQLite")
     }
     (parents, parentsMatch) = try Self.parents(members)
+    references = try members.members("references").map { member throws(DatasetError) in
+      try DeclaredReference(member, at: members.place("references.\(member.name)"))
+    }
     visible = try members.optionalString("visible")
     switch try members.optionalString("write") {
     case nil: write = .visible

@@ -44,9 +44,10 @@ extension HubWorkspace {
   /// Throws a `DatasetError` or a `VersionError` that points at what is wrong; nothing has changed then.
   /// - Parameter script: the SQL that changes the tables; nil: they stay as they are.
   public func applyDataset(_ source: [UInt8], migration script: [UInt8]?) throws -> VersionReport {
-    let definition = try DatasetDefinition(json: source)
+    let given = try DatasetDefinition(json: source)
     return try locked {
       let store = try storeForLongWork()
+      let definition = try given.completed(by: store.database)
       try checkClock(store)
       let change = try DatasetChange(from: store.dataset, to: definition)
       let migration = try script.map { try Self.migration(definition.version, $0) }

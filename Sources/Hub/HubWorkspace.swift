@@ -65,9 +65,10 @@ public struct HubWorkspace: Sendable {
     let workspace = HubWorkspace(
       folder: folder, configuration: configuration, keys: WorkspaceKeys(folder, platform: platform), platform: platform,
       ending: ending)
-    let tables = try InitCheck(definition, database: database).tables()
+    let check = InitCheck(definition, database: database)
+    let tables = try check.tables()
     if ending == .takeBack { return workspace }
-    do { try workspace.build(definition, tables, in: database) } catch {
+    do { try workspace.build(check.completed(), tables, in: database) } catch {
       try folder.undoCreation(files)
       throw error
     }

@@ -28,6 +28,7 @@ public struct InitCheck {
         hint: "Use that workspace, or a copy of the data.")
     }
     if let fault = try database.brokenPage() { throw damaged(fault) }
+    let definition = try definition.completed(by: database)
     let tables = try TrackedTable.find(definition, in: database)
     try HubWorkspace.check(tables, of: definition, in: database)
     for table in tables { try checkWrites(to: table, in: database) }
@@ -35,6 +36,11 @@ public struct InitCheck {
       throw WorkspaceError("trigger", fault.message, hint: fault.hint)
     }
     return tables
+  }
+
+  /// Returns the definition with what the database itself says of references.
+  func completed() throws -> DatasetDefinition {
+    try definition.completed(by: Database(path: path, mode: .readWrite))
   }
 
   /// A CHECK or a generated column may call what only the app has.
@@ -64,10 +70,10 @@ public struct InitCheck {
 extension InitCheck {
   public func warnings() throws -> [Finding] {
     let database = try Database(path: path, mode: .readWrite)
-    let tables = try TrackedTable.find(definition, in: database)
+    let tables = try TrackedTable.find(definition.completed(by: database), in: database)
     let faults = try database.triggerFaults(of: tables.map(\.name)).filter { !$0.isFatal }
-    return faults.map { Finding("trigger", $0.message, hint: $0.hint) } + outwardReferences(tables)
-      + countedKeys(tables)
+    return try faults.map { Finding("trigger", $0.message, hint: $0.hint) } + outwardReferences(tables)
+      + countedKeys(tables) + ReferenceWarnings(definition, tables).findings(in: database)
   }
 
   /// References to tables that no device gets.

@@ -62,7 +62,7 @@ extension Database {
 
   /// How many rows of each of these tables refer to a row that is not there, of another one of them. A reference that
   /// cannot be followed at all is not counted: with foreign keys on no app can write such a table.
-  public func foreignKeyFaults(among tables: [Name]) throws -> [(table: Name, count: Int)] {
+  public func foreignKeyFaults(among tables: [Name]) throws -> [(Name, Int)] {
     try tables.compactMap { table in
       var count = 0
       do {

@@ -23,6 +23,17 @@ public struct TableInfo: Sendable {
   public let isView: Bool
 }
 
+extension TableInfo {
+  /// Returns the same table with other foreign keys.
+  public func with(foreignKeys: [ForeignKey]) -> TableInfo {
+    TableInfo(
+      schema: TableSchema(name: schema.name, columns: schema.columns, key: schema.key, foreignKeys: foreignKeys),
+      types: types, uniqueIndexes: uniqueIndexes, obscureIndexes: obscureIndexes, rowidAlias: rowidAlias,
+      isAutoincrement: isAutoincrement, rowid: rowid, hasDefault: hasDefault, replacements: replacements,
+      isVirtual: isVirtual, isView: isView)
+  }
+}
+
 /// A table's stored columns, in their order.
 public struct TableShape: Sendable {
   public let columns: [Name]

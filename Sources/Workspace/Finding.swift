@@ -108,10 +108,13 @@ extension DoctorReport {
 
   /// References between these tables that lead to no row.
   public mutating func checkReferences(among tables: [TrackedTable], in database: borrowing Database) throws {
-    for (table, count) in try database.foreignKeyFaults(among: tables.map(\.name)) {
+    let faults = Dictionary(uniqueKeysWithValues: try database.foreignKeyFaults(among: tables.map(\.name)))
+    for table in tables {
+      let count = try (faults[table.name] ?? 0) + table.danglingReferences(in: database)
+      if count == 0 { continue }
       add(
         Finding(
-          "foreign-keys", "\(count) of the references of \(table) lead to a row that is not there.",
+          "foreign-keys", "\(count) of the references of \(table.name) lead to a row that is not there.",
           hint: "Nothing is lost by it. Bring those rows, or let the app mend it; some tools refuse such a file."))
     }
   }

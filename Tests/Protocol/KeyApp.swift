@@ -20,20 +20,26 @@ final class KeyApp {
     try database.execute("PRAGMA foreign_keys = \(foreignKeys ? "ON" : "OFF")")
   }
 
-  func makeTables(counting: Bool, folding: Bool) throws {
+  /// Who declares what refers to trees and nests, but for what stands near a nest.
+  enum Declaration { case schema, dataset }
+
+  func makeTables(counting: Bool, folding: Bool, declaredBy declaration: Declaration) throws {
     let key = folding ? "id TEXT PRIMARY KEY" : "id INTEGER PRIMARY KEY" + (counting ? " AUTOINCREMENT" : "")
     let isTree = folding ? ", UNIQUE (name)" : ""
     let isNest = folding ? ", UNIQUE (tree, name)" : ""
     let reference = folding ? "TEXT" : "INTEGER"
+    func refers(_ words: String) -> String { declaration == .schema ? "REFERENCES \(words)" : "" }
     try database.execute(
       """
       CREATE TABLE trees (\(key), name TEXT NOT NULL, height INTEGER, note TEXT\(isTree));
       CREATE TABLE nests (
-        \(key), name TEXT NOT NULL, tree \(reference) NOT NULL REFERENCES trees, tree_name TEXT,
+        \(key), name TEXT NOT NULL, tree \(reference) NOT NULL \(refers("trees")), tree_name TEXT,
         near \(reference) REFERENCES nests (id), near_name TEXT, note TEXT\(isNest));
-      CREATE TABLE eggs (\(key), name TEXT NOT NULL UNIQUE, nest \(reference) REFERENCES nests (id) ON UPDATE CASCADE, nest_name TEXT);
+      CREATE TABLE eggs (
+        \(key), name TEXT NOT NULL UNIQUE, nest \(reference) \(refers("nests (id) ON UPDATE CASCADE")), nest_name TEXT);
       CREATE TABLE paths (
-        tree \(reference) REFERENCES trees (id), nest \(reference) REFERENCES nests (id), says TEXT, PRIMARY KEY (tree, nest)) WITHOUT ROWID;
+        tree \(reference) \(refers("trees (id)")), nest \(reference) \(refers("nests (id)")), says TEXT,
+        PRIMARY KEY (tree, nest)) WITHOUT ROWID;
       """)
   }
 

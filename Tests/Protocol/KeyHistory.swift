@@ -55,9 +55,10 @@ final class KeyHistory {
     try files.makeDirectory(Paths.join(folder, "stick"), mode: 0o755)
     let counting = random.once(in: 2) || rule == "blocks"
     hubApp = try KeyApp(path: Paths.join(root, "rows.sqlite"), mode: .create, foreignKeys: foreignKeys)
-    try hubApp.makeTables(counting: counting, folding: isFolding)
+    let declaration: KeyApp.Declaration = seed % 2 == 0 ? .schema : .dataset
+    try hubApp.makeTables(counting: counting, folding: isFolding, declaredBy: declaration)
     hub = try HubWorkspace.create(
-      root, definition: Array(Self.definition(rule).utf8), database: Paths.join(root, "rows.sqlite"), platform: platform
+      root, definition: Array(Self.definition(rule, declaration).utf8), database: Paths.join(root, "rows.sqlite"), platform: platform
     )
     var devices: [DeviceWorkspace] = []
     for (index, height) in heights.enumerated() {
@@ -70,7 +71,7 @@ final class KeyHistory {
     self.devices = devices
   }
 
-  private static func definition(_ rule: String) -> String {
+  private static func definition(_ rule: String, _ declaration: KeyApp.Declaration) -> String {
     let keys =
       switch rule {
       case "blocks": #""keys": "blocks", "block": 10"#
@@ -78,13 +79,16 @@ final class KeyHistory {
       default: #""keys": "rekey""#
       }
     let eggKeys = rule == "fold" ? #""keys": "as-is""# : keys
+    func refers(_ references: String) -> String {
+      declaration == .schema ? "" : ", \"references\": { \(references) }"
+    }
     return """
       { "dataset": "rows", "version": 1, "prove": "always", "attributes": { "height": "integer" },
         "tables": {
           "trees": { "visible": "height <= :height", "write": "1", "conflict": "newest", \(keys) },
-          "nests": { "conflict": "newest", \(keys) },
-          "eggs": { "conflict": "newest", \(eggKeys) },
-          "paths": { "conflict": "hub" } } }
+          "nests": { "conflict": "newest", \(keys)\(refers(#""tree": "trees""#)) },
+          "eggs": { "conflict": "newest", \(eggKeys)\(refers(#""nest": "nests""#)) },
+          "paths": { "conflict": "hub"\(refers(#""tree": "trees", "nest": { "table": "nests", "column": "id" }"#)) } } }
       """
   }
 

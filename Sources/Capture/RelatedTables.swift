@@ -1,0 +1,66 @@
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+
+extension DatasetDefinition {
+  /// Returns the references that a GeoPackage declares in `gpkgext_relations`, and that the definition does not name.
+  ///
+  /// The related tables extension (OGC 18-000) has mapping tables: their columns `base_id` and `related_id` hold keys of
+  /// a base table and of a related table. A reference counts if both tables are in the dataset.
+  public func relatedTables(
+    in database: borrowing Database
+  ) throws -> [(child: Name, reference: DeclaredReference)] {
+    guard try database.hasTable("gpkgext_relations") else { return [] }
+    let relations = try database.all(
+      """
+      SELECT mapping_table_name, base_table_name, base_primary_column, related_table_name, related_primary_column
+      FROM gpkgext_relations
+      ORDER BY rowid
+      """
+    ) { row in
+      let mapping = Name(row.text(0))
+      return [
+        Relation(mapping: mapping, column: "base_id", table: Name(row.text(1)), key: Name(row.text(2))),
+        Relation(mapping: mapping, column: "related_id", table: Name(row.text(3)), key: Name(row.text(4))),
+      ]
+    }
+    var found: [(child: Name, reference: DeclaredReference)] = []
+    for relation in relations.joined() {
+      guard let addition = try reference(for: relation, in: database),
+        !found.contains(where: { $0.child == addition.child && $0.reference.column == addition.reference.column })
+      else { continue }
+      found.append(addition)
+    }
+    return found
+  }
+
+  private struct Relation {
+    let mapping: Name
+    let column: String
+    let table: Name
+    let key: Name
+  }
+
+  /// nil: the dataset lacks one of the tables, names the column already, or the column does not hold the parent's key.
+  private func reference(
+    for relation: Relation, in database: borrowing Database
+  ) throws -> (child: Name, reference: DeclaredReference)? {
+    guard let child = tables.first(where: { $0.name.isSameInSQL(as: relation.mapping) }),
+      let parent = tables.first(where: { $0.name.isSameInSQL(as: relation.table) }),
+      let schema = try database.tableInfo(child.name)?.schema, let target = try database.tableInfo(parent.name)?.schema,
+      target.key.count == 1, target.columns[target.key[0]].isSameInSQL(as: relation.key),
+      let column = schema.columns.first(where: { $0.isSameInSQL(as: Name(relation.column)) }),
+      !child.references.contains(where: { $0.column == column })
+    else { return nil }
+    let isDeclared = schema.foreignKeys.contains {
+      $0.columns == [schema.position(of: column)] && $0.parent == parent.name
+    }
+    return isDeclared ? nil : (child.name, DeclaredReference(column: column, table: parent.name))
+  }
+
+  /// Returns the definition with the references that a GeoPackage declares. Its document names them then, because
+  /// devices must know them too.
+  public func completed(by database: borrowing Database) throws -> DatasetDefinition {
+    try adding(relatedTables(in: database))
+  }
+}

@@ -1,0 +1,46 @@
+import SatchelJSON
+import SatchelValues
+
+extension DatasetDefinition {
+  /// Returns the definition with more references, written into its document: devices must know them too.
+  /// - Parameter references: by the name of the table that refers. Columns that a table's `references` names already
+  ///   are passed over.
+  public func adding(_ references: [(child: Name, reference: DeclaredReference)]) throws -> DatasetDefinition {
+    let missing = references.filter { child, reference in
+      rules(for: child)?.references.contains { $0.column == reference.column } == false
+    }
+    if missing.isEmpty { return self }
+    let document = try JSONValue.parse(source, limits: JSONLimits())
+    let completed = document.replacing("tables") { tables in
+      missing.reduce(tables) { tables, addition in
+        tables.replacing(addition.child.text) { rules in
+          rules.replacing("references") { $0.replacing(addition.reference.column.text) { _ in addition.reference.json } }
+        }
+      }
+    }
+    return try DatasetDefinition(json: completed.prettyBytes)
+  }
+}
+
+extension DeclaredReference {
+  fileprivate var json: JSONValue {
+    guard let parentColumn else { return .string(table.text) }
+    return ["table": .string(table.text), "column": .string(parentColumn.text)]
+  }
+}
+
+extension JSONValue {
+  /// Returns an object in which a member has another value. A member that is missing is added at the end.
+  /// - Parameter change: takes the present value, or an empty object.
+  fileprivate func replacing(_ name: String, _ change: (JSONValue) -> JSONValue) -> JSONValue {
+    var members = objectValue ?? []
+    let place = members.firstIndex { Name($0.name) == Name(name) }
+    let value = change(place.map { members[$0].value } ?? .object([]))
+    if let place {
+      members[place] = Member(name: name, value: value)
+    } else {
+      members.append(Member(name: name, value: value))
+    }
+    return .object(members)
+  }
+}
