@@ -40,7 +40,8 @@ extension TableInfo {
       guard schema.key.count == 1 else {
         throw DatasetError(
           place, "the key of \(schema.name) has \(schema.key.count) columns, and a reference has one",
-          hint: "Name a column of \(schema.name) that is UNIQUE: { \"table\": \"\(schema.name)\", \"column\": \"...\" }")
+          hint: "Name a column of \(schema.name) that is UNIQUE: { \"table\": \"\(schema.name)\", \"column\": \"...\" }"
+        )
       }
       return schema.columns[schema.key[0]]
     }

@@ -14,7 +14,9 @@ extension DatasetDefinition {
     let completed = document.replacing("tables") { tables in
       missing.reduce(tables) { tables, addition in
         tables.replacing(addition.child.text) { rules in
-          rules.replacing("references") { $0.replacing(addition.reference.column.text) { _ in addition.reference.json } }
+          rules.replacing("references") {
+            $0.replacing(addition.reference.column.text) { _ in addition.reference.json }
+          }
         }
       }
     }

@@ -148,7 +148,8 @@ extension TableRules {
     let members = try Members(
       definition, at: place,
       known: [
-        "parents", "references", "visible", "write", "conflict", "merge", "columns", "attachments", "unique", "delete", "deleted",
+        "parents", "references", "visible", "write", "conflict", "merge", "columns", "attachments", "unique", "delete",
+        "deleted",
         "keys",
         "block",
       ])

@@ -58,7 +58,8 @@ final class KeyHistory {
     let declaration: KeyApp.Declaration = seed % 2 == 0 ? .schema : .dataset
     try hubApp.makeTables(counting: counting, folding: isFolding, declaredBy: declaration)
     hub = try HubWorkspace.create(
-      root, definition: Array(Self.definition(rule, declaration).utf8), database: Paths.join(root, "rows.sqlite"), platform: platform
+      root, definition: Array(Self.definition(rule, declaration).utf8), database: Paths.join(root, "rows.sqlite"),
+      platform: platform
     )
     var devices: [DeviceWorkspace] = []
     for (index, height) in heights.enumerated() {

@@ -29,6 +29,9 @@ import Testing
       isOver = !season.world.hasFailed
       season.closeAll()
       season.world.restart()
+      // What a failed command may leave: a temporary file, and a copy of a bundle that is not in the database.
+      let lost = try device.workspace.examine().findings.filter { !["leftover", "not-imported"].contains($0.reason) }
+      #expect(lost.isEmpty, "after a failure at step \(step), before the import is done again: \(lost)")
       try season.deliver(bundle)
       let report = try device.workspace.examine()
       #expect(report.isWell, "after a failure at step \(step): \(report)")
