@@ -141,7 +141,8 @@ let package = Package(
     check("Merge", ["Values", "Dataset", "Merge"]),
     check("Hub", ["Values", "Platform", "SQLite", "Dataset", "Capture", "Workspace", "Hub", "TestSupport"]),
     .testTarget(
-      name: "SeasonTests", dependencies: ["Simulation", "SimulatedWorld", "SatchelPlatform"], path: "Tests/Seasons", swiftSettings: tests),
+      name: "SeasonTests", dependencies: ["Simulation", "SimulatedWorld", "SatchelPlatform"], path: "Tests/Seasons",
+      swiftSettings: tests),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Leaks", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Dataset", ["Values", "Crypto", "Dataset"]),

@@ -24,13 +24,17 @@ extension HubStore {
   ///   - change: the device's change of the row.
   ///   - past: what is known of the row's past.
   ///   - own: which changes are none of others', as far as the log still has them.
+  ///   - walk: the row's log, if it is long and was read before.
   func changesByOthers(
     meeting change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, from base: ChangeBase,
-    besides own: OwnChanges
+    besides own: OwnChanges, _ walk: RowWalks.Walk? = nil
   ) throws -> OthersChanges {
     switch base {
     case .emission(let cursor):
-      return try changesByOthers(of: past, in: place, after: cursor, than: own).meeting(change, onto: hub)
+      let others =
+        try walk.map { OthersChanges(columns: $0.columns, presence: $0.presence, newest: past?.stamp ?? .zero) }
+        ?? changesByOthers(of: past, in: place, after: cursor, than: own)
+      return others.meeting(change, onto: hub)
     case .forgotten:
       var others = OthersChanges(newest: past?.stamp ?? .zero)
       // A number without a stamp is one of a row that never was: its key was given away just now, or is owed.
@@ -38,7 +42,7 @@ extension HubStore {
       for column in differing(change, from: hub) { others.columns[column] = others.newest }
       return others
     case .formerEpoch(let cursor):
-      return try changesInFormerEpoch(meeting: change, onto: hub, with: past, in: place, after: cursor, than: own)
+      return try changesInFormerEpoch(meeting: change, onto: hub, with: past, in: place, after: cursor, than: own, walk)
     }
   }
 
@@ -49,19 +53,22 @@ extension HubStore {
   /// began, and must find the same disagreements.
   private func changesInFormerEpoch(
     meeting change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, after cursor: Cursor?,
-    than own: OwnChanges
+    than own: OwnChanges, _ walk: RowWalks.Walk?
   ) throws -> OthersChanges {
     var others = OthersChanges(newest: past?.stamp ?? .zero, judge: .stamps)
+    var newest = walk?.stamps ?? [:]
+    var unseen = walk?.unseen ?? []
+    others.disputed = walk?.disputed ?? []
     let schema = rows[place].schema
-    var newest: [Int: Stamp] = [:]
-    var unseen: Set<Int> = []
-    try eachChange(of: past) { entry in
-      let columns = entry.columns(in: schema)
-      for column in columns { newest[column] = max(newest[column] ?? .zero, entry.stamp) }
-      guard let cursor, entry.cursor > cursor, !own.contains(entry) else { return .more }
-      unseen.formUnion(columns)
-      if entry.cursor <= identity.epochCursor { others.disputed.formUnion(columns) }
-      return .more
+    if walk == nil {
+      try eachChange(of: past) { entry in
+        let columns = entry.columns(in: schema)
+        for column in columns { newest[column] = max(newest[column] ?? .zero, entry.stamp) }
+        guard let cursor, entry.cursor > cursor, !own.contains(entry) else { return .more }
+        unseen.formUnion(columns)
+        if entry.cursor <= identity.epochCursor { others.disputed.formUnion(columns) }
+        return .more
+      }
     }
     if case .insert = change {
       let mayBeUnseen = cursor == nil || !unseen.isEmpty

@@ -51,6 +51,7 @@ extension StepMerger {
       }
     } catch is NotWhole {
       progress = before
+      walks.forget()
       parents.forget()
       return false
     }

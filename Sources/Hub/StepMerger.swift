@@ -40,6 +40,7 @@ final class StepMerger {
   /// How the values of references are compared that cascade.
   var comparisons: [ForeignKey: [Comparison]] = [:]
   var parents = FoundParents()
+  let walks: RowWalks
   /// Whether any change of the device waits from before; nil: it was not looked up yet.
   private var holdsAny: Bool? {
     get { progress.holdsAny }
@@ -76,6 +77,7 @@ final class StepMerger {
     self.base = base
     self.held = held
     self.now = now
+    walks = RowWalks(from: base, butFor: own)
     origin = Origin(device: device.id, user: device.user, stamp: .zero, bundle: bundle, echo: echo, at: now)
     latest = try store.newestBelievedStamp(at: now, slack: 1)
     familyTables = store.tablesOfFamilies
@@ -296,7 +298,8 @@ final class StepMerger {
       return merge(step.change, at: stamp, onto: hub, others: all, by: .hubWins(schema))
     }
     let others = try store.changesByOthers(
-      meeting: step.change, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own)
+      meeting: step.change, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own,
+      walks.walk(past, in: place, besides: pending.own, store))
     return merge(
       step.change, at: stamp, onto: hub,
       others: pending.isFolded ? others.meetingFolded(step.change, onto: hub) : others,

@@ -105,6 +105,20 @@ struct DisagreementTests {
     #expect(try meeting.guests("tablet/data.sqlite") == "g|NULL|Both|31")
   }
 
+  @Test("each of many undelivered changes of one row meets what the office wrote meanwhile, and nothing else")
+  func manyChanges() throws {
+    let meeting = try Meeting(#""conflict": "manual""#)
+    try meeting.camp.sql("office.sqlite", "UPDATE guests SET name = 'Ben'")
+    for age in 31...70 {
+      try meeting.camp.sql("tablet/data.sqlite", "UPDATE guests SET name = 'Ada \(age)', age = \(age)")
+      #expect(meeting.camp.device("tablet", "export").code == 0)
+    }
+    try meeting.meet()
+    #expect(try meeting.guests() == "g|r|Ben|70")
+    #expect(try meeting.guests("tablet/data.sqlite") == "g|r|Ben|70")
+    #expect(try meeting.conflicts() == Array(repeating: "update/update open", count: 40))
+  }
+
   @Test("\"merge\": \"row\" takes whole rows: different columns meet")
   func wholeRows() throws {
     let meeting = try Meeting(#""conflict": "hub", "merge": "row""#)

@@ -1,0 +1,104 @@
+import SatchelMerge
+import SatchelValues
+import SatchelWorkspace
+
+/// What the merge of one bundle has read of the logs of rows with many entries. No entry is read twice, however many
+/// changes of one row the bundle has.
+final class RowWalks {
+  private struct Row: Hashable {
+    let place: Int
+    let number: Int64
+  }
+
+  /// One row's log, as far as it was read.
+  struct Walk {
+    /// The newest entry that was read.
+    fileprivate var newest: Cursor
+    /// The newest stamp of each column, whoever wrote it.
+    fileprivate(set) var stamps: [Int: Stamp] = [:]
+    /// What others changed since the device's emission.
+    fileprivate(set) var columns: [Int: Stamp] = [:]
+    fileprivate(set) var presence = false
+    /// The columns that others changed before the present epoch began.
+    fileprivate(set) var disputed: Set<Int> = []
+    /// The entries behind `columns`, for changes of which a copy of the device has delivered a part.
+    fileprivate var foreign: [LogEntry] = []
+
+    /// The columns that others changed since the device's emission.
+    var unseen: Set<Int> { Set(columns.keys) }
+  }
+
+  /// The number of entries from which on a row's log is remembered.
+  static let longLog = 16
+
+  private let base: ChangeBase
+  private let own: OwnChanges
+  private var walks: [Row: Walk] = [:]
+
+  /// - Parameters:
+  ///   - base: from what the device made its changes.
+  ///   - own: which entries are the device's own.
+  init(from base: ChangeBase, butFor own: OwnChanges) {
+    self.base = base
+    self.own = own
+  }
+
+  /// Returns what a row's log says, with entries that were written since it was read last; nil: the log is short.
+  /// - Parameter shared: more entries that are the device's own, for this once.
+  func walk(
+    _ past: RowNumbers.Entry?, in place: Int, besides shared: OwnChanges?, _ store: HubStore
+  ) throws -> Walk? {
+    guard let past else { return nil }
+    if case .forgotten = base { return nil }
+    let row = Row(place: place, number: past.number)
+    if walks[row] == nil, try !isLong(past, store) { return nil }
+    try read(past, of: row, store)
+    guard let shared, let walk = walks[row] else { return walks[row] }
+    var filtered = Walk(newest: walk.newest, stamps: walk.stamps)
+    for entry in walk.foreign where !shared.contains(entry) { add(entry, to: &filtered, store, in: place) }
+    return filtered
+  }
+
+  /// Forgets what was read: entries were taken back.
+  func forget() { walks = [:] }
+
+  private func isLong(_ past: RowNumbers.Entry, _ store: HubStore) throws -> Bool {
+    var count = 0
+    try store.eachChange(of: past, after: start) { _ in
+      count += 1
+      return count < Self.longLog ? .more : .enough
+    }
+    return count == Self.longLog
+  }
+
+  private var start: Cursor { base.cursor ?? .zero }
+
+  private func read(_ past: RowNumbers.Entry, of row: Row, _ store: HubStore) throws {
+    let schema = store.rows[row.place].schema
+    var walk = walks.removeValue(forKey: row) ?? Walk(newest: start)
+    try store.eachChange(from: past.cursor, after: walk.newest) { entry in
+      for column in entry.columns(in: schema) { walk.stamps[column] = max(walk.stamps[column] ?? .zero, entry.stamp) }
+      if !own.contains(entry) {
+        walk.foreign.append(entry)
+        add(entry, to: &walk, store, in: row.place)
+      }
+      return .more
+    }
+    walk.newest = max(walk.newest, past.cursor ?? .zero)
+    walks[row] = walk
+  }
+
+  private func add(_ entry: LogEntry, to walk: inout Walk, _ store: HubStore, in place: Int) {
+    let since: Cursor? =
+      switch base {
+      case .emission(let cursor): cursor
+      case .formerEpoch(let cursor): cursor
+      case .forgotten: nil
+      }
+    guard let since, entry.cursor > since else { return }
+    let columns = entry.columns(in: store.rows[place].schema)
+    if entry.operation != .update { walk.presence = true }
+    if entry.cursor <= store.identity.epochCursor { walk.disputed.formUnion(columns) }
+    for column in columns { walk.columns[column] = max(walk.columns[column] ?? .zero, entry.stamp) }
+  }
+}
