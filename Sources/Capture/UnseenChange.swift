@@ -63,18 +63,21 @@ public struct UnseenChanges {
   private let known: any KnownTableRows
   /// What the last export carried of this table, as it stands after all that was imported since.
   private let sent: [RowKey: SentRow]
-  /// Writes of this generation and later are in no export.
+  /// Rows of which the last export told, and nobody knows what became of that.
+  private let unclear: Set<RowKey>
+  /// Writes of this generation and later are in no export; at a hub all are.
   private let unsent: Generation
   private let generation: Generation
 
   /// - Parameter generation: to which writes belong now.
   public init(
-    of table: TrackedTable, known: any KnownTableRows, sent: [RowKey: SentRow] = [:], unsent: Generation,
-    generation: Generation
+    of table: TrackedTable, known: any KnownTableRows, sent: [RowKey: SentRow] = [:], unclear: Set<RowKey> = [],
+    unsent: Generation, generation: Generation
   ) {
     self.table = table
     self.known = known
     self.sent = sent
+    self.unclear = unclear
     self.unsent = unsent
     self.generation = generation
   }
@@ -132,7 +135,9 @@ public struct UnseenChanges {
       return UnseenChange(
         table.name, key, from: row, to: images[0].hubRow, images: calm, added: isTold ? nil : .some(last))
     }
-    guard let sent = sent[key] else { return nil }
+    // An export that tells nothing of a row that was written before it tells that the row was as it had been.
+    let isUntold = images[0].generation < unsent && !unclear.contains(key)
+    guard let sent = sent[key] ?? (isUntold ? SentRow(images: [], row: row) : nil) else { return nil }
     let place = images.firstIndex { $0.generation >= unsent }
     let after = place.map { images[$0].row } ?? current
     if let place {

@@ -55,8 +55,10 @@ extension DeviceSession {
     var changes: [UnseenChange] = []
     for table in tables {
       guard let known = history.known.table(table.name) else { continue }
+      let told = history.sent[table.name, default: [:]]
+      let settled = try settled(told, in: known)
       let comparison = UnseenChanges(
-        of: table, known: known, sent: try settled(history.sent[table.name, default: [:]], in: known),
+        of: table, known: known, sent: settled, unclear: Set(told.keys.filter { settled[$0] == nil }),
         unsent: history.unsent, generation: try Capture.generation(in: database))
       try comparison.find(in: database) { changes.append($0) }
     }

@@ -142,7 +142,7 @@ extension HubWorkspace {
     var changes: [UnseenChange] = []
     for table in known.tables {
       // Nothing is exported here: what waits is taken into the log at the next command.
-      let comparison = UnseenChanges(of: table.table, known: table, unsent: Generation(Int64.max), generation: .zero)
+      let comparison = UnseenChanges(of: table.table, known: table, unsent: .zero, generation: .zero)
       try comparison.find(in: store.database) { changes.append($0) }
     }
     return changes

@@ -114,7 +114,7 @@ extension HubWorkspace {
     var tally = RowTally()
     for table in step.kept {
       guard let known = step.known?.table(table.name) else { continue }
-      let written = UnseenChanges(of: table, known: known, unsent: Generation(Int64.max), generation: .zero)
+      let written = UnseenChanges(of: table, known: known, unsent: .zero, generation: .zero)
       try written.find(in: store.database) { change in
         if let made = change.change { tally.add(made, in: table.name) }
         try UnseenChanges.save(
