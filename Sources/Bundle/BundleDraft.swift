@@ -223,7 +223,8 @@ public struct BundleDraft: ~Copyable {
     entries.append(StagedEntry(name, file))
   }
 
-  private mutating func require(_ features: Set<Manifest.Critical>) {
+  /// Notes what a reader must know to read what is put in.
+  public mutating func require(_ features: Set<Manifest.Critical>) {
     critical += features.subtracting(critical).sorted { $0.rawValue < $1.rawValue }
   }
 

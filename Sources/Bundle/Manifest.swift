@@ -38,6 +38,8 @@ public struct Manifest: Hashable, Sendable {
     case state
     /// Lines that tell what a device must have before it takes them, and conflicts of the kind `unseen`.
     case unseen
+    /// Rows of some tables are named by other columns than their PRIMARY KEY.
+    case names
 
     /// Features as one text, as the tables of hubs and devices hold them.
     public static func text(of features: Set<Critical>) -> String {

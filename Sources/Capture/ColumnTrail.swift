@@ -4,6 +4,7 @@ import SatchelValues
 /// Follows the columns of some tables through a script, statement by statement: seen from its end alone, a column that
 /// goes and another that gets a new name cannot be told from one.
 public final class ColumnTrail {
+  private let tables: [TrackedTable]
   private var columns: [Name: [Name]]
   public private(set) var mappings: [Name: ColumnMapping]
   /// By table, what rows that were there got in columns that came. The table as it is in the end may declare another
@@ -11,14 +12,18 @@ public final class ColumnTrail {
   public private(set) var defaults: [Name: [Name: Value]] = [:]
 
   public init(_ tables: [TrackedTable]) {
+    self.tables = tables
     columns = Dictionary(uniqueKeysWithValues: tables.map { ($0.name, $0.schema.columns) })
     mappings = columns.mapValues { ColumnMapping(from: $0, to: $0) }
   }
 
   /// Called after each statement. A table that is not there at the moment may come back.
   public func look(at database: borrowing Database) throws {
-    for (table, known) in columns {
-      guard let now = try database.tableInfo(table)?.schema.columns, now != known else { continue }
+    for tracked in tables {
+      let table = tracked.name
+      guard let known = columns[table], let now = try tracked.carriedColumns(in: database), now != known else {
+        continue
+      }
       columns[table] = now
       let step = ColumnMapping(from: known, to: now)
       mappings[table] = mappings[table]?.then(step)

@@ -7,11 +7,12 @@ extension TableInfo {
   /// - Returns: the table, and the references that were added. A reference that the database declares too is not added.
   /// - Throws: a `DatasetError` for a column that is not there, or a parent that has no such single column to refer to.
   func referring(
-    by references: [DeclaredReference], at place: String, in database: borrowing Database
+    by references: [DeclaredReference], of dataset: DatasetDefinition, at place: String, in database: borrowing Database
   ) throws -> (table: TableInfo, added: [ForeignKey]) {
     var added: [ForeignKey] = []
     for reference in references {
-      guard let key = try foreignKey(reference, at: "\(place).\(reference.column)", in: database) else { continue }
+      let key = try foreignKey(reference, of: dataset, at: "\(place).\(reference.column)", in: database)
+      guard let key else { continue }
       let isKnown = schema.foreignKeys.contains {
         $0.columns == key.columns && $0.parent == key.parent && $0.parentColumns == key.parentColumns
       }
@@ -22,14 +23,15 @@ extension TableInfo {
 
   /// nil: the parent is not there, which is said of that table itself.
   private func foreignKey(
-    _ reference: DeclaredReference, at place: String, in database: borrowing Database
+    _ reference: DeclaredReference, of dataset: DatasetDefinition, at place: String, in database: borrowing Database
   ) throws -> ForeignKey? {
+    try NamedKey.refuseLocal(reference.column, of: self, at: place)
     guard let column = schema.position(of: reference.column) else {
       throw DatasetError(
         place, "the table has no such column that is stored",
         hint: "It has: \(schema.columns.map(\.text).joined(separator: ", ")).")
     }
-    guard let parent = try database.tableInfo(reference.table) else { return nil }
+    guard let parent = try NamedKey.info(of: reference.table, by: dataset, in: database) else { return nil }
     let target = try parent.column(referredToBy: reference, at: place)
     return ForeignKey(columns: [column], parent: parent.schema.name, parentColumns: [target])
   }
@@ -45,6 +47,7 @@ extension TableInfo {
       }
       return schema.columns[schema.key[0]]
     }
+    try NamedKey.refuseLocal(name, of: self, at: place)
     guard let column = schema.position(of: name) else {
       throw DatasetError(
         place, "\(schema.name) has no column \(name) that is stored",

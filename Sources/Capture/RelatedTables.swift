@@ -47,8 +47,8 @@ extension DatasetDefinition {
   ) throws -> (child: Name, reference: DeclaredReference)? {
     guard let child = tables.first(where: { $0.name.isSameInSQL(as: relation.mapping) }),
       let parent = tables.first(where: { $0.name.isSameInSQL(as: relation.table) }),
-      let schema = try database.tableInfo(child.name)?.schema, let target = try database.tableInfo(parent.name)?.schema,
-      target.key.count == 1, target.columns[target.key[0]].isSameInSQL(as: relation.key),
+      let schema = try database.tableInfo(child.name)?.schema,
+      let target = try target(of: relation, parent, child, in: database), target.key.count == 1, target.columns[target.key[0]].isSameInSQL(as: relation.key),
       let column = schema.columns.first(where: { $0.isSameInSQL(as: Name(relation.column)) }),
       !child.references.contains(where: { $0.column == column })
     else { return nil }
@@ -56,6 +56,18 @@ extension DatasetDefinition {
       $0.columns == [schema.position(of: column)] && $0.parent == parent.name
     }
     return isDeclared ? nil : (child.name, DeclaredReference(column: column, table: parent.name))
+  }
+
+  /// The table to which a relation refers. A mapping table cannot travel that refers to it by a local key.
+  private func target(
+    of relation: Relation, _ parent: TableRules, _ child: TableRules, in database: borrowing Database
+  ) throws -> TableSchema? {
+    guard let info = try NamedKey.info(of: parent.name, by: self, in: database) else { return nil }
+    guard let local = info.localKey, local.isSameInSQL(as: relation.key) else { return info.schema }
+    throw DatasetError(
+      "tables.\(child.name)",
+      "its column \(relation.column) refers to \(local) of \(parent.name), as gpkgext_relations says, and each replica gives \(local) by itself",
+      hint: "Leave \(child.name) out, or relate by a column that names the rows everywhere.")
   }
 
   /// Returns the definition with the references that a GeoPackage declares. Its document names them then, because

@@ -29,6 +29,7 @@ public struct TrackedTable: Sendable {
     }
     try checkKeys(dataset, in: database)
     let tables = try parentsFirst(dataset.tables.map { try find($0, of: dataset, in: database) })
+    try NamedKey.checkReferences(among: tables, in: database)
     _ = try KeyReferences(tables)
     return tables
   }
@@ -45,7 +46,7 @@ public struct TrackedTable: Sendable {
 
   /// Names all tables without a key at once: whoever mends one mends them all.
   private static func checkKeys(_ dataset: DatasetDefinition, in database: borrowing Database) throws {
-    let keyless = try dataset.tables.map(\.name).filter { name in
+    let keyless = try dataset.tables.filter { $0.key == nil }.map(\.name).filter { name in
       guard let info = try database.tableInfo(name) else { return false }
       return !info.isView && !info.isVirtual && info.schema.key.isEmpty
     }
@@ -56,6 +57,7 @@ public struct TrackedTable: Sendable {
 
   private static let giveKey = """
     Its rows have no name that two databases share. Give it one, for example a TEXT column with a UUID, or leave the table out of the dataset. \
+    If columns that are NOT NULL have a UNIQUE index, they can name the rows: "key": ["COLUMN"] at the table. \
     ALTER TABLE cannot do it: make the table anew (CREATE TABLE with the key, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME).
     """
 
@@ -82,20 +84,25 @@ public struct TrackedTable: Sendable {
       let names = try database.tableNames().map(\.text).joined(separator: ", ")
       throw DatasetError(place, "the database has no such table", hint: "It has: \(names).")
     }
-    let (info, declared) = try found.referring(by: rules.references, at: "\(place).references", in: database)
+    if found.isView || found.isVirtual { throw notATable(at: place) }
+    let named = try NamedKey.apply(rules, to: found, in: database)
+    let (info, declared) = try named.referring(by: rules.references, of: dataset, at: "\(place).references", in: database)
     try check(info, at: place)
     try checkCollations(of: rules.name, at: place, in: database)
     try check(rules.keys, of: info, at: "\(place).keys")
     if rules.unique == .fold { try checkFold(info, at: "\(place).unique") }
     if case .soft(let column) = rules.delete {
+      try NamedKey.refuseLocal(column, of: info, at: "\(place).deleted")
       guard let position = info.schema.position(of: column), !info.schema.key.contains(position) else {
         throw DatasetError("\(place).deleted", "the table has no column \(column) beside its key")
       }
     }
     for column in rules.columns.keys.sorted() where info.schema.position(of: column) == nil {
+      try NamedKey.refuseLocal(column, of: info, at: "\(place).columns.\(column)")
       throw DatasetError("\(place).columns.\(column)", "the table has no such column that is stored")
     }
     for column in rules.attachments {
+      try NamedKey.refuseLocal(column, of: info, at: "\(place).attachments")
       guard let position = info.schema.position(of: column), !info.schema.key.contains(position) else {
         throw DatasetError("\(place).attachments", "the table has no column \(column) that is stored, beside its key")
       }
@@ -103,14 +110,15 @@ public struct TrackedTable: Sendable {
     return TrackedTable(info: info, rules: rules, names: CaptureNames(info.schema), declared: declared)
   }
 
+  private static func notATable(at place: String) -> DatasetError {
+    DatasetError(
+      place, "it is a view or a virtual table",
+      hint:
+        "Name the tables from which it gets its rows. Their triggers keep an R-tree or an index for full-text search true."
+    )
+  }
+
   private static func check(_ info: TableInfo, at place: String) throws {
-    if info.isView || info.isVirtual {
-      throw DatasetError(
-        place, "it is a view or a virtual table",
-        hint:
-          "Name the tables from which it gets its rows. Their triggers keep an R-tree or an index for full-text search true."
-      )
-    }
     if info.schema.name.isSameInSQL(as: "gpkg_ogr_contents") {
       throw DatasetError(
         place, "GIS tools count the features of this file in it, so each replica has counts of its own",

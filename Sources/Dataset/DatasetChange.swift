@@ -28,6 +28,7 @@ public struct DatasetChange: Sendable {
     }
     for table in old.tables {
       try Self.checkKeys(of: table, becoming: new.rules(for: table.name))
+      try Self.checkNames(of: table, becoming: new.rules(for: table.name))
     }
     added = new.tables.map(\.name).filter { old.rules(for: $0) == nil }
     removed = old.tables.map(\.name).filter { new.rules(for: $0) == nil }
@@ -40,6 +41,16 @@ public struct DatasetChange: Sendable {
       ("encrypt", old.encryption == new.encryption),
       ("escrow", old.escrow.map(\.text) == new.escrow.map(\.text)), ("attributes", old.attributes == new.attributes),
     ].filter { !$0.1 }.map(\.0)
+  }
+
+  /// Rows that are on their way are named by the columns of before. Those may get other names by a migration: whether
+  /// they are the same columns, is looked at when it has run.
+  private static func checkNames(of old: TableRules, becoming new: TableRules?) throws(DatasetError) {
+    guard let new, old.key?.count != new.key?.count else { return }
+    let present = old.key.map { "by \($0.map(\.text).joined(separator: ", "))" } ?? "by their PRIMARY KEY"
+    throw DatasetError(
+      "tables.\(old.name).key", "its rows are named \(present), which cannot change from version to version",
+      hint: "Leave \"key\" as it is, or make a table of another name and copy the rows into it.")
   }
 
   /// What was renamed under one rule is on its way in bundles that another rule would not understand.
@@ -60,6 +71,7 @@ extension TableRules {
   /// The members of a table's rules that are not the same in `other`.
   fileprivate func differences(from other: TableRules) -> [String] {
     [
+      ("key", key == other.key),
       ("parents", parents == other.parents && parentsMatch == other.parentsMatch),
       ("references", Set(references) == Set(other.references)),
       ("visible", visible == other.visible),

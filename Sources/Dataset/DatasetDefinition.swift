@@ -191,6 +191,8 @@ public struct DeclaredReference: Hashable, Sendable {
 /// The rules of one table.
 public struct TableRules: Sendable {
   public let name: Name
+  /// The columns that name a row in the place of its PRIMARY KEY; nil: the PRIMARY KEY does.
+  public let key: [Name]?
   /// Tables along whose foreign keys visibility is inherited; nil: every table of the dataset that this one refers to.
   public let parents: [Name]?
   /// References that hold beside the foreign keys of the database, in the order of the definition.

@@ -148,12 +148,11 @@ extension TableRules {
     let members = try Members(
       definition, at: place,
       known: [
-        "parents", "references", "visible", "write", "conflict", "merge", "columns", "attachments", "unique", "delete",
-        "deleted",
-        "keys",
-        "block",
+        "key", "parents", "references", "visible", "write", "conflict", "merge", "columns", "attachments", "unique",
+        "delete", "deleted", "keys", "block",
       ])
     self.name = name
+    key = try Self.key(members)
     guard !name.text.lowercased().hasPrefix("satchel_"), !name.text.lowercased().hasPrefix("sqlite_") else {
       throw DatasetError(place, "names that begin with satchel_ and sqlite_ belong to Satchel and SQLite")
     }
@@ -179,6 +178,18 @@ extension TableRules {
 }
 
 extension TableRules {
+  /// `["uuid"]`: the columns that name a row.
+  private static func key(_ members: Members) throws(DatasetError) -> [Name]? {
+    guard let value = members["key"] else { return nil }
+    let place = members.place("key")
+    let names = (value.arrayValue ?? []).compactMap(\.stringValue).map { Name($0) }
+    guard let list = value.arrayValue, names.count == list.count, !names.isEmpty else {
+      throw DatasetError(place, "it must be a list of columns that name a row, [\"uuid\"]")
+    }
+    guard Set(names).count == names.count else { throw DatasetError(place, "a column stands twice") }
+    return names
+  }
+
   /// `["a", "b"]`, of which all must be seen, or `{ "any": ["a", "b"] }`.
   private static func parents(_ members: Members) throws(DatasetError) -> ([Name]?, ParentsMatch) {
     guard let value = members["parents"] else { return (nil, .all) }

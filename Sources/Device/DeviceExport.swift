@@ -207,6 +207,7 @@ extension DeviceSession {
       (state.lastProof, state.mustProve, state.compare) = (sequence, false, [])
     }
     try DeviceAttachments(self).seal(attached, into: &draft, sequence: sequence)
+    draft.require(tables.critical)
 
     try Capture.witness(PreImageStore.newestStamp(tables, in: database), in: database)
     let now = platform.clock.milliseconds()

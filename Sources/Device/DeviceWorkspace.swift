@@ -221,6 +221,7 @@ final class DeviceSession {
     dataset = try DatasetDefinition(json: state.definition)
     tables = try TrackedTable.findIntact(dataset, in: database)
     damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
+    try RowTable.prepareLocalKeys(of: tables, in: database)
     self.workspace = workspace
     self.state = state
     self.database = database
@@ -234,6 +235,7 @@ final class DeviceSession {
   {
     dataset = try DatasetDefinition(json: state.definition)
     damage = []
+    try RowTable.prepareLocalKeys(of: tables, in: database)
     self.tables = tables
     self.workspace = workspace
     self.state = state

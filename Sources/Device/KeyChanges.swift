@@ -65,6 +65,7 @@ struct KeyChanges {
       for entry in told { try note(entry, sequence: nil) }
       for entry in yielding { try note(entry, sequence: session.state.sequence) }
       taken += told + yielding
+      try keepLocalKeys(of: told + yielding)
       var next: [KeyMap.Entry] = []
       for stranded in try move(told, yielding) {
         if let entry = try join(stranded) { next.append(entry) } else { outcome.stranded.append(stranded) }
@@ -206,12 +207,15 @@ struct KeyChanges {
 
   /// All leave before any enters: one may get the key that another had.
   private func carryOut(_ moves: [Move]) throws -> [Stranded] {
+    var localKeys: [Int64?] = []
     for move in moves {
+      localKeys.append(try move.rows.localKey(of: move.old.key))
       try PreImageStore.replace([], of: move.old.key, in: move.rows.table, database: session.database)
       try move.rows.write(nil, over: move.old.row, key: move.old.key)
     }
     var stranded: [Stranded] = []
-    for move in moves {
+    for (move, localKey) in zip(moves, localKeys) {
+      try move.rows.keepLocalKey(localKey, for: move.new.key)
       // A row that is still there is one that the hub is about to send anew.
       do { try move.rows.write(move.new.row, over: try move.rows.row(move.new.key), key: move.new.key) } catch let error
         as SQLiteError where error.kind == .unique
@@ -224,6 +228,31 @@ struct KeyChanges {
       try PreImageStore.replace(move.new.images, of: move.new.key, in: move.rows.table, database: session.database)
     }
     return stranded
+  }
+}
+
+extension KeyChanges {
+  /// Rows that get another name keep their local keys, also if the hub sends them itself: as a row that is gone, and
+  /// another one that comes.
+  private func keepLocalKeys(of entries: [KeyMap.Entry]) throws {
+    let map = KeyMap(references, session.tables, entries)
+    for (place, table) in session.tables.enumerated() where table.info.localKey != nil {
+      let rows = tables[place]
+      for (column, owner) in references.columns[place] where table.schema.key.contains(column) {
+        for entry in entries where entry.place == owner {
+          for key in try keys(in: table, whose: column, is: entry.old) {
+            let new = map.key(key, of: place)
+            if try !rows.contains(new) { try rows.keepLocalKey(rows.localKey(of: key), for: new) }
+          }
+        }
+      }
+    }
+  }
+
+  private func keys(in table: TrackedTable, whose column: Int, is value: Value) throws -> [RowKey] {
+    try session.database.all(
+      "\(table.allKeysSQL) WHERE \(quoted(table.schema.columns[column])) = :value", ["value": value]
+    ) { RowKey($0.values(from: 0, count: table.schema.key.count)) }
   }
 }
 

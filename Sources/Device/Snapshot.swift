@@ -36,11 +36,8 @@ final class Snapshot {
   /// Checks that its tables have the columns and keys that they have here.
   func check(_ tables: [TrackedTable]) throws {
     for table in tables {
-      let info = try database.tableInfo(table.name)
-      try table.schema.refuseOtherColumns(info?.schema.columns ?? [])
-      guard let theirs = info?.schema,
-        theirs.key.map({ theirs.columns[$0] }) == table.schema.key.map({ table.schema.columns[$0] })
-      else {
+      try table.schema.refuseOtherColumns(table.carriedColumns(in: database) ?? [])
+      guard try table.hasSameKey(in: database) else {
         throw Refusal(
           "schema-differs", "The table \(table.name) has another PRIMARY KEY at the hub than in the database here.",
           hint: "Bring the app and its database to the same version on both sides, then import the file again.")

@@ -16,14 +16,12 @@ extension HubWorkspace {
     let definition = try known.map { try DatasetDefinition(json: $0.source) } ?? store.dataset
     guard let database = try BundleSnapshot.open(bundle, holding: definition.tables.map(\.name)) else { return }
     for rules in definition.tables {
-      guard let theirs = try database.tableInfo(rules.name)?.schema else {
+      guard try database.tableInfo(rules.name) != nil else {
         throw BundleError.entry("snapshot.sqlite", "has no table \(rules.name)")
       }
-      guard version == store.dataset.version, let ours = store.place(of: rules.name).map({ store.tables[$0].schema })
-      else {
-        continue
-      }
-      guard theirs.key.map({ theirs.columns[$0] }) == ours.key.map({ ours.columns[$0] }) else {
+      guard version == store.dataset.version, let ours = store.place(of: rules.name).map({ store.tables[$0] })
+      else { continue }
+      guard try ours.hasSameKey(in: database) else {
         throw BundleError.entry("snapshot.sqlite", "has another PRIMARY KEY in \(rules.name)")
       }
     }

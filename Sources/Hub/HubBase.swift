@@ -39,6 +39,7 @@ extension HubWorkspace {
     var draft = try BundleDraft(in: folder.archive, platform: platform)
     try SnapshotBuilder.addWhole(database, tables, to: &draft)
     try draft.addDataset(definition.source)
+    draft.require(tables.critical)
     let now = platform.clock.milliseconds()
     let itself = Manifest.Party(id: configuration.id, name: configuration.name)
     let manifest = Manifest(

@@ -124,6 +124,7 @@ extension HubWorkspace {
       try draft.addMigrations(plan.migrations)
     }
     try HubAttachments(store, self).seal(attached, of: plan, into: &draft)
+    draft.require(store.tables.critical)
     let now = platform.clock.milliseconds()
     // Of what the bundle carries, and of nothing else: another stamp would tell of changes that this user may not see.
     newest = max(newest, Stamp(milliseconds: now))

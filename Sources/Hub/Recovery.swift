@@ -139,14 +139,13 @@ private final class Recovery {
 
   private func mergeRows(of snapshot: borrowing Database, _ words: String) throws {
     for (place, table) in known.tables.enumerated() {
-      guard let info = try snapshot.tableInfo(table.name) else { continue }
-      let columns = info.schema.columns
+      guard let columns = try table.table.carriedColumns(in: snapshot) else { continue }
       table.expect(columns: columns)
       try snapshot.each("SELECT \(quotedList(columns)) FROM \(quoted(table.name))") {
         let values = $0.values(from: 0, count: columns.count)
-        let key = RowKey(info.schema.key.map { values[$0] })
-        let stamp = try SnapshotBuilder.stamp(of: key, in: table.name, database: snapshot)
-        try merge(table.row(of: zip(columns, values).map { Field($0, $1) }), at: stamp, in: place, words)
+        let row = table.row(of: zip(columns, values).map { Field($0, $1) })
+        let stamp = try SnapshotBuilder.stamp(of: table.schema.key(of: row), in: table.name, database: snapshot)
+        try merge(row, at: stamp, in: place, words)
       }
     }
   }

@@ -24,6 +24,12 @@ public final class ReadAuthorizer {
     return Set(read.isEmpty ? places : Array(table.columns.indices))
   }
 
+  /// Whether statements that were prepared under this authorizer read this column of a table.
+  public func reads(_ column: Name, of table: Name) -> Bool {
+    let read = columns[Array(table.text.utf8).asciiLowercased] ?? []
+    return read.contains(Array(column.text.utf8).asciiLowercased)
+  }
+
   /// Whether statements that were prepared under this authorizer read anything of a table.
   public func reads(_ table: Name) -> Bool { columns[Array(table.text.utf8).asciiLowercased] != nil }
 

@@ -138,6 +138,9 @@ public struct Database: ~Copyable {
   /// How many rows the last INSERT, UPDATE or DELETE touched.
   public var changes: Int64 { sqlite3_changes64(handle) }
 
+  /// Whether nothing can be written into the database by this connection.
+  public var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
   public var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
   func failure(_ sql: String) -> SQLiteError { SQLiteError(of: handle, sql) }

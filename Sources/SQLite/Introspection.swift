@@ -17,10 +17,17 @@ public struct TableInfo: Sendable {
   public let rowid: String?
   /// Whether a column has a value when a statement names none, in the order of the schema's columns.
   public let hasDefault: [Bool]
+  /// Whether a column takes no NULL, in the order of the schema's columns.
+  public let isNotNull: [Bool]
   /// What OR REPLACE puts in the place of a NULL, as SQL, by the position of the NOT NULL column.
   public let replacements: [Int: String]
   public let isVirtual: Bool
   public let isView: Bool
+  /// Whether other columns than the PRIMARY KEY name the rows.
+  public let isNamedByColumns: Bool
+  /// The INTEGER PRIMARY KEY that is not among the schema's columns, because other columns name the rows; nil: there is
+  /// none.
+  public let localKey: Name?
 }
 
 extension TableInfo {
@@ -29,8 +36,9 @@ extension TableInfo {
     TableInfo(
       schema: TableSchema(name: schema.name, columns: schema.columns, key: schema.key, foreignKeys: foreignKeys),
       types: types, uniqueIndexes: uniqueIndexes, obscureIndexes: obscureIndexes, rowidAlias: rowidAlias,
-      isAutoincrement: isAutoincrement, rowid: rowid, hasDefault: hasDefault, replacements: replacements,
-      isVirtual: isVirtual, isView: isView)
+      isAutoincrement: isAutoincrement, rowid: rowid, hasDefault: hasDefault, isNotNull: isNotNull,
+      replacements: replacements, isVirtual: isVirtual, isView: isView, isNamedByColumns: isNamedByColumns,
+      localKey: localKey)
   }
 }
 
@@ -81,6 +89,7 @@ extension Database {
     var generated: [Name] = []
     var keyPlaces: [(place: Int64, column: Int)] = []
     var hasDefault: [Bool] = []
+    var isNotNull: [Bool] = []
     var replacements: [Int: String] = [:]
     var names: Set<[UInt8]> = []
     try each(
@@ -93,6 +102,7 @@ extension Database {
       guard $0.integer(3) == 0 else { return }
       if $0.integer(2) > 0 { keyPlaces.append(($0.integer(2), columns.count)) }
       hasDefault.append(!$0.isNull(5))
+      isNotNull.append($0.integer(4) != 0)
       if $0.integer(4) != 0 { replacements[columns.count] = $0.optionalText(5).flatMap(defaultExpression) }
       columns.append(Name($0.text(0)))
       types.append($0.text(1))
@@ -109,8 +119,9 @@ extension Database {
       types: types, uniqueIndexes: indexes.known, obscureIndexes: indexes.obscure,
       rowidAlias: isAlias ? key[0] : nil, isAutoincrement: try isAlias && mayBeAutoincrement(name),
       rowid: kind.withoutRowid ? nil : ["rowid", "_rowid_", "oid"].first { !names.contains(Array($0.utf8)) },
-      hasDefault: hasDefault, replacements: replacements, isVirtual: kind.type == "virtual" || kind.type == "shadow",
-      isView: kind.type == "view")
+      hasDefault: hasDefault, isNotNull: isNotNull, replacements: replacements,
+      isVirtual: kind.type == "virtual" || kind.type == "shadow",
+      isView: kind.type == "view", isNamedByColumns: false, localKey: nil)
   }
 
   /// True for every table with AUTOINCREMENT, and for one that only mentions it: the count of such a table is not

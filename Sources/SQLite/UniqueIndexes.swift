@@ -96,7 +96,7 @@ extension Database {
 
 extension Database {
   /// What stands behind AS in a generated column's declaration; nil where that cannot be told.
-  private func generatingExpression(of column: Name, in table: Name) throws -> String? {
+  func generatingExpression(of column: Name, in table: Name) throws -> String? {
     let name: KeyValuePairs<String, Value> = ["name": .string(table.text)]
     let all = try all("SELECT name FROM pragma_table_xinfo(:name) ORDER BY cid", name) { Name($0.text(0)) }
     let sql =
@@ -121,7 +121,7 @@ extension Database {
 }
 
 /// Whether the expression has the name in it, as a word or in any quotes.
-private func mentions(_ name: Name, in sql: String) -> Bool {
+func mentions(_ name: Name, in sql: String) -> Bool {
   let wanted = Array(name.text.utf8).asciiLowercased
   if SQLTokens(sql).contains(where: { $0.text == wanted }) { return true }
   let bytes = Array(sql.utf8).asciiLowercased

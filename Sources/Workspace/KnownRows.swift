@@ -126,11 +126,11 @@ public final class KnownTable: KnownTableRows {
 
   /// Takes all rows of a table in another database, which has a table of this name.
   public func fill(from snapshot: borrowing Database) throws {
-    guard let info = try snapshot.tableInfo(name) else { return }
-    expect(columns: info.schema.columns)
-    try snapshot.each("SELECT \(quotedList(info.schema.columns)) FROM \(quoted(name))") {
-      let values = $0.values(from: 0, count: info.schema.columns.count)
-      let row = self.row(of: zip(info.schema.columns, values).map { Field($0, $1) })
+    guard let columns = try table.carriedColumns(in: snapshot) else { return }
+    expect(columns: columns)
+    try snapshot.each("SELECT \(quotedList(columns)) FROM \(quoted(name))") {
+      let values = $0.values(from: 0, count: columns.count)
+      let row = self.row(of: zip(columns, values).map { Field($0, $1) })
       try set(schema.key(of: row), row)
     }
   }

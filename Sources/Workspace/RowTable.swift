@@ -26,10 +26,22 @@ public final class RowTable {
   private let updateHead: String
   private let deletion: Statement
   private let meeting: Statement
+  /// nil: the table has no key of each replica's own, or rows that come in are new here.
+  private let localKeys: LocalKeys?
   /// What the key's columns make of values, in the key's order.
   private let keyAffinities: [Comparison.Affinity]
 
-  public init(_ table: TrackedTable, in database: borrowing Database) throws {
+  /// What becomes of the local keys of rows that are taken out and put in again.
+  public enum LocalKeyRule: Sendable {
+    /// Rows keep them.
+    case kept
+    /// Rows only come in, and SQLite numbers them in their order.
+    case numbered
+  }
+
+  public init(
+    _ table: TrackedTable, in database: borrowing Database, localKeys rule: LocalKeyRule = .kept
+  ) throws {
     let schema = table.schema
     let tableSQL = quoted(schema.name)
     let orAbort = try database.declaresOnConflict(schema.name) ? " OR ABORT" : ""
@@ -43,16 +55,18 @@ public final class RowTable {
       declared.first { $0.name == schema.columns[column] }?.affinity ?? .none
     }
     select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(tableSQL) WHERE \(table.isKeySQL)")
-    insertion = try database.prepare(
-      "INSERT\(orAbort) INTO \(tableSQL) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))"
-    )
+    let localKeys = rule == .kept ? try LocalKeys(table, in: database) : nil
+    self.localKeys = localKeys
+    let written = ([quotedList(schema.columns)] + [localKeys?.column].compactMap(\.self)).joined(separator: ", ")
+    let values = (schema.columns.map { _ in "?" } + [localKeys?.valueSQL].compactMap(\.self)).joined(separator: ", ")
+    insertion = try database.prepare("INSERT\(orAbort) INTO \(tableSQL) (\(written)) VALUES (\(values))")
     updateHead = "UPDATE\(orAbort) \(tableSQL) SET"
     deletion = try database.prepare("DELETE FROM \(tableSQL) WHERE \(table.isKeySQL)")
     // The first column of the key is set to what it is: SQLite then says which row it has found.
     let own = quoted(schema.columns[schema.key[0]])
     meeting = try database.prepare(
       """
-      INSERT INTO \(tableSQL) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))
+      INSERT INTO \(tableSQL) (\(written)) VALUES (\(values))
       ON CONFLICT DO UPDATE SET \(own) = \(tableSQL).\(own)
       RETURNING \(quotedList(schema.key.map { schema.columns[$0] }))
       """)
@@ -119,7 +133,9 @@ public final class RowTable {
   public func write(_ change: Change, of key: RowKey) throws {
     switch change {
     case .insert(let row): try insert(row)
-    case .delete: try deletion.run(key.values)
+    case .delete:
+      try localKeys?.save(key)
+      try deletion.run(key.values)
     case .update(let changes):
       let changes = changes.filter { !schema.key.contains($0.column) || $0.was.isSameInKey(as: $0.value) }
       if changes.isEmpty { return }
@@ -173,6 +189,22 @@ extension Comparison.Affinity {
     case (.numeric, .text), (.integer, .text), (.real, .text), (.text, .integer), (.text, .real): true
     default: false
     }
+  }
+}
+
+extension RowTable {
+  /// Makes the connection ready to keep local keys, before a transaction begins: with a schema that changes inside it, a
+  /// savepoint that is taken back ends every open query.
+  public static func prepareLocalKeys(of tables: [TrackedTable], in database: borrowing Database) throws {
+    for table in tables { _ = try LocalKeys(table, in: database) }
+  }
+
+  /// The row's local key, by which programs on this replica may name it; nil: there is none.
+  public func localKey(of key: RowKey) throws -> Int64? { try localKeys?.place(of: key) }
+
+  /// Gives a row that is about to be inserted the local key of the row that it was under another key.
+  public func keepLocalKey(_ local: Int64?, for key: RowKey) throws {
+    if let local { try localKeys?.assign(local, to: key) }
   }
 }
 

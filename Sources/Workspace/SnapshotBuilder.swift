@@ -62,7 +62,9 @@ public final class SnapshotBuilder {
   }
 
   /// Something that takes the rows of one table, in the order in which they are to lie.
-  public func rows(of table: TrackedTable) throws -> RowTable { try RowTable(table, in: database) }
+  public func rows(of table: TrackedTable) throws -> RowTable {
+    try RowTable(table, in: database, localKeys: .numbered)
+  }
 
   /// - Parameter others: what others than the device wrote since it heard of the row.
   public func addStamp(_ stamp: Stamp, _ others: [OthersWrite], of key: RowKey, in table: Name) throws {

@@ -59,6 +59,8 @@ public final class VersionStep {
     var before: (known: KnownRows, pending: KnownRows)?
     if !migrations.isEmpty {
       before = try Self.rows(of: staying, in: database, folder)
+      // A device puts rows back that a migration deleted.
+      try LocalKeys.saveAll(of: staying, in: database)
       for table in old { try Capture.dropTriggers(of: table.name, in: database) }
     }
     let trail = ColumnTrail(staying)
@@ -128,9 +130,11 @@ public final class VersionStep {
     guard let before = old.first(where: { $0.name == table.name })?.schema else { return }
     let key = before.key.map { mappings[table.name]?.current(before.columns[$0]) }
     if key == table.schema.key.map({ table.schema.columns[$0] }) { return }
+    let what =
+      table.rules.key == nil
+      ? "the migration gives it another PRIMARY KEY" : "its \"key\" names other columns than before"
     throw DatasetError(
-      "tables.\(table.name)",
-      "the migration gives it another PRIMARY KEY, and its rows would have other names than everywhere else",
+      "tables.\(table.name)", "\(what), and its rows would have other names than everywhere else",
       hint: "Make a table of another name, copy the rows into it, and take this one out of the dataset.")
   }
 }

@@ -10,10 +10,15 @@ private let lanes: UInt64 = 4
 
 /// SATCHEL_PROGRAMS says how many programs are tried, SATCHEL_SEED which one is the first.
 @Test("the steps of random programs are the true difference", arguments: 0..<lanes)
-func randomPrograms(lane: UInt64) throws {
+func randomPrograms(lane: UInt64) throws { try runPrograms(lane, RandomTable.primaryKeys) }
+
+@Test("so they are where UNIQUE columns name the rows beside a local key", arguments: 0..<lanes)
+func randomProgramsOfNamedRows(lane: UInt64) throws { try runPrograms(lane, RandomTable.namedKeys) }
+
+private func runPrograms(_ lane: UInt64, _ kinds: [RandomTable.Kind]) throws {
   let first = setting("SATCHEL_SEED") ?? 1
   for seed in stride(from: first + lane, to: first + (setting("SATCHEL_PROGRAMS") ?? 500), by: Int(lanes)) {
-    let program = RandomProgram(seed: seed)
+    let program = RandomProgram(seed: seed, kinds)
     let faults = try faults(of: program)
     if faults.isEmpty { continue }
     Issue.record("SATCHEL_SEED=\(seed) SATCHEL_PROGRAMS=1\n\(program.text)\n\n\(faults.joined(separator: "\n"))")
@@ -22,7 +27,8 @@ func randomPrograms(lane: UInt64) throws {
 }
 
 private func faults(of program: RandomProgram) throws -> [String] {
-  let captured = try CapturedDatabase(program.tables, setUp: program.setUp, attempts: program.attempts)
+  let captured = try CapturedDatabase(
+    program.tables, setUp: program.setUp, attempts: program.attempts, rules: program.rules)
   if program.tidiesOften { try captured.tidyOften(room: 0, interval: 1) }
   let first = try captured.open()
   let second = try captured.open()

@@ -11,6 +11,8 @@ struct RandomProgram {
   }
 
   let tables: [String]
+  /// The rules of tables that have some, by their names.
+  let rules: [String: String]
   let setUp: [String]
   /// Rows that are there before capture, where SQLite takes them, and triggers of the app's own.
   let attempts: [String]
@@ -18,10 +20,11 @@ struct RandomProgram {
   /// Whether the tables of writes are tidied up all the time.
   let tidiesOften: Bool
 
-  init(seed: UInt64) {
+  init(seed: UInt64, _ kinds: [RandomTable.Kind]) {
     var random = SplitMix64(seed: seed)
-    let tables = (0...random.below(3)).map { RandomTable("t\($0)", parents: Array(0..<$0), &random) }
+    let tables = (0...random.below(3)).map { RandomTable("t\($0)", kinds, parents: Array(0..<$0), &random) }
     self.tables = tables.map(\.name)
+    rules = Dictionary(uniqueKeysWithValues: tables.compactMap { table in table.rules.map { (table.name, $0) } })
     var early: [String] = []
     var late: [Action] = [.statement("PRAGMA journal_mode = \(random.one(of: ["WAL", "DELETE"]))", connection: 0)]
     for trigger in tables.flatMap({ $0.appTriggers(&random) }) {
@@ -80,32 +83,50 @@ struct RandomTable {
   private let hasRowid: Bool
   private let indexes: [String]
   private let declaration: String
+  let rules: String?
 
-  init(_ name: String, parents: [Int], _ random: inout SplitMix64) {
+  /// What names a table's rows. Constraints of the table stand behind all columns: what begins with `, PRIMARY KEY` or
+  /// `, UNIQUE`.
+  typealias Kind = (columns: String, key: [String], made: Bool, rowid: Bool, options: String)
+
+  static let primaryKeys: [Kind] = [
+    ("k INTEGER PRIMARY KEY", ["k"], true, false, ""),
+    ("k INTEGER PRIMARY KEY AUTOINCREMENT", ["k"], true, false, ""),
+    ("k INTEGER PRIMARY KEY DESC", ["k"], false, true, ""),
+    ("k TEXT PRIMARY KEY", ["k"], false, true, ""),
+    ("k TEXT PRIMARY KEY", ["k"], false, false, "WITHOUT ROWID"),
+    ("k PRIMARY KEY", ["k"], false, true, ""),
+    ("k REAL PRIMARY KEY", ["k"], false, false, "WITHOUT ROWID"),
+    ("k TEXT COLLATE NOCASE PRIMARY KEY", ["k"], false, true, ""),
+    ("k TEXT NOT NULL DEFAULT a PRIMARY KEY ON CONFLICT REPLACE", ["k"], false, true, ""),
+    ("k TEXT, k2 INT, PRIMARY KEY (k2, k)", ["k", "k2"], false, true, ""),
+    ("k COLLATE NOCASE, k2, PRIMARY KEY (k, k2 DESC)", ["k", "k2"], false, false, "WITHOUT ROWID"),
+    ("k ANY PRIMARY KEY", ["k"], false, true, "STRICT"),
+  ]
+
+  /// `fid` and other PRIMARY KEYs beside the columns that name the rows.
+  static let namedKeys: [Kind] = [
+    ("fid INTEGER PRIMARY KEY, k TEXT NOT NULL UNIQUE", ["k"], false, true, ""),
+    ("k TEXT NOT NULL UNIQUE, fid INTEGER PRIMARY KEY AUTOINCREMENT", ["k"], false, true, ""),
+    ("fid INTEGER PRIMARY KEY, k NOT NULL DEFAULT a UNIQUE ON CONFLICT REPLACE", ["k"], true, true, ""),
+    ("k TEXT COLLATE NOCASE NOT NULL UNIQUE, fid INTEGER PRIMARY KEY NOT NULL", ["k"], false, true, ""),
+    ("fid INTEGER PRIMARY KEY, k TEXT NOT NULL, k2 INT NOT NULL, UNIQUE (k2, k)", ["k", "k2"], false, true, ""),
+    ("k INT NOT NULL UNIQUE", ["k"], false, true, ""),
+    ("n TEXT DEFAULT n PRIMARY KEY, k REAL NOT NULL UNIQUE", ["k"], false, false, "WITHOUT ROWID"),
+    ("fid INTEGER PRIMARY KEY, k ANY NOT NULL UNIQUE", ["k"], false, true, "STRICT"),
+  ]
+
+  init(_ name: String, _ kinds: [Kind], parents: [Int], _ random: inout SplitMix64) {
     self.name = name
-    typealias Kind = (columns: String, key: [String], made: Bool, rowid: Bool, options: String)
-    let kinds: [Kind] = [
-      ("k INTEGER PRIMARY KEY", ["k"], true, false, ""),
-      ("k INTEGER PRIMARY KEY AUTOINCREMENT", ["k"], true, false, ""),
-      ("k INTEGER PRIMARY KEY DESC", ["k"], false, true, ""),
-      ("k TEXT PRIMARY KEY", ["k"], false, true, ""),
-      ("k TEXT PRIMARY KEY", ["k"], false, false, "WITHOUT ROWID"),
-      ("k PRIMARY KEY", ["k"], false, true, ""),
-      ("k REAL PRIMARY KEY", ["k"], false, false, "WITHOUT ROWID"),
-      ("k TEXT COLLATE NOCASE PRIMARY KEY", ["k"], false, true, ""),
-      ("k TEXT NOT NULL DEFAULT a PRIMARY KEY ON CONFLICT REPLACE", ["k"], false, true, ""),
-      ("k TEXT, k2 INT, PRIMARY KEY (k2, k)", ["k", "k2"], false, true, ""),
-      ("k COLLATE NOCASE, k2, PRIMARY KEY (k, k2 DESC)", ["k", "k2"], false, false, "WITHOUT ROWID"),
-      ("k ANY PRIMARY KEY", ["k"], false, true, "STRICT"),
-    ]
     let kind = random.one(of: kinds)
     key = kind.key
+    rules = kind.columns.contains("UNIQUE") ? #"{ "key": ["\#(kind.key.joined(separator: #"", ""#))"] }"# : nil
     madeKey = kind.made
     hasRowid = kind.rowid
     var columns = [kind.columns]
     let isStrict = kind.options == "STRICT"
     func column(_ declarations: [String]) -> String { isStrict ? "ANY" : random.one(of: declarations) }
-    let constraints = kind.columns.contains(", PRIMARY KEY") ? 0 : 1
+    let constraint = [", PRIMARY KEY", ", UNIQUE"].first { kind.columns.contains($0) }
     var own = ["a \(column(["", "TEXT", "INTEGER", "NOT NULL DEFAULT 1", "REAL"]))"]
     own.append("b \(column(["", "TEXT COLLATE NOCASE", "NUMERIC", "TEXT NOT NULL DEFAULT 'b'"]))")
     let parent = random.once(in: 3) ? name : parents.isEmpty ? nil : "t\(random.one(of: parents))"
@@ -117,11 +138,11 @@ struct RandomTable {
     let generated = isStrict ? "ANY" : ""
     own.append(random.one(of: ["g \(generated) AS (a || b) STORED", "g \(generated) AS (p) VIRTUAL"]))
     // Constraints of the table stand behind all columns.
-    if constraints == 1 {
-      columns += own
+    if let constraint {
+      let parts = kind.columns.components(of: constraint)
+      columns = [parts[0]] + own + [constraint.dropFirst(2) + parts[1]]
     } else {
-      let parts = kind.columns.components(of: ", PRIMARY KEY")
-      columns = [parts[0]] + own + ["PRIMARY KEY" + parts[1]]
+      columns += own
     }
     let clause = random.one(of: ["", "", " ON CONFLICT REPLACE", " ON CONFLICT IGNORE"])
     columns += random.one(of: [
@@ -169,6 +190,10 @@ struct RandomTable {
     return triggers
   }
 
+  private func place(_ random: inout SplitMix64) -> String {
+    random.one(of: ["1", "2", "-1", "NULL"])
+  }
+
   private func value(_ random: inout SplitMix64) -> String {
     random.one(of: [
       "1", "2", "3", "-1", "1.0", "2.5", "-0.0", "0.0", "'a'", "'A'", "'b'", "'1'", "NULL", "x'61'",
@@ -187,8 +212,7 @@ struct RandomTable {
     if hasRowid, random.once(in: 3) { columns.append("rowid") }
     let rows = (0...random.below(2)).map { _ in
       "("
-        + columns.map { $0 == "rowid" ? random.one(of: ["1", "2", "-1", "NULL"]) : value(&random) }.joined(
-          separator: ", ")
+        + columns.map { $0 == "rowid" ? place(&random) : value(&random) }.joined(separator: ", ")
         + ")"
     }
     return "INSERT \(clause) INTO \(name) (\(columns.joined(separator: ", "))) VALUES \(rows.joined(separator: ", "))"

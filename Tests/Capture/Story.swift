@@ -15,8 +15,14 @@ struct Story: Sendable, CustomTestStringConvertible {
   /// One statement each. `FAILS ` in front of one says that SQLite refuses it.
   let writes: [String]
   let steps: [String]
+  /// The rules of tables that have some, by their names.
+  let rules: [String: String]
 
-  init(_ name: String, tables: [String] = ["t"], setUp: [String], writes: [String], steps: [String]) {
+  init(
+    _ name: String, tables: [String] = ["t"], setUp: [String], writes: [String], steps: [String],
+    rules: [String: String] = [:]
+  ) {
+    self.rules = rules
     self.name = name
     self.tables = tables
     self.setUp = setUp
@@ -37,13 +43,13 @@ final class CapturedDatabase {
   private var atBeginning: [Generation: Contents] = [:]
 
   /// `attempts` are statements of the set-up that SQLite may refuse.
-  init(_ tableNames: [String], setUp: [String], attempts: [String] = []) throws {
+  init(_ tableNames: [String], setUp: [String], attempts: [String] = [], rules: [String: String] = [:]) throws {
     scratch = try Scratch()
     path = scratch("data.sqlite")
     let database = try Database(path: path, mode: .create)
     for statement in setUp { try database.execute(statement) }
     for statement in attempts { try? database.execute(statement) }
-    tables = try TrackedTable.find(definition(tableNames), in: database)
+    tables = try TrackedTable.find(definition(tableNames, rules: rules), in: database)
     let tables = tables
     try database.writeTransaction { try Capture.install(in: database, tables: tables) }
     atBeginning[.zero] = try Contents(of: tables, in: database)
@@ -122,8 +128,10 @@ final class CapturedDatabase {
 }
 
 /// A dataset of these tables, with the rules that are so where none is given.
-func definition(_ tables: [String]) throws -> DatasetDefinition {
-  let names = try tables.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + ": {}" }
+func definition(_ tables: [String], rules: [String: String] = [:]) throws -> DatasetDefinition {
+  let names = try tables.map {
+    String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + ": " + (rules[$0] ?? "{}")
+  }
   return try DatasetDefinition(
     json: Array("{\"dataset\":\"d\",\"version\":1,\"tables\":{\(names.joined(separator: ","))}}".utf8))
 }

@@ -47,7 +47,7 @@ func present() {
     "scope-full-keys", "scope-delta-migrations", "scope-full-migrations", "changes-encrypted", "scope-full-encrypted",
     "changes-new-keys", "scope-full-new-keys", "volume-1", "volume-2", "backup", "changes-attachments",
     "scope-full-attachments", "scope-delta-attachments", "changes-versions", "scope-delta-versions", "changes-state",
-    "scope-delta-unseen",
+    "scope-delta-unseen", "scope-full-names", "changes-names", "scope-delta-names",
   ] {
     #expect(golden.contains("format-1-\(kind)"))
   }

@@ -24,7 +24,7 @@ SCHEMAS = {f"{name}s.jsonl": name for name in ("change", "resolution", "conflict
 OPTIONAL = {"recipient", "rotation", "revoked", "note", "snapshot", "encrypt", "escrow", "attributes", "attachments", "acknowledged_digest", "blobs",
             "file", "bundle", "lost", "understands", "compare", "before", "prove", "base",
             "received_digest", "received_signature", "brings", "follows", "former", "collected",
-            "renamed"}
+            "renamed", "first", "more", "others"}
 ROWS = {"key", "to", "row", "set", "was", "base_values", "hub_values", "device_values"}
 OPS = {"insert": ["generation", "row"], "update": ["generation", "set", "was"], "delete": ["generation", "was"], "row": ["row"],
        "gone": [], "rekey": ["to", "number"], "block": ["to", "number"]}
@@ -38,7 +38,8 @@ WRONG_TEXTS = {**dict.fromkeys(["table", "note", "visible", "write", "parents", 
 WRONG_INTEGERS = ["9007199254740991", "09007199254740992", "9007199254740992\n", "9223372036854775808", "-9223372036854775809"]
 WRONG_VALUES = [True, [], {}, "a\0b", 1e400, {"blob": "A"}, {"blob": "AB=="}, {"blob": "AA==\n"}, {"blob": "", "more": ""},
                 {"text": ""}, {"real": "nan"}, *({"integer": digits} for digits in WRONG_INTEGERS)]
-WRONG_RULES = [{}, {"sqlite_a": {}}, {"Satchel_a": {}}, {"a": {"more": 1}}, {"a": {"block": 9}}, {"a": {"block": 100}}]
+WRONG_RULES = [{}, {"sqlite_a": {}}, {"Satchel_a": {}}, {"a": {"more": 1}}, {"a": {"block": 9}}, {"a": {"block": 100}},
+               {"a": {"key": []}}, {"a": {"key": ["b", "b"]}}, {"a": {"key": "b"}}]
 WRONG_ATTRIBUTES = [{"user": "text"}, {"1a": "text"}, {"a\n": "text"}, {"satchel_a": "text"}, {"a": "blob"}]
 GONE = object()
 
@@ -84,7 +85,9 @@ def wrongs(kind, path, item):
     name = next(step for step in reversed(path) if isinstance(step, str))
     if kind in ("change", "conflict") and path[0] in ROWS and len(path) > 1:
         return WRONG_VALUES if len(path) == 2 else [True, "!"]
-    wrong = [True] + [GONE] * (isinstance(path[-1], str) and (kind == "manifest" if len(path) > 1 else name not in OPTIONAL and (kind, name) != ("attachment", "was")))
+    wrong = [True] + [GONE] * (isinstance(path[-1], str) and (kind == "manifest" if len(path) > 1 else name not in OPTIONAL and (kind, name) not in (("attachment", "was"), ("dataset", "key"))))
+    if isinstance(item, bool):
+        return ["true", 1, [], None]
     if isinstance(item, int):
         return wrong + ["7", -1, 1.5, 2**53 if name != "snapshot" else 2**63, [], None]
     if isinstance(item, list):
@@ -92,7 +95,8 @@ def wrongs(kind, path, item):
     if not isinstance(item, str):
         return wrong + ["x", []] + [None] * (item is not None and name not in ("hub_values", "before"))
     other = [item + "x", item + "\n", ""] + [item.upper()] * (name not in ("key", "keys") and item.upper() != item)
-    rule = "note" if name == "user" and kind != "manifest" else path[0] if name == "name" else name
+    # Columns may be called anything.
+    rule = "parents" if (kind, name) == ("dataset", "key") else "note" if name == "user" and kind != "manifest" else path[0] if name == "name" else name
     return wrong + [1.5, [], {}] + [None] * (name != "before") + WRONG_TEXTS.get(rule, other)
 
 

@@ -51,6 +51,10 @@ public func makeGolden() throws {
     let world = try ProvedWorld(random: GoldenRandom(20_261_129), clock: clock)
     try write(world, into: target)
   }
+  if try !isThere("changes-names", in: target) {
+    let world = try NamedWorld(random: GoldenRandom(20_261_131), clock: clock)
+    try write(world, into: target)
+  }
   if try !isThere("backup", in: target) {
     let world = try BackedUpWorld(random: GoldenRandom(20_261_124), clock: clock)
     try write(world, into: target)

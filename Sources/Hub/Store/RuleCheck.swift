@@ -40,6 +40,7 @@ extension ScopeRules {
           place, name.map { "there is no attribute \($0)" } ?? "a parameter has no name",
           hint: "Rules may use: \(known.map { ":" + $0 }.joined(separator: ", ")). Declare others under `attributes`.")
       }
+      try checkPlaces(read: authorizer, at: place, in: database)
       if authorizer.callsDateFunctions, let word = presentTime(in: rule) {
         throw DatasetError(
           place, "it asks for the present time or place by \(word), so its result is not decided by the row alone",
@@ -49,6 +50,25 @@ extension ScopeRules {
       throw DatasetError(
         place, authorizer.refusal ?? error.message,
         hint: "A rule is an SQL expression over the columns of \(table.name).")
+    }
+  }
+
+  /// Refuses a rule that reads where a row lies in this database, which says nothing of the row: the same rows lie
+  /// elsewhere on each replica.
+  private func checkPlaces(
+    read authorizer: ReadAuthorizer, at place: String, in database: borrowing Database
+  ) throws {
+    for table in tables where authorizer.reads(table.name) {
+      var local: [Name] = []
+      if let key = table.info.localKey {
+        local = try [key] + database.columns(of: table.name, generatedFrom: key)
+      } else if table.info.rowidAlias == nil, table.schema.position(of: "rowid") == nil {
+        local = ["rowid"]
+      }
+      guard let column = local.first(where: { authorizer.reads($0, of: table.name) }) else { continue }
+      throw DatasetError(
+        place, "it reads \(column) of \(table.name), which each replica gives by itself",
+        hint: "Let it read columns that are carried.")
     }
   }
 

@@ -1,0 +1,160 @@
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+
+/// Tables whose rows are named by UNIQUE columns, as the dataset's `key` says, and not by their PRIMARY KEY.
+///
+/// An INTEGER PRIMARY KEY beside those is local: each database gives its own, and no bundle carries it.
+enum NamedKey {
+  /// The table with its rows named as the rules say.
+  ///
+  /// Throws a `DatasetError` if the columns cannot name rows, or if what else the table has depends on its local key.
+  static func apply(_ rules: TableRules, to info: TableInfo, in database: borrowing Database) throws -> TableInfo {
+    guard let columns = rules.key else { return info }
+    let place = "tables.\(rules.name).key"
+    let key = try positions(of: columns, in: info, at: place)
+    // Rows are then named as they would be without the rule.
+    if key == info.schema.key { return info }
+    if let column = key.first(where: { $0 == info.rowidAlias }) {
+      throw DatasetError(
+        place, "\(info.schema.columns[column]) is the table's INTEGER PRIMARY KEY, which is unique by itself",
+        hint: "Name it alone, or name other columns alone.")
+    }
+    try checkNotNull(key, info, at: place)
+    try checkIndex(of: key, info, at: place, in: database)
+    try checkLocalKey(of: info, at: place)
+    if info.rowidAlias != nil, rules.keys != .asIs {
+      throw DatasetError(
+        "tables.\(rules.name).keys",
+        "\"\(rules.keys.rawValue)\" is for whole numbers that name rows, and \(named(key, info)) names the rows here",
+        hint: "Leave it out: each replica gives its own PRIMARY KEY, and two of them cannot meet.")
+    }
+    return info.named(by: key)
+  }
+
+  /// The table called exactly `name` as the dataset names its rows; nil: there is no such table.
+  ///
+  /// Throws a `DatasetError` as `apply` does.
+  static func info(
+    of name: Name, by dataset: DatasetDefinition, in database: borrowing Database
+  ) throws -> TableInfo? {
+    guard let info = try database.tableInfo(name) else { return nil }
+    return try dataset.rules(for: name).map { try apply($0, to: info, in: database) } ?? info
+  }
+
+  private static func named(_ key: [Int], _ info: TableInfo) -> String {
+    key.map { info.schema.columns[$0].text }.joined(separator: ", ")
+  }
+
+  private static func positions(of columns: [Name], in info: TableInfo, at place: String) throws -> [Int] {
+    try columns.map { column in
+      if let position = info.schema.position(of: column) { return position }
+      let names = info.schema.columns.map(\.text).joined(separator: ", ")
+      throw DatasetError(place, "the table has no such column that is stored: \(column)", hint: "It has: \(names).")
+    }
+  }
+
+  private static func checkNotNull(_ key: [Int], _ info: TableInfo, at place: String) throws {
+    guard let column = key.first(where: { !info.isNotNull[$0] }) else { return }
+    throw DatasetError(
+      place, "the column \(info.schema.columns[column]) may be NULL, and such a row would have no name",
+      hint: "Declare it NOT NULL. " + makeAnew)
+  }
+
+  private static let makeAnew = """
+    ALTER TABLE cannot do it: make the table anew (CREATE TABLE, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME). \
+    docs/GEOPACKAGE.md shows it for a layer.
+    """
+
+  /// An index that compares otherwise than its columns would not be used to find a row by its name.
+  private static func checkIndex(
+    of key: [Int], _ info: TableInfo, at place: String, in database: borrowing Database
+  ) throws {
+    let declared = try database.columnDeclarations(of: info.schema.name)
+    func collation(_ column: Int) -> String? {
+      declared.first { $0.name == info.schema.columns[column] }?.collation.uppercased()
+    }
+    let isThere = info.uniqueIndexes.contains { index in
+      index.condition == nil && index.parts.allSatisfy { $0.column != nil }
+        && index.parts.compactMap(\.column).sorted() == key.sorted()
+        && index.parts.allSatisfy { part in part.column.flatMap(collation) == part.collation.uppercased() }
+    }
+    if isThere { return }
+    let (table, columns) = (info.schema.name, key.map { info.schema.columns[$0] })
+    throw DatasetError(
+      place, "no UNIQUE index says that there is one row for each \(named(key, info))",
+      hint: """
+        It must be over just these columns, by their own collations, and without a condition: \
+        CREATE UNIQUE INDEX \(quoted(Name("\(table)_key"))) ON \(quoted(table)) (\(quotedList(columns)))
+        """)
+  }
+
+  /// What depends on a key that each replica gives by itself would not be the same everywhere.
+  private static func checkLocalKey(of info: TableInfo, at place: String) throws {
+    guard let local = info.rowidAlias else { return }
+    let name = info.schema.columns[local]
+    if let reference = info.schema.foreignKeys.first(where: { $0.columns.contains(local) }) {
+      throw DatasetError(
+        place, "the table's PRIMARY KEY \(name) refers to \(reference.parent), and it would be local to each replica",
+        hint: "Put the reference into a column of its own.")
+    }
+    if let index = info.uniqueIndexes.first(where: { $0.mentions(name) }) {
+      throw DatasetError(
+        place, "the UNIQUE index \(index.name) depends on \(name), which each replica gives by itself",
+        hint: "Drop the index, or make one over columns that are carried.")
+    }
+  }
+
+  /// Nothing can be said of a column that is not carried.
+  static func refuseLocal(_ column: Name, of info: TableInfo, at place: String) throws {
+    guard column == info.localKey else { return }
+    throw DatasetError(
+      place, "each replica gives the table's PRIMARY KEY \(column) by itself, and it is not carried",
+      hint: "Name a column that is carried.")
+  }
+
+  /// A reference by a local key would name another row on each replica.
+  static func checkReferences(among tables: [TrackedTable], in database: borrowing Database) throws {
+    let local = tables.filter { $0.info.localKey != nil }
+    if local.isEmpty { return }
+    for table in tables {
+      for reference in table.schema.foreignKeys {
+        guard let parent = local.first(where: { $0.name == reference.parent }), let key = parent.info.localKey,
+          reference.parentColumns.contains(where: { $0.isSameInSQL(as: key) })
+        else { continue }
+        let own = reference.columns.map { table.schema.columns[$0].text }.joined(separator: ", ")
+        let names = parent.keyColumns.map(\.text).joined(separator: ", ")
+        throw DatasetError(
+          "tables.\(table.name)",
+          "its column \(own) refers to \(key) of \(parent.name), which each replica gives by itself",
+          hint: "Refer to \(names) of \(parent.name) instead: it names the same row everywhere.")
+      }
+    }
+  }
+}
+
+extension TrackedTable {
+  /// The columns that name a row, in the key's order.
+  public var keyColumns: [Name] { schema.key.map { schema.columns[$0] } }
+
+  /// The columns that are carried, as a table of this name in another database has them: all that are stored, but for a
+  /// local key. nil: there is no such table.
+  ///
+  /// That database may be of another version of the dataset, and call its columns otherwise.
+  public func carriedColumns(in database: borrowing Database) throws -> [Name]? {
+    guard let info = try database.tableInfo(name) else { return nil }
+    guard self.info.isNamedByColumns, let local = info.rowidAlias else { return info.schema.columns }
+    return info.schema.columns.enumerated().filter { $0.offset != local }.map(\.element)
+  }
+
+  /// Whether the table in another database has the columns of this one's key, and may be named by them. A snapshot has
+  /// the table's declaration as its sender has it.
+  public func hasSameKey(in database: borrowing Database) throws -> Bool {
+    guard let theirs = try database.tableInfo(name) else { return false }
+    if info.isNamedByColumns {
+      guard let columns = try carriedColumns(in: database) else { return false }
+      return keyColumns.allSatisfy(columns.contains)
+    }
+    return theirs.schema.key.map { theirs.schema.columns[$0] } == keyColumns
+  }
+}

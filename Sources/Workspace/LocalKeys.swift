@@ -1,0 +1,97 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// Keeps the local keys of one table's rows while an import takes rows out and puts them in again.
+///
+/// Programs on this replica name rows by a local key: an R-tree, the relations of a GIS project. So a row that comes
+/// back in the same command gets the one that it had, and no new row gets it meanwhile.
+///
+/// The keys lie in a temporary table, which all tables of rows on one connection share and which follows what is taken
+/// back. What is left in it from earlier transactions does no harm: a key counts only as long as no row has it.
+final class LocalKeys {
+  /// SQL for the local key of a row that is inserted, whose columns are the parameters `?1`, `?2` and so on. NULL:
+  /// SQLite makes one.
+  let valueSQL: String
+  /// The local key's name, quoted.
+  let column: String
+  private let saving: Statement
+  private let savingAll: Statement
+  private let reading: Statement
+  private let assigning: Statement
+
+  /// nil: the table has no local key, or nothing can be written into it.
+  init?(_ table: TrackedTable, in database: borrowing Database) throws {
+    guard let local = table.info.localKey, !database.isReadOnly else { return nil }
+    let (rows, column) = (quoted(table.name), quoted(local))
+    let kept = "temp.\(quoted(Name("satchel_local_keys_\(table.name)")))"
+    let parts = table.schema.key.indices.map { "part_\($0 + 1)" }
+    try Self.create(kept, parts, for: table, in: database)
+    let isKept = zip(parts, table.schema.key).map { "\($0) = ?\($1 + 1)" }.joined(separator: " AND ")
+    self.column = column
+    valueSQL = """
+      coalesce(
+        (SELECT place FROM \(kept) WHERE \(isKept) AND NOT EXISTS (SELECT 1 FROM \(rows) WHERE \(column) = place)),
+        \(Self.newKeySQL(table, column, beside: kept)))
+      """
+    let all = (parts + ["place"]).joined(separator: ", ")
+    let save = "INSERT OR REPLACE INTO \(kept) (\(all)) SELECT \(quotedList(table.keyColumns)), \(column) FROM \(rows)"
+    savingAll = try database.prepare(save)
+    saving = try database.prepare("\(save) WHERE \(table.isKeySQL)")
+    reading = try database.prepare("SELECT \(column) FROM \(rows) WHERE \(table.isKeySQL)")
+    assigning = try database.prepare(
+      "INSERT OR REPLACE INTO \(kept) (\(all)) VALUES (\(parts.map { _ in "?" }.joined(separator: ", ")), ?)")
+  }
+
+  private static func create(
+    _ kept: String, _ parts: [String], for table: TrackedTable, in database: borrowing Database
+  ) throws {
+    let name = "satchel_local_keys_\(table.name)"
+    let isThere = try database.first(
+      "SELECT 1 FROM sqlite_temp_schema WHERE type = 'table' AND name = :name", ["name": .string(name)]
+    ) { _ in true }
+    if isThere != nil { return }
+    // Without types, as in the table of pre-images: 1 and 1.0 are one key.
+    try database.execute(
+      """
+      CREATE TABLE \(kept) (
+        \(parts.joined(separator: ", ")),
+        place INTEGER NOT NULL, -- the local key that the row had
+        PRIMARY KEY (\(parts.joined(separator: ", ")))
+      ) WITHOUT ROWID;
+      CREATE INDEX temp.\(quoted(Name(name + " by place"))) ON \(quoted(Name(name))) (place)
+      """)
+  }
+
+  /// SQLite's own choice may be the key of a row that is out at the moment. NULL where no row was taken out, or where
+  /// the numbers are at their end.
+  private static func newKeySQL(_ table: TrackedTable, _ column: String, beside kept: String) -> String {
+    let counted =
+      table.info.isAutoincrement
+      ? "\n      UNION ALL SELECT seq FROM sqlite_sequence WHERE name = \(quotedText(table.name.text))" : ""
+    return """
+      (SELECT max(last) + 1
+          FROM (SELECT max(place) AS last FROM \(kept) UNION ALL SELECT max(\(column)) FROM \(quoted(table.name))\(counted))
+          WHERE EXISTS (SELECT 1 FROM \(kept))
+          HAVING max(last) < \(Int64.max))
+      """
+  }
+
+  /// Notes the local keys of all rows of these tables, which somebody is about to write who knows nothing of them.
+  static func saveAll(of tables: [TrackedTable], in database: borrowing Database) throws {
+    for table in tables { try LocalKeys(table, in: database)?.savingAll.run([]) }
+  }
+
+  /// Notes the local key of a row that is about to be deleted.
+  func save(_ key: RowKey) throws { try saving.run(key.values) }
+
+  /// The local key of a row; nil: there is no such row.
+  func place(of key: RowKey) throws -> Int64? {
+    defer { reading.reset() }
+    try reading.bind(key.values)
+    return try reading.step() ? reading.integer(0) : nil
+  }
+
+  /// Gives a row that is about to be inserted this local key, if it is free then.
+  func assign(_ place: Int64, to key: RowKey) throws { try assigning.run(key.values + [.integer(place)]) }
+}
