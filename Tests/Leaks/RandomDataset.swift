@@ -24,6 +24,8 @@ struct RandomDataset {
     var matchesAny = false
     var isNumbered = false
     var isWithoutRowid = false
+    /// Whether `id` names the rows beside an INTEGER PRIMARY KEY, which each hub gives by itself.
+    var isNamed = false
     var policies = ""
     /// Columns that not every table has.
     var extras: [String] = []
@@ -83,11 +85,14 @@ struct RandomDataset {
       tables.append(Table(name: "sites", rule: random.one(of: [.all, .tier, .owner]), parents: ["areas"]))
     }
     if areas.rule == .posted { tables.append(Table(name: "posts", rule: .own, parents: [])) }
+    // Asked beside the other questions, whose answers stay what they were.
+    var beside = random
     self.tables = tables.map { table in
       var table = table
+      table.isNamed = beside.once(in: 4)
       // A post names its place in a column of texts.
       table.isNumbered = random.once(in: 2) && table.rule != .posted
-      table.isWithoutRowid = random.once(in: 4)
+      table.isWithoutRowid = random.once(in: 4) && !table.isNamed
       let policy = random.one(of: Self.policies)
       table.policies = policy.text
       let others = ["code", "photo", "likes"].filter { !policy.columns.contains($0) && random.once(in: 3) }
@@ -111,8 +116,10 @@ struct RandomDataset {
       let references = table.references.map { "\($0.column) REFERENCES \($0.table) (id)" }
       let extras = table.extras.map { $0 == "code" ? "code TEXT UNIQUE" : $0 }
       let lines =
-        ["id \(table.isNumbered ? "INTEGER" : "TEXT") PRIMARY KEY NOT NULL"] + references
+        ["id \(table.isNumbered ? "INTEGER" : "TEXT") \(table.isNamed ? "UNIQUE" : "PRIMARY KEY") NOT NULL"]
+        + references
         + ["tier INTEGER NOT NULL", "owner TEXT", "words TEXT"] + extras
+        + (table.isNamed ? ["fid INTEGER PRIMARY KEY AUTOINCREMENT"] : [])
       return """
         CREATE TABLE \(table.name) (\(lines.joined(separator: ", ")))\(table.isWithoutRowid ? " WITHOUT ROWID" : "");
         CREATE INDEX \(table.name)_words ON \(table.name) (words) WHERE tier < 5;
@@ -122,7 +129,7 @@ struct RandomDataset {
 
   var definition: String {
     let all = tables.map { table in
-      var members = [table.policies]
+      var members = [table.policies] + (table.isNamed ? [#""key": ["id"]"#] : [])
       switch table.rule {
       case .all: break
       case .tier: members.append(#""visible": "tier <= :tier""#)

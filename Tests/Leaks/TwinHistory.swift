@@ -75,6 +75,10 @@ final class TwinHistory {
     try look()
     for place in twins.indices {
       twins[place].hold(at: step * 10_000 + 5_000, chance: 0)
+      for table in dataset.tables where table.isNamed && place == 1 {
+        try twins[place].write(
+          "UPDATE \(table.name) SET fid = -fid; UPDATE \(table.name) SET fid = 1000 + fid", at: nil)
+      }
       for _ in 0..<hidden[place].random.below(4) * 4 { try writeHidden(at: nil, place) }
     }
   }
