@@ -21,7 +21,7 @@ extension TableInfo {
     return added.isEmpty ? (self, []) : (with(foreignKeys: schema.foreignKeys + added), added)
   }
 
-  /// nil: the parent is not there, which is said of that table itself.
+  /// nil: the parent is not there, or cannot name its rows, which is said of that table itself.
   private func foreignKey(
     _ reference: DeclaredReference, of dataset: DatasetDefinition, at place: String, in database: borrowing Database
   ) throws -> ForeignKey? {
@@ -31,7 +31,11 @@ extension TableInfo {
         place, "the table has no such column that is stored",
         hint: "It has: \(schema.columns.map(\.text).joined(separator: ", ")).")
     }
-    guard let parent = try NamedKey.info(of: reference.table, by: dataset, in: database) else { return nil }
+    let parent: TableInfo?
+    do { parent = try NamedKey.info(of: reference.table, by: dataset, in: database) } catch is DatasetError {
+      return nil
+    }
+    guard let parent else { return nil }
     let target = try parent.column(referredToBy: reference, at: place)
     return ForeignKey(columns: [column], parent: parent.schema.name, parentColumns: [target])
   }

@@ -61,6 +61,9 @@ final class History {
   private(set) var verified = 0
   private let trace: ((String) -> Void)?
   private let fate: Fate
+  private let names: RowNames
+  /// Decides about local keys.
+  private var local: SplitMix64
   /// Whether now and then somebody drops what captures their writes.
   private var hasVandals: Bool { fate == .vandals }
   private var hasVersions: Bool { fate == .versions }
@@ -77,15 +80,20 @@ final class History {
   /// What the hub's log told before it was forgotten.
   private var remembered: [(id: String, fields: [UInt8])] = []
 
-  init(seed: UInt64, in folder: String, fate: Fate = .none, trace: ((String) -> Void)? = nil) throws {
+  init(
+    seed: UInt64, in folder: String, fate: Fate = .none, names: RowNames = .primaryKey,
+    trace: ((String) -> Void)? = nil
+  ) throws {
     self.seed = seed
+    self.names = names
+    local = SplitMix64(seed: seed &+ 0x6c6f_6361_6c)
     self.fate = fate
     doctor = SplitMix64(seed: seed &+ 0x646f_6374_6f72)
     self.folder = folder
     self.trace = trace
     random = SplitMix64(seed: seed)
     let rules = random.one(of: Self.rules)
-    versions = Versions(seed: seed, rules: rules)
+    versions = Versions(seed: seed, rules: rules, names: names)
     // Half of all histories are as in the model.
     temper = random.below(2) == 0 ? Temper() : random.one(of: Temper.all)
     let time = self.time
@@ -100,7 +108,7 @@ final class History {
     try files.makeDirectory(Paths.join(folder, "stick"), mode: 0o755)
     let database = Paths.join(hubFolder, "items.sqlite")
     admin = try App(path: database, mode: .create)
-    try admin.execute(App.schema)
+    try admin.makeTables(names)
     hub = try HubWorkspace.create(
       hubFolder, definition: Array(versions.definition.utf8), database: database, platform: platform())
     hubPlatform = platform()
@@ -252,7 +260,7 @@ final class History {
     else {
       return
     }
-    let report = try device.workspace.repair()
+    let report = try keepingLocalKeys(device.app(), device.name) { try device.workspace.repair() }
     say("\(device.name) is repaired: \(report.unseen)")
     if !report.isWell { throw Wrong("\(device.name) cannot be repaired: \(report)") }
     let again = try device.workspace.examine()
@@ -324,8 +332,29 @@ final class History {
     if try !hub.examine().isWell { throw Wrong("the hub was repaired, and is not well") }
   }
 
+  /// Each replica gives its rows other local keys now and then. Nobody else is to notice.
+  private func moveLocalKeys(_ app: App, _ name: String) throws {
+    guard names != .primaryKey, local.once(in: 3) else { return }
+    // SQLite's count knows nothing of local keys that an UPDATE gives.
+    let (distance, reloading) = (100 + local.below(400), local.once(in: 3) || names == .columnBesideCount)
+    say("\(name) gives other local keys, \(reloading ? "loading all again" : "by \(distance)")")
+    try app.moveLocalKeys(by: distance, reloading: reloading)
+  }
+
+  /// Programs name rows by their local keys: those that stay keep theirs, whatever is done.
+  private func keepingLocalKeys<T>(_ app: App?, _ name: String, _ body: () throws -> T) throws -> T {
+    guard names != .primaryKey, let app else { return try body() }
+    let before = try app.localKeys()
+    let result = try body()
+    for (id, key) in try app.localKeys() {
+      if let old = before[id], old != key { throw Wrong("\(name) gave \(id) the local key \(key), which had \(old)") }
+    }
+    return result
+  }
+
   private func write(on device: TestDevice) throws {
     guard let app = try device.app() else { return }
+    try moveLocalKeys(app, device.name)
     if hasVandals, doctor.once(in: 8) { try vandalise(app) }
     if fate == .sneaks, doctor.once(in: 4) { try sneak(on: device, app) }
     let items = try app.items()
@@ -352,6 +381,7 @@ final class History {
   }
 
   private func writeAtHub() throws {
+    try moveLocalKeys(admin, "hub")
     if hasVandals, doctor.once(in: 8) { try vandalise(admin) }
     let items = try admin.items()
     if items.isEmpty { return }
@@ -434,7 +464,9 @@ final class History {
     let before = try fate == .sneaks ? devices[index].app()?.items() ?? [] : []
     do {
       try repair(devices[index])
-      let report = try devices[index].workspace.importBundle(parcel.path)
+      let report = try keepingLocalKeys(devices[index].app(), devices[index].name) {
+        try devices[index].workspace.importBundle(parcel.path)
+      }
       try checkSneaks(devices[index], before: before)
       say(
         "device imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed, \(report.conflicts) conflicts"
@@ -450,7 +482,7 @@ final class History {
   /// again.
   private func importAtHub(_ path: String, called name: String) throws {
     do {
-      let report = try hub.importBundle(path)
+      let report = try keepingLocalKeys(admin, "the hub") { try hub.importBundle(path) }
       try checkProof(report, name)
       say("hub imports \(name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
     } catch let refusal as Refusal where ["gap", "wrong-kind"].contains(refusal.reason) && fate == .losses {

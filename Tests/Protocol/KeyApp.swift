@@ -23,8 +23,9 @@ final class KeyApp {
   /// Who declares what refers to trees and nests, but for what stands near a nest.
   enum Declaration { case schema, dataset }
 
-  func makeTables(counting: Bool, folding: Bool, declaredBy declaration: Declaration) throws {
-    let key = folding ? "id TEXT PRIMARY KEY" : "id INTEGER PRIMARY KEY" + (counting ? " AUTOINCREMENT" : "")
+  /// - Parameter names: what names the rows of folding tables.
+  func makeTables(counting: Bool, folding: Bool, names: RowNames, declaredBy declaration: Declaration) throws {
+    let key = folding ? names.columns : "id INTEGER PRIMARY KEY" + (counting ? " AUTOINCREMENT" : "")
     let isTree = folding ? ", UNIQUE (name)" : ""
     let isNest = folding ? ", UNIQUE (tree, name)" : ""
     let reference = folding ? "TEXT" : "INTEGER"
@@ -33,7 +34,7 @@ final class KeyApp {
       """
       CREATE TABLE trees (\(key), name TEXT NOT NULL, height INTEGER, note TEXT\(isTree));
       CREATE TABLE nests (
-        \(key), name TEXT NOT NULL, tree \(reference) NOT NULL \(refers("trees")), tree_name TEXT,
+        \(key), name TEXT NOT NULL, tree \(reference) NOT NULL \(refers("trees (id)")), tree_name TEXT,
         near \(reference) REFERENCES nests (id), near_name TEXT, note TEXT\(isNest));
       CREATE TABLE eggs (
         \(key), name TEXT NOT NULL UNIQUE, nest \(reference) \(refers("nests (id) ON UPDATE CASCADE")), nest_name TEXT);
@@ -72,6 +73,22 @@ final class KeyApp {
       ["nest": nest.key, "name": .string(nest.name), "id": egg.key])
   }
 
+  /// The local keys of the rows that have some, by their tables and keys.
+  func localKeys() throws -> [String: Int64] {
+    var found: [String: Int64] = [:]
+    for table in Self.tables.dropLast() {
+      try database.each("SELECT id, fid FROM \(table)") { found["\(table) \($0.text(0))"] = $0.integer(1) }
+    }
+    return found
+  }
+
+  /// Gives the row other local keys, which is no change of it.
+  func moveLocalKeys() throws {
+    for table in Self.tables.dropLast() {
+      try database.execute("UPDATE \(table) SET fid = -fid; UPDATE \(table) SET fid = 100 - fid")
+    }
+  }
+
   func eat(_ egg: NamedRow) throws { try database.run("DELETE FROM eggs WHERE id = :id", ["id": egg.key]) }
 
   /// Rows that hang on another row than the one whose name they bear, or on none.
@@ -108,7 +125,10 @@ final class KeyApp {
       case "eggs": "nest IN (\(nests))"
       default: "tree IN (\(low)) AND nest IN (\(nests))"
       }
-    return try database.all("SELECT * FROM \(table) WHERE \(condition) ORDER BY 1, 2") { row in
+    let columns = try database.all(
+      "SELECT name FROM pragma_table_info(:table) WHERE name <> 'fid'", ["table": .string(table)]
+    ) { Name($0.text(0)) }
+    return try database.all("SELECT \(quotedList(columns)) FROM \(table) WHERE \(condition) ORDER BY 1, 2") { row in
       (0..<row.columnCount).map {
         "\(row.value($0).isNull ? "NULL" : row.text($0).isEmpty ? String(row.integer($0)) : row.text($0))"
       }

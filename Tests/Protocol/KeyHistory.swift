@@ -32,6 +32,7 @@ final class KeyHistory {
   private let rightsChange: Bool
   private let foreignKeys: Bool
   private let isFolding: Bool
+  private let names: RowNames
   private let trace: ((String) -> Void)?
   /// Everything that anybody made and nobody deleted, with the word that was noted last where only one writes it.
   private var alive: Set<String> = []
@@ -43,8 +44,9 @@ final class KeyHistory {
     self.trace = trace
     random = SplitMix64(seed: seed)
     foreignKeys = random.once(in: 2)
-    let isFolding = rule == "fold"
+    let isFolding = rule.hasPrefix("fold")
     self.isFolding = isFolding
+    names = rule == "fold, named" ? .column : .primaryKey
     let seesAll = random.once(in: 2)
     heights = seesAll || isFolding ? [1, 1, 1] : [1, 1, 0]
     let changes = random.once(in: 3)
@@ -56,7 +58,7 @@ final class KeyHistory {
     let counting = random.once(in: 2) || rule == "blocks"
     hubApp = try KeyApp(path: Paths.join(root, "rows.sqlite"), mode: .create, foreignKeys: foreignKeys)
     let declaration: KeyApp.Declaration = seed % 2 == 0 ? .schema : .dataset
-    try hubApp.makeTables(counting: counting, folding: isFolding, declaredBy: declaration)
+    try hubApp.makeTables(counting: counting, folding: isFolding, names: names, declaredBy: declaration)
     hub = try HubWorkspace.create(
       root, definition: Array(Self.definition(rule, declaration).utf8), database: Paths.join(root, "rows.sqlite"),
       platform: platform
@@ -77,9 +79,11 @@ final class KeyHistory {
       switch rule {
       case "blocks": #""keys": "blocks", "block": 10"#
       case "fold": #""unique": "fold""#
+      case "fold, named": #""key": ["id"], "unique": "fold""#
       default: #""keys": "rekey""#
       }
-    let eggKeys = rule == "fold" ? #""keys": "as-is""# : keys
+    let eggKeys =
+      rule == "fold" ? #""keys": "as-is""# : rule == "fold, named" ? #""key": ["id"]"# : keys
     func refers(_ references: String) -> String {
       declaration == .schema ? "" : ", \"references\": { \(references) }"
     }
@@ -123,7 +127,10 @@ final class KeyHistory {
   private func event() throws {
     let index = random.below(devices.count)
     switch random.below(20) {
-    case 0..<9: if let app = try app(index) { try write(in: app, as: index, height: heights[index]) }
+    case 0..<9:
+      guard let app = try app(index) else { return }
+      if names == .column, born % 5 == index { try app.moveLocalKeys() }
+      try write(in: app, as: index, height: heights[index])
     case 9..<12: if try app(index) != nil { mail.append(try export(index)) }
     case 12..<15: mail.append(try emit(index))
     case 15: try write(in: hubApp, as: 9, height: 1)
@@ -253,12 +260,21 @@ final class KeyHistory {
         "hub imports \(Paths.name(of: parcel.path)): \(report.verdict), \(report.conflicts) conflicts, new keys \((report.rekeyed + report.folded).map { "\($0.table) \($0.old)->\($0.new)" })"
       )
     }
+    let before = try localKeys(index)
     do {
       let report = try devices[index].importBundle(parcel.path)
+      let after = try localKeys(index)
+      if let moved = before.first(where: { after[$0.key] != nil && after[$0.key] != $0.value }) {
+        throw Wrong("device \(index) moved \(moved) to \(after[moved.key] ?? 0)")
+      }
       say(
         "\(index) imports \(Paths.name(of: parcel.path)): \(report.verdict), \(report.conflicts) conflicts, new keys \(report.rekeyed.map { "\($0.table) \($0.old)->\($0.new)" })"
       )
     } catch let refusal as Refusal where refusal.reason == "gap" { say("\(index) refuses a gap") }
+  }
+
+  private func localKeys(_ index: Int) throws -> [String: Int64] {
+    names == .column ? try app(index)?.localKeys() ?? [:] : [:]
   }
 
   // MARK: what must hold then

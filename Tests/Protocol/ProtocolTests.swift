@@ -39,13 +39,22 @@ import Testing
     arguments: 0..<lanes)
   func versions(lane: Int) throws { try play(lane, .versions) }
 
-  private func play(_ lane: Int, _ fate: History.Fate) throws {
+  @Test(
+    "so it is with rows that a column names, while each replica gives them other local keys, and imports move none",
+    arguments: 0..<lanes)
+  func namedRows(lane: Int) throws {
+    for fate in [History.Fate.none, .vandals, .losses] { try play(lane, fate, .column) }
+    // A migration that deletes a row and makes another one gives its local key away, where SQLite does.
+    try play(lane, .versions, .columnBesideCount)
+  }
+
+  private func play(_ lane: Int, _ fate: History.Fate, _ names: RowNames = .primaryKey) throws {
     let folder = try Playground()
     // What happens beside the writing takes longer, and fewer will do.
-    let lanes = Self.lanes * (Self.seeds.count > 20 ? fate.share : 1)
+    let lanes = Self.lanes * (Self.seeds.count > 20 ? fate.share : 1) * (names == .primaryKey ? 1 : 2)
     let mine = Self.seeds.enumerated().filter { $0.offset % lanes == lane }.map(\.element)
     let began = Date()
-    for seed in mine { play(seed, fate, in: folder) }
+    for seed in mine { play(seed, fate, names, in: folder) }
     let seconds = Date().timeIntervalSince(began)
     print("lane \(lane): \(mine.count) histories, \(Int(seconds * 1000 / Double(max(1, mine.count)))) ms each")
   }
@@ -88,17 +97,18 @@ import Testing
 
   private static let shapes = SpellingHistory.shapes.map(\.name)
 
-  private static let keyRules = ["rekey", "blocks", "fold"]
+  private static let keyRules = ["rekey", "blocks", "fold", "fold, named"]
 
   /// Three that found something once, and fewer of the others: rows with children say more in one history.
   private static let keySeeds: [UInt64] =
     seeds.count == 1 ? seeds : [41, 84, 124] + seeds.prefix(seeds.count == usual ? 3 : seeds.count)
 
-  private func play(_ seed: UInt64, _ fate: History.Fate, in folder: Playground) {
+  private func play(_ seed: UInt64, _ fate: History.Fate, _ names: RowNames, in folder: Playground) {
     let place = folder.path(of: seed)
     defer { folder.remove(place) }
     do {
-      let history = try History(seed: seed, in: place, fate: fate, trace: Self.seeds.count == 1 ? { print($0) } : nil)
+      let history = try History(
+        seed: seed, in: place, fate: fate, names: names, trace: Self.seeds.count == 1 ? { print($0) } : nil)
       try history.play()
       try history.check()
     } catch {

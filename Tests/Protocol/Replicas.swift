@@ -14,15 +14,59 @@ struct Item: Hashable {
   var values: [Int64]
 }
 
+/// What names the rows of the items, and how their tables begin.
+enum RowNames {
+  case primaryKey
+  /// `id`, beside an INTEGER PRIMARY KEY that each replica gives by itself.
+  case column
+  /// The same, and SQLite gives no local key a second time.
+  case columnBesideCount
+
+  var columns: String {
+    switch self {
+    case .primaryKey: "id TEXT PRIMARY KEY"
+    case .column: "fid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE"
+    case .columnBesideCount: "fid INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE"
+    }
+  }
+  /// The same columns without their types.
+  var list: String { self == .primaryKey ? "id" : "fid, id" }
+  var rule: String { self == .primaryKey ? "" : #""key": ["id"], "# }
+}
+
 /// An app, or an administrator with a shell: a connection of its own that knows nothing of Satchel.
 final class App {
-  static let schema = "CREATE TABLE items (id TEXT PRIMARY KEY, a INTEGER, b INTEGER, c INTEGER)"
-
   private let database: Database
 
   init(path: String, mode: Database.Mode = .readWrite) throws { database = try Database(path: path, mode: mode) }
 
+  func makeTables(_ names: RowNames) throws {
+    try database.execute("CREATE TABLE items (\(names.columns), a INTEGER, b INTEGER, c INTEGER)")
+  }
+
   func execute(_ sql: String) throws { try database.execute(sql) }
+
+  /// The local keys of the rows, by their ids; none if they have none.
+  func localKeys() throws -> [String: Int64] {
+    guard try allColumns().contains("fid") else { return [:] }
+    return Dictionary(
+      uniqueKeysWithValues: try database.all("SELECT id, fid FROM items") { ($0.text(0), $0.integer(1)) })
+  }
+
+  /// Gives all rows other local keys, or loads them again, which changes nothing in them.
+  func moveLocalKeys(by distance: Int, reloading: Bool) throws {
+    let columns = quotedList(try allColumns().filter { $0 != "fid" })
+    try database.execute(
+      reloading
+        ? """
+        BEGIN; CREATE TEMP TABLE kept AS SELECT \(columns) FROM items ORDER BY a; DELETE FROM items;
+        INSERT INTO items (\(columns)) SELECT \(columns) FROM kept; DROP TABLE kept; COMMIT
+        """ : "UPDATE items SET fid = -fid; UPDATE items SET fid = \(distance) - fid")
+  }
+
+  private func allColumns() throws -> [Name] {
+    try database.all("SELECT name FROM pragma_table_info('items') ORDER BY name") { Name($0.text(0)) }
+  }
 
   /// Runs SQL that no trigger sees, and leaves capture as it was.
   func executeUnseen(_ sql: String) throws {
@@ -64,9 +108,7 @@ final class App {
 
   /// These rows with all of their columns, as text.
   func rows(_ ids: [String]) throws -> [String] {
-    let columns = try database.all("SELECT name FROM pragma_table_info('items') ORDER BY name") {
-      "quote(\(quoted($0.text(0))))"
-    }
+    let columns = try allColumns().filter { $0 != "fid" }.map { "quote(\(quoted($0)))" }
     return try ids.flatMap { id in
       try database.all(
         "SELECT \(columns.joined(separator: " || ' ' || ")) FROM items WHERE id = :id", ["id": .string(id)]

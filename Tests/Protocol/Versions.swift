@@ -5,6 +5,7 @@ import TestSupport
 struct Versions {
   private var random: SplitMix64
   private let rules: String
+  private let names: RowNames
   private(set) var number = 1
   /// The rule hides the rows whose c has the user's remainder by it.
   private(set) var modulus: Int64 = 3
@@ -12,9 +13,10 @@ struct Versions {
   private var extras: [String] = []
   private var named = 0
 
-  init(seed: UInt64, rules: String) {
+  init(seed: UInt64, rules: String, names: RowNames) {
     random = SplitMix64(seed: seed &+ 0x7665_7273)
-    self.rules = rules
+    self.rules = names.rule + rules
+    self.names = names
   }
 
   var definition: String {
@@ -79,8 +81,8 @@ struct Versions {
     let columns = (["c", "a", "b"] + extras).map { "\($0) INTEGER" }.joined(separator: ", ")
     extras.append(extra)
     return """
-      CREATE TABLE new (id TEXT PRIMARY KEY, \(columns), \(extra) INTEGER NOT NULL DEFAULT 0);
-      INSERT INTO new (id, \(known), \(extra)) SELECT id, \(known), coalesce(b, 0) % 4 FROM items;
+      CREATE TABLE new (\(names.columns), \(columns), \(extra) INTEGER NOT NULL DEFAULT 0);
+      INSERT INTO new (\(names.list), \(known), \(extra)) SELECT \(names.list), \(known), coalesce(b, 0) % 4 FROM items;
       DROP TABLE items;
       ALTER TABLE new RENAME TO items;
       """

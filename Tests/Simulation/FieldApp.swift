@@ -53,10 +53,14 @@ struct Visit: Hashable {
 
 /// An app, or an administrator with a shell: a connection of its own that knows nothing of Satchel.
 final class FieldApp {
-  static let schema = """
-    CREATE TABLE sites (id TEXT PRIMARY KEY, zone INTEGER NOT NULL, name TEXT, note TEXT);
-    CREATE TABLE visits (id TEXT PRIMARY KEY, site TEXT NOT NULL REFERENCES sites (id), a TEXT, b TEXT);
-    """
+  /// - Parameter visits: what names the visits: `id` as the PRIMARY KEY, or beside one that is local.
+  static func schema(visits: SeasonRules.Names) -> String {
+    let id = visits == .primaryKey ? "id TEXT PRIMARY KEY" : "fid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE"
+    return """
+      CREATE TABLE sites (id TEXT PRIMARY KEY, zone INTEGER NOT NULL, name TEXT, note TEXT);
+      CREATE TABLE visits (\(id), site TEXT NOT NULL REFERENCES sites (id), a TEXT, b TEXT);
+      """
+  }
   static let counters = "CREATE TABLE counters (id TEXT PRIMARY KEY, n INTEGER NOT NULL)"
   static let columns = ["sites": ["name", "note"], "visits": ["a", "b"]]
 
@@ -100,7 +104,7 @@ final class FieldApp {
     var rows: [RowName: ExactText] = [:]
     for table in try tables() {
       let columns = try database.all(
-        "SELECT name FROM pragma_table_info(:table) ORDER BY name", ["table": .string(table)]
+        "SELECT name FROM pragma_table_info(:table) WHERE name <> 'fid' ORDER BY name", ["table": .string(table)]
       ) {
         $0.text(0)
       }

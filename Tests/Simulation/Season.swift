@@ -86,7 +86,8 @@ final class Season {
     parts = SeasonEvent.parts(seed)
     var random = SplitMix64(seed: seed ^ 0x7365_6173_6f6e)
     hubClock = SettableClock(time)
-    rules = SeasonRules(&random, counts: parts)
+    let names: SeasonRules.Names = seed % 5 == 2 ? .column : .primaryKey
+    rules = SeasonRules(&random, counts: parts, visits: names)
     world = SimulatedWorld(seed: random.next())
     files = SimulatedFiles(world)
     stick = world.root + "/stick"
@@ -96,7 +97,7 @@ final class Season {
     let database = world.root + "/hub/field.sqlite"
     let app = try FieldApp(path: database, mode: .create)
     if random.once(in: 3) { try app.execute("PRAGMA journal_mode = WAL") }
-    try app.execute(FieldApp.schema)
+    try app.execute(FieldApp.schema(visits: names))
     if parts { try Tally.stock(app) }
     // With it what hangs on a row is looked up, and without it the whole table is looked through.
     if random.once(in: 2) { try app.execute("CREATE INDEX visits_by_site ON visits (site)") }

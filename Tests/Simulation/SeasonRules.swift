@@ -5,6 +5,9 @@ struct SeasonRules {
   private(set) var version = 1
   /// The rule hides the sites whose zone has the user's remainder by it.
   private(set) var modulus: Int64 = 3
+  /// What names the rows of a table.
+  enum Names { case primaryKey, column }
+
   private let sites: String
   private let visits: String
   private var columns = 0
@@ -17,10 +20,10 @@ struct SeasonRules {
     #""conflict": "manual", "merge": "row""#, #""conflict": "newest", "merge": "row""#,
   ]
 
-  init(_ random: inout SplitMix64, counts: Bool) {
+  init(_ random: inout SplitMix64, counts: Bool, visits names: Names) {
     self.counts = counts
     sites = random.one(of: Self.policies)
-    visits = random.one(of: Self.policies)
+    visits = (names == .column ? #""key": ["id"], "# : "") + random.one(of: Self.policies)
   }
 
   private static let counters = #", "counters": { "columns": { "n": "sum" }, "delete": "never" }"#
