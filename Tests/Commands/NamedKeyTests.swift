@@ -97,6 +97,9 @@ struct NamedKeyTests {
     let unpacked = try StockTool.tar("--zstd", "-xOf", file, "changes.jsonl", in: camp.root).text
     #expect(!unpacked.contains("4711") && !unpacked.contains("fid"), "\(unpacked)")
     #expect(unpacked.contains(#""key":["t1"]"#), "\(unpacked)")
+    let manifest = try StockTool.tar("--zstd", "-xOf", file, "manifest.json", in: camp.root).output
+    let critical = try #require(try JSONValue.parse(manifest)["critical"]?.arrayValue)
+    #expect(critical.contains("names"), "a reader that takes the key for the PRIMARY KEY refuses the bundle")
   }
 
   @Test("rows that trade UNIQUE values keep their local keys on both sides", arguments: [false, true])
