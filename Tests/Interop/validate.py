@@ -85,7 +85,8 @@ def wrongs(kind, path, item):
     name = next(step for step in reversed(path) if isinstance(step, str))
     if kind in ("change", "conflict") and path[0] in ROWS and len(path) > 1:
         return WRONG_VALUES if len(path) == 2 else [True, "!"]
-    wrong = [True] + [GONE] * (isinstance(path[-1], str) and (kind == "manifest" if len(path) > 1 else name not in OPTIONAL and (kind, name) not in (("attachment", "was"), ("dataset", "key"))))
+    is_of_columns = kind == "dataset" and ("references" in path or name == "key")
+    wrong = [True] + [GONE] * (not is_of_columns) * (isinstance(path[-1], str) and (kind == "manifest" if len(path) > 1 else name not in OPTIONAL and (kind, name) != ("attachment", "was")))
     if isinstance(item, bool):
         return ["true", 1, [], None]
     if isinstance(item, int):
@@ -96,7 +97,7 @@ def wrongs(kind, path, item):
         return wrong + ["x", []] + [None] * (item is not None and name not in ("hub_values", "before"))
     other = [item + "x", item + "\n", ""] + [item.upper()] * (name not in ("key", "keys") and item.upper() != item)
     # Columns may be called anything.
-    rule = "parents" if (kind, name) == ("dataset", "key") else "note" if name == "user" and kind != "manifest" else path[0] if name == "name" else name
+    rule = "parents" if is_of_columns else "note" if name == "user" and kind != "manifest" else path[0] if name == "name" else name
     return wrong + [1.5, [], {}] + [None] * (name != "before") + WRONG_TEXTS.get(rule, other)
 
 
