@@ -48,7 +48,8 @@ extension DatasetDefinition {
     guard let child = tables.first(where: { $0.name.isSameInSQL(as: relation.mapping) }),
       let parent = tables.first(where: { $0.name.isSameInSQL(as: relation.table) }),
       let schema = try database.tableInfo(child.name)?.schema,
-      let target = try target(of: relation, parent, child, in: database), target.key.count == 1, target.columns[target.key[0]].isSameInSQL(as: relation.key),
+      let target = try target(of: relation, parent, child, in: database), target.key.count == 1,
+      target.columns[target.key[0]].isSameInSQL(as: relation.key),
       let column = schema.columns.first(where: { $0.isSameInSQL(as: Name(relation.column)) }),
       !child.references.contains(where: { $0.column == column })
     else { return nil }

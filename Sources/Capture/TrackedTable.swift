@@ -86,7 +86,8 @@ public struct TrackedTable: Sendable {
     }
     if found.isView || found.isVirtual { throw notATable(at: place) }
     let named = try NamedKey.apply(rules, to: found, in: database)
-    let (info, declared) = try named.referring(by: rules.references, of: dataset, at: "\(place).references", in: database)
+    let (info, declared) = try named.referring(
+      by: rules.references, of: dataset, at: "\(place).references", in: database)
     try check(info, at: place)
     try checkCollations(of: rules.name, at: place, in: database)
     try check(rules.keys, of: info, at: "\(place).keys")

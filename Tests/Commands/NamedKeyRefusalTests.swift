@@ -102,6 +102,25 @@ struct NamedKeyRefusalTests {
       schema:
         "CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, l AS ('T' || fid), m AS (upper(l)))",
       tables: #""trees": { "key": ["uuid"], "visible": "m <> 'T1'" }"#, words: ["it reads m of trees"]),
+    Refusal(
+      schema: trees + "CREATE TABLE visits (id TEXT PRIMARY KEY, tree_fid INT)",
+      tables: named + #", "visits": { "references": { "tree_fid": { "table": "trees", "column": "fid" } } }"#,
+      words: ["tables.visits.references.tree_fid", "each replica gives the table's PRIMARY KEY fid by itself"]),
+    Refusal(
+      schema: trees + "CREATE TABLE plots (id TEXT PRIMARY KEY)",
+      tables: #""plots": {}, "trees": { "key": ["uuid"], "references": { "fid": "plots" } }"#,
+      words: ["tables.trees.references.fid", "PRIMARY KEY fid by itself"]),
+    Refusal(
+      schema: trees + """
+        CREATE TABLE photos (id TEXT PRIMARY KEY);
+        CREATE TABLE trees_photos (id TEXT PRIMARY KEY, base_id INT, related_id TEXT);
+        CREATE TABLE gpkgext_relations (
+          id INTEGER PRIMARY KEY, base_table_name TEXT, base_primary_column TEXT, related_table_name TEXT,
+          related_primary_column TEXT, relation_name TEXT, mapping_table_name TEXT);
+        INSERT INTO gpkgext_relations VALUES (1, 'trees', 'fid', 'photos', 'id', 'media', 'trees_photos');
+        """,
+      tables: named + #", "photos": {}, "trees_photos": {}"#,
+      words: ["tables.trees_photos", "its column base_id refers to fid of trees, as gpkgext_relations says"]),
     // Where a row lies says nothing of it in any table.
     Refusal(
       schema: "CREATE TABLE notes (id TEXT PRIMARY KEY)", tables: #""notes": { "visible": "rowid < 9" }"#,

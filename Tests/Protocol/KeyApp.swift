@@ -34,7 +34,7 @@ final class KeyApp {
       """
       CREATE TABLE trees (\(key), name TEXT NOT NULL, height INTEGER, note TEXT\(isTree));
       CREATE TABLE nests (
-        \(key), name TEXT NOT NULL, tree \(reference) NOT NULL \(refers("trees (id)")), tree_name TEXT,
+        \(key), name TEXT NOT NULL, tree \(reference) NOT NULL \(refers(names == .column ? "trees (id)" : "trees")), tree_name TEXT,
         near \(reference) REFERENCES nests (id), near_name TEXT, note TEXT\(isNest));
       CREATE TABLE eggs (
         \(key), name TEXT NOT NULL UNIQUE, nest \(reference) \(refers("nests (id) ON UPDATE CASCADE")), nest_name TEXT);
