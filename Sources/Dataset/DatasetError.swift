@@ -18,3 +18,14 @@ public struct DatasetError: ExplainedError {
     place.isEmpty ? "The dataset's definition: \(problem)." : "The dataset's definition, at \(place): \(problem)."
   }
 }
+
+extension DatasetError {
+  /// Returns a hint about a name that is not there: the name that was probably meant, and all that are there.
+  /// - Parameter owner: what has the names, such as "The dataset".
+  public static func hint(for wrong: Name, among names: [Name], of owner: String) -> String {
+    let near =
+      names.first { $0.isSameInSQL(as: wrong) }?.text ?? suggestion(for: wrong.text, among: names.map(\.text))
+    let question = near.map { "Did you mean \"\($0)\"? " } ?? ""
+    return question + "\(owner) has: \(names.map(\.text).joined(separator: ", "))."
+  }
+}

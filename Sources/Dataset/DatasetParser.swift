@@ -114,15 +114,18 @@ extension DatasetDefinition {
   private func checkParents() throws(DatasetError) {
     for table in tables {
       for parent in table.parents ?? [] where rules(for: parent) == nil {
-        throw DatasetError("tables.\(table.name).parents", "\"\(parent)\" is not a table of this dataset")
+        throw unknownTable(parent, at: "tables.\(table.name).parents")
       }
       for reference in table.references where rules(for: reference.table) == nil {
-        throw DatasetError(
-          "tables.\(table.name).references.\(reference.column)",
-          "\"\(reference.table)\" is not a table of this dataset",
-          hint: "The dataset has: \(tables.map(\.name.text).joined(separator: ", ")).")
+        throw unknownTable(reference.table, at: "tables.\(table.name).references.\(reference.column)")
       }
     }
+  }
+
+  private func unknownTable(_ name: Name, at place: String) -> DatasetError {
+    DatasetError(
+      place, "\"\(name)\" is not a table of this dataset",
+      hint: DatasetError.hint(for: name, among: tables.map(\.name), of: "The dataset"))
   }
 }
 

@@ -180,8 +180,25 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   ),
   (table(#""parents": "p""#), "tables.t.parents", "it must be a list of tables", nil),
   (table(#""parents": [1]"#), "tables.t.parents", "it must be a list of tables", nil),
-  (table(#""parents": ["p"]"#), "tables.t.parents", "\"p\" is not a table of this dataset", nil),
-  (table(#""parents": ["T"]"#), "tables.t.parents", "\"T\" is not a table of this dataset", nil),
+  (table(#""parents": ["p"]"#), "tables.t.parents", "\"p\" is not a table of this dataset", "The dataset has: t."),
+  (
+    table(#""parents": ["T"]"#), "tables.t.parents", "\"T\" is not a table of this dataset",
+    "Did you mean \"t\"? The dataset has: t."
+  ),
+  (
+    table(#""references": { "a": "b" }"#), "tables.t.references.a", "\"b\" is not a table of this dataset",
+    "The dataset has: t."
+  ),
+  (table(#""references": ["a"]"#), "tables.t.references", "it must be an object, { ... }", nil),
+  (
+    table(#""references": { "a": ["t"] }"#), "tables.t.references.a",
+    "it must be a table, \"trees\", or { \"table\": \"trees\", \"column\": \"uuid\" }", nil
+  ),
+  (table(#""references": { "a": { "column": "b" } }"#), "tables.t.references.a.table", "it is missing", nil),
+  (
+    table(#""references": { "a": { "table": "t", "delete": "cascade" } }"#), "tables.t.references.a.delete",
+    "this version of Satchel knows no such member", "Here may stand: table, column."
+  ),
   (table(#""visible": true"#), "tables.t.visible", "it must be a text", nil),
   (table(#""write": null"#), "tables.t.write", "it must be a text", nil),
   (table(#""conflict": "client""#), "tables.t.conflict", "\"client\" is not hub, device, newest, manual", nil),

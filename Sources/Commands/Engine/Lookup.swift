@@ -1,3 +1,5 @@
+import SatchelValues
+
 /// The first half of parsing: which words name the command, and what is left for it.
 struct Lookup<Context> {
   let tool: ToolSpec<Context>

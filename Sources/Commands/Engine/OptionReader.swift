@@ -1,3 +1,5 @@
+import SatchelValues
+
 /// The second half of parsing: tells a command's options from its arguments.
 struct OptionReader<Context> {
   private let command: CommandSpec<Context>

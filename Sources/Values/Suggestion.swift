@@ -1,18 +1,18 @@
 /// The candidate that somebody probably meant: the nearest one within two edits, and nearer than a new word would be.
-func suggestion(for word: String, among candidates: [String]) -> String? {
+public func suggestion(for word: String, among candidates: [String]) -> String? {
   let near = candidates.map { (candidate: $0, distance: editDistance(word, $0)) }
     .filter { $0.distance <= 2 && $0.distance < $0.candidate.drop { $0 == "-" }.count }
   return near.min { $0.distance < $1.distance }?.candidate
 }
 
 /// `; did you mean 'X'?`, or nothing.
-func didYouMean(_ word: String, among candidates: [String]) -> String {
+public func didYouMean(_ word: String, among candidates: [String]) -> String {
   suggestion(for: word, among: candidates).map { "; did you mean '\($0)'?" } ?? ""
 }
 
 /// How many letters must be added, dropped, changed or swapped with their neighbour to make one word of the other (the
 /// "optimal string alignment" distance).
-func editDistance(_ a: String, _ b: String) -> Int {
+public func editDistance(_ a: String, _ b: String) -> Int {
   let a = Array(a.unicodeScalars)
   let b = Array(b.unicodeScalars)
   if abs(a.count - b.count) > 2 { return abs(a.count - b.count) }  // too far already; spares the work on long words
