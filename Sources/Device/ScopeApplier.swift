@@ -306,7 +306,7 @@ final class ScopeApplier {
       let (image, change) = try changes(from: pending[rows.schema.name]?.images(of: key) ?? [], to: rows.row(key)).last,
       decide(rows.rules.table, device: image.stamp, hub: entry.stamp).winner == .device,
       try References(of: rows.table, among: session.tables).tableWithChildren(
-        of: entry.row, rows.schema, in: session.database)
+        of: entry.row, becoming: nil, rows.schema, in: session.database)
         == nil
     else { return false }
     let won = Disagreement(kind: .unique, state: .settled, rowWinner: .device)

@@ -76,8 +76,9 @@ private struct Revert {
     guard let made = Change(from: current, to: result.row) else {
       return result.disagreement == nil ? .nothing : .conflict
     }
-    if let obstacle = try obstacle(to: result.row, from: current, in: row.place) {
-      try note(Disagreement(kind: .foreignKey, state: .open), change, row, met: current, because: obstacle)
+    var parents = FoundParents()
+    if let broken = try store.brokenReference(of: result.row, from: current, in: row.place, besides: &parents) {
+      try note(Disagreement(kind: .foreignKey, state: .open), change, row, met: current, because: broken.words)
       return .conflict
     }
     do { try store.database.savepoint { try rows.write(result.row, over: current, key: row.key) } } catch let error
@@ -124,17 +125,6 @@ private struct Revert {
         ColumnChange(column: $0, was: after[schema.columns[$0]] ?? .null, value: before[schema.columns[$0]] ?? .null)
       }
       return changes.isEmpty ? nil : .update(changes)
-    }
-  }
-
-  private func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> String? {
-    if let row {
-      return try store.missingParent(of: row, changedFrom: hub, in: place).map {
-        "The row of \($0.parent) to which it refers is not there."
-      }
-    }
-    return try hub.flatMap { try store.tableWithChildren(of: $0, in: place) }.map {
-      "There are rows of \($0) that refer to it."
     }
   }
 

@@ -51,7 +51,7 @@ extension StepMerger {
     let rivalPast = try store.past(of: rivalKey, in: place)
     let verdict = try verdict(on: step, against: rival, in: place)
     guard verdict.winner == .device, try scope.maySee(rivalKey, in: place), try scope.mayWrite(rivalKey, in: place),
-      try store.tableWithChildren(of: rival, in: place) == nil
+      try store.tableWithChildren(of: rival, becoming: nil, in: place) == nil
     else { return false }
     let hub = try rows.row(step.key)
     let past = try store.past(of: step.key, in: place)

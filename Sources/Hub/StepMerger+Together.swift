@@ -58,11 +58,15 @@ extension StepMerger {
   /// Whether a reference leads nowhere once all rows are where they are to be.
   private func isObstructed(_ move: Move) throws -> Bool {
     let place = move.row.place
-    guard move.after == nil, let before = move.before else {
-      return try obstacle(to: move.after, from: move.before, in: place) != nil
+    if let after = move.after,
+      try store.missingParent(of: after, changedFrom: move.before, in: place, besides: &parents) != nil
+    {
+      return true
     }
+    guard let before = move.before else { return false }
     // 'a' may have left for 'A', to which a child of 'a' refers just as well by the collation NOCASE.
-    return try store.references[place].tableWithOrphans(of: before, store.rows[place].schema, in: store.database) != nil
+    return try store.references[place].tableWithOrphans(
+      of: before, becoming: move.after, store.rows[place].schema, in: store.database) != nil
   }
 
   private func carryOut(_ moves: [Move]) throws {

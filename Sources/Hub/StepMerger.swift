@@ -359,7 +359,7 @@ final class StepMerger {
 
   func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {
     try store.brokenReference(of: row, from: hub, in: place, besides: &parents).map {
-      Obstacle(kind: .foreignKey, words: $0)
+      Obstacle(kind: .foreignKey, words: $0.words, isHeld: $0.mayGoAway)
     }
   }
 
@@ -369,11 +369,10 @@ final class StepMerger {
     let step = pending.step
     let met = try obstacle.kind == .unique ? rival(of: pending, in: place) : store.rows[place].row(step.key)
     let state: ConflictState
-    switch (obstacle.kind, step.change) {
+    switch obstacle.kind {
     case _ where obstacle.isHeld: state = .held
-    // A row waits for its parent. If a parent was to go, a person decides about its children.
-    case (.foreignKey, .insert), (.foreignKey, .update): state = .held
-    case (.foreignKey, .delete): state = .open
+    // If a parent was to go, or to have another value, a person decides about its children.
+    case .foreignKey: state = .open
     default: state = stateOfLoss(by: try verdict(on: step, against: met, in: place))
     }
     try note(Disagreement(kind: obstacle.kind, state: state), step, met: met, in: place, note: obstacle.words)

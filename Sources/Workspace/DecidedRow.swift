@@ -81,20 +81,32 @@ extension RowTable {
   public func write(_ decided: [DecidedRow], _ references: References, in database: borrowing Database) throws {
     for row in decided {
       guard row.target == nil, let current = row.current,
-        let children = try references.tableWithChildren(of: current, schema, in: database)
+        let children = try references.tableWithChildren(of: current, becoming: nil, schema, in: database)
       else { continue }
-      throw WorkspaceError(
-        "has-children", "There are rows of \(children) that refer to it.", hint: "Delete or move those first.")
+      throw hasChildren(children)
     }
     do {
       for row in decided where row.target == nil { try write(nil, over: row.current, key: row.key) }
       for row in decided where row.target != nil { try write(row.target, over: row.current, key: row.key) }
       for row in decided { try checkParents(of: row, references, in: database) }
+      for row in decided where row.target != nil { try checkChildren(of: row, references, in: database) }
     } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint {
       throw WorkspaceError(
         "not-allowed", "The database does not allow the row as you decided it: \(error.message).",
         hint: "Decide with other values: --set COLUMN=VALUE")
     }
+  }
+
+  private func hasChildren(_ table: Name) -> WorkspaceError {
+    WorkspaceError("has-children", "There are rows of \(table) that refer to it.", hint: "Delete or move those first.")
+  }
+
+  /// Throws a `WorkspaceError` if rows refer to a value that the row has lost.
+  private func checkChildren(of decided: DecidedRow, _ references: References, in database: borrowing Database) throws {
+    guard let current = decided.current,
+      let children = try references.tableWithOrphans(of: current, becoming: decided.target, schema, in: database)
+    else { return }
+    throw hasChildren(children)
   }
 
   /// Throws a `WorkspaceError` if a row refers to one that is not there, and did not do so before.

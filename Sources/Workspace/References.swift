@@ -82,27 +82,35 @@ public struct References {
     return nil
   }
 
-  /// A table that still has rows that refer to `row`, which is of the table whose references these are; nil where none
-  /// has.
-  public func tableWithChildren(of row: Row, _ schema: TableSchema, in database: borrowing Database) throws -> Name? {
-    try table(referringTo: row, schema, in: database) { _, _ in true }
+  /// Returns a table with rows that refer to `row` by values that it loses; nil: there is none.
+  /// - Parameters:
+  ///   - row: of the table whose references these are.
+  ///   - after: what the row becomes; nil: it goes.
+  public func tableWithChildren(
+    of row: Row, becoming after: Row?, _ schema: TableSchema, in database: borrowing Database
+  ) throws -> Name? {
+    try table(referringTo: row, butNot: after, schema, in: database) { _, _ in true }
   }
 
-  /// The same after the row has left: rows that find another one, which spells the same key in another way, do not
+  /// The same after the row was written: rows that find another one, which spells the same value in another way, do not
   /// count.
-  public func tableWithOrphans(of row: Row, _ schema: TableSchema, in database: borrowing Database) throws -> Name? {
-    try table(referringTo: row, schema, in: database) { answer, values in
+  public func tableWithOrphans(
+    of row: Row, becoming after: Row?, _ schema: TableSchema, in database: borrowing Database
+  ) throws -> Name? {
+    try table(referringTo: row, butNot: after, schema, in: database) { answer, values in
       try !answer.exists(values, in: database)
     }
   }
 
   private func table(
-    referringTo row: Row, _ schema: TableSchema, in database: borrowing Database,
+    referringTo row: Row, butNot after: Row?, _ schema: TableSchema, in database: borrowing Database,
     where counts: (_ answer: ReferenceLookup, [Value]) throws -> Bool
   ) throws -> Name? {
     for (child, answer) in zip(children, answers) {
-      let values = child.key.parentColumns.compactMap { schema.position(of: $0).map { row[$0] } }
+      let columns = child.key.parentColumns.compactMap { schema.position(of: $0) }
+      let values = columns.map { row[$0] }
       guard values.count == child.key.parentColumns.count, !values.contains(where: \.isNull) else { continue }
+      if let after, columns.map({ after[$0] }) == values { continue }
       let own = child.child == schema.name ? schema.key(of: row).values : []
       if try child.exists(values + own, in: database), try counts(answer, values) { return child.child }
     }

@@ -2,68 +2,52 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Trees, visits and photos as GIS programs write them: a column holds a tree's key, and no table declares that.
 @Suite("References that only the dataset declares")
 struct DeclaredReferenceTests {
-  private static let trees = "CREATE TABLE trees (fid INTEGER PRIMARY KEY, name TEXT, tier INTEGER DEFAULT 1);"
-  private static let visits = "CREATE TABLE visits (fid INTEGER PRIMARY KEY, tree_fid INTEGER, note TEXT);"
-
-  /// - Parameter visits: further rules of the table visits.
-  private func camp(
-    _ schema: String = trees + visits, trees: String = #""keys": "rekey""#,
-    visits: String = #""keys": "rekey", "references": { "tree_fid": "trees" }"#
-  ) throws -> Camp {
-    try Quarrel(schema, #""trees": { \#(trees) }, "visits": { \#(visits) }"#).camp
-  }
-
-  /// Each tree with what is noted about it.
-  private func notes(_ camp: Camp, _ database: String) throws -> String {
-    try camp.rows(
-      database,
-      """
-      SELECT trees.name, visits.note
-      FROM visits LEFT JOIN trees ON trees.fid = visits.tree_fid
-      ORDER BY visits.note
-      """)
-  }
-
-  private func plant(_ camp: Camp, _ database: String, _ name: String) throws {
-    try camp.sql(
-      database,
-      """
-      INSERT INTO trees (name) VALUES ('\(name)');
-      INSERT INTO visits (tree_fid, note) SELECT max(fid), 'of \(name)' FROM trees;
-      """)
-  }
-
   @Test("visits stay with their tree when two devices give the same key", arguments: [true, false])
   func rekey(importsFirst: Bool) throws {
-    let camp = try camp()
-    try plant(camp, "tablet/data.sqlite", "ann")
-    try plant(camp, "phone/data.sqlite", "ben")
+    let survey = try TreeSurvey()
+    let camp = survey.camp
+    try survey.plant("tablet/data.sqlite", "ann")
+    try survey.plant("phone/data.sqlite", "ben")
     try camp.deliver("tablet")
     if importsFirst { try camp.answer("phone") }
     try camp.round(["phone", "tablet", "phone", "tablet"])
-    for database in ["office.sqlite", "tablet/data.sqlite", "phone/data.sqlite"] {
-      #expect(try notes(camp, database) == "ann|of ann\nben|of ben", "\(database)")
+    for database in TreeSurvey.databases {
+      #expect(try survey.notes(database) == "ann|of ann\nben|of ben", "\(database)")
     }
     #expect(camp.hub("conflicts").out.contains("No conflict"))
   }
 
+  @Test("visits that hold a tree's number as text stay with their tree, as GDAL writes them from a CSV")
+  func rekeyOfTexts() throws {
+    let visits = "CREATE TABLE visits (fid INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, tree_fid TEXT, note TEXT);"
+    let survey = try TreeSurvey(TreeSurvey.trees + visits + "INSERT INTO trees (name) VALUES ('oak')")
+    try survey.plant("tablet/data.sqlite", "ann")
+    try survey.plant("phone/data.sqlite", "ben")
+    try survey.camp.round(["tablet", "phone", "tablet", "phone"])
+    for database in TreeSurvey.databases {
+      #expect(try survey.notes(database) == "ann|of ann\nben|of ben", "\(database)")
+      #expect(try survey.camp.rows(database, "SELECT DISTINCT typeof(tree_fid) FROM visits") == "text")
+    }
+    #expect(survey.camp.hub("doctor").code == 0)
+  }
+
   @Test("visits go to the tree that two devices made twice, by a column that is no key")
   func fold() throws {
-    let camp = try camp(
+    let camp = try TreeSurvey(
       """
       CREATE TABLE trees (id TEXT PRIMARY KEY, name TEXT UNIQUE);
       CREATE TABLE visits (id TEXT PRIMARY KEY, tree TEXT, note TEXT);
-      """, trees: #""unique": "fold""#, visits: #""references": { "tree": { "table": "trees", "column": "id" } }"#)
+      """, trees: #""unique": "fold""#, visits: #""references": { "tree": { "table": "trees", "column": "id" } }"#
+    ).camp
     for (device, id) in [("tablet", "a"), ("phone", "b")] {
       try camp.sql(
         "\(device)/data.sqlite",
         "INSERT INTO trees VALUES ('\(id)', 'oak'); INSERT INTO visits VALUES ('\(id)', '\(id)', 'by \(device)')")
     }
     try camp.round(["tablet", "phone", "tablet", "phone"])
-    for database in ["office.sqlite", "tablet/data.sqlite", "phone/data.sqlite"] {
+    for database in TreeSurvey.databases {
       #expect(
         try camp.rows(database, "SELECT t.name, v.note FROM visits AS v JOIN trees AS t ON t.id = v.tree ORDER BY v.id")
           == "oak|by tablet\noak|by phone", "\(database)")
@@ -71,9 +55,32 @@ struct DeclaredReferenceTests {
     }
   }
 
+  @Test("a visit that waits for another row, and the conflict about it, follow their tree's new key")
+  func heldRow() throws {
+    let survey = try TreeSurvey(
+      TreeSurvey.trees + """
+        CREATE TABLE photos (fid INTEGER PRIMARY KEY, file TEXT);
+        CREATE TABLE visits (fid INTEGER PRIMARY KEY, tree_fid INTEGER, photo_fid INTEGER, note TEXT);
+        """,
+      visits: #""references": { "tree_fid": "trees", "photo_fid": "photos" } }, "photos": {"#)
+    let camp = survey.camp
+    try camp.sql("office.sqlite", "INSERT INTO trees VALUES (1, 'office', 1)")
+    try camp.sql(
+      "tablet/data.sqlite",
+      "INSERT INTO trees VALUES (1, 'ann', 1); INSERT INTO visits VALUES (1, 1, 9, 'of ann')")
+    try camp.round(["tablet"])
+    #expect(
+      try camp.rows("office.sqlite", "SELECT kind, state, device_values ->> '$.tree_fid' FROM satchel_conflicts")
+        == "foreign key|held|2")
+    #expect(try survey.notes("tablet/data.sqlite") == "")
+    try camp.sql("phone/data.sqlite", "INSERT INTO photos VALUES (9, 'leaf.jpg')")
+    try camp.round(["phone", "tablet", "phone"])
+    for database in TreeSurvey.databases { #expect(try survey.notes(database) == "ann|of ann", "\(database)") }
+  }
+
   @Test("what is below a hidden row is hidden")
   func visibility() throws {
-    let camp = try camp(trees: #""visible": "tier <= :tier""#)
+    let camp = try TreeSurvey(trees: #""visible": "tier <= :tier""#).camp
     try camp.sql(
       "office.sqlite",
       """
@@ -87,142 +94,137 @@ struct DeclaredReferenceTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT note FROM visits ORDER BY fid") == "none")
   }
 
+  @Test("visibility goes along the references that \"parents\" names, and along no others")
+  func parents() throws {
+    let camp = try TreeSurvey(
+      trees: #""visible": "tier <= :tier""#, visits: #""parents": [], "# + TreeSurvey.toTrees
+    ).camp
+    try camp.sql("office.sqlite", "INSERT INTO trees VALUES (2, 'secret', 9); INSERT INTO visits VALUES (2, 2, 'seen')")
+    try camp.answer("tablet")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT note FROM visits") == "seen")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM trees") == "0")
+  }
+
+  @Test("a table that refers to itself is a tree: new keys go down it, and nothing below a hidden row is seen")
+  func ownRows() throws {
+    let survey = try TreeSurvey(
+      "CREATE TABLE trees (fid INTEGER PRIMARY KEY, name TEXT, tier INTEGER DEFAULT 1, parent_fid INTEGER);"
+        + TreeSurvey.visits,
+      trees: #""keys": "rekey", "visible": "tier <= :tier", "references": { "parent_fid": "trees" }"#)
+    let camp = survey.camp
+    for (device, name) in [("tablet", "ann"), ("phone", "ben")] {
+      try camp.sql(
+        "\(device)/data.sqlite",
+        "INSERT INTO trees (name) VALUES ('\(name)'); INSERT INTO trees (name, parent_fid) VALUES ('\(name)/1', 1)")
+    }
+    try camp.round(["tablet", "phone", "tablet"])
+    let pairs = "SELECT c.name, p.name FROM trees AS c JOIN trees AS p ON p.fid = c.parent_fid ORDER BY 1"
+    for database in TreeSurvey.databases { #expect(try camp.rows(database, pairs) == "ann/1|ann\nben/1|ben") }
+    try camp.sql("office.sqlite", "UPDATE trees SET tier = 9 WHERE name = 'ben'")
+    try camp.answer("tablet")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM trees ORDER BY 1") == "ann\nann/1")
+  }
+
   @Test("a row waits until the row to which it refers is there")
   func held() throws {
-    let camp = try camp(trees: "", visits: #""references": { "tree_fid": "trees" }"#)
+    let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
+    let camp = survey.camp
     try camp.sql("tablet/data.sqlite", "INSERT INTO visits VALUES (1, 7, 'early')")
     try camp.deliver("tablet")
     #expect(try camp.rows("office.sqlite", "SELECT * FROM visits") == "")
-    #expect(try camp.rows("office.sqlite", "SELECT kind, state FROM satchel_conflicts") == "foreign key|held")
+    #expect(try survey.conflicts("office.sqlite") == "visits|foreign key|held")
     try camp.sql("phone/data.sqlite", "INSERT INTO trees VALUES (7, 'late', 1)")
     try camp.deliver("phone")
-    #expect(try notes(camp, "office.sqlite") == "late|early")
+    #expect(try survey.notes("office.sqlite") == "late|early")
+  }
+
+  @Test("a row that led nowhere before the hub was made is not held for that, until its reference changes")
+  func ledNowhere() throws {
+    let survey = try TreeSurvey(
+      TreeSurvey.trees + TreeSurvey.visits + "INSERT INTO visits VALUES (1, 9, 'lost')", trees: "",
+      visits: #""parents": [], "# + TreeSurvey.toTrees)
+    let camp = survey.camp
+    try camp.answer("tablet")
+    try camp.sql("tablet/data.sqlite", "UPDATE visits SET note = 'still lost'")
+    try camp.deliver("tablet")
+    #expect(try camp.rows("office.sqlite", "SELECT tree_fid, note FROM visits") == "9|still lost")
+    #expect(try survey.conflicts("office.sqlite") == "")
+    for document in [try camp.hub("doctor", "--json").json, try camp.device("tablet", "doctor", "--json").json] {
+      #expect(document["findings"]?.arrayValue?.compactMap { $0["reason"]?.stringValue } == ["foreign-keys"])
+    }
+    try camp.sql("tablet/data.sqlite", "UPDATE visits SET tree_fid = 8")
+    try camp.deliver("tablet")
+    #expect(try camp.rows("office.sqlite", "SELECT tree_fid FROM visits") == "9")
+    #expect(try survey.conflicts("office.sqlite") == "visits|foreign key|held")
   }
 
   @Test("a row to which others refer is not deleted, and comes back to the device that deleted it")
   func deletedParent() throws {
-    let camp = try camp(trees: "", visits: #""references": { "tree_fid": "trees" }"#)
+    let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
+    let camp = survey.camp
     try camp.sql("office.sqlite", "INSERT INTO trees VALUES (1, 'oak', 1)")
     try camp.round(["tablet", "phone"])
     try camp.sql("tablet/data.sqlite", "DELETE FROM trees")
     try camp.sql("phone/data.sqlite", "INSERT INTO visits VALUES (1, 1, 'seen')")
     try camp.round(["phone", "tablet", "phone"])
-    for database in ["office.sqlite", "tablet/data.sqlite", "phone/data.sqlite"] {
-      #expect(try notes(camp, database) == "oak|seen", "\(database)")
+    for database in TreeSurvey.databases { #expect(try survey.notes(database) == "oak|seen", "\(database)") }
+    #expect(try survey.conflicts("office.sqlite") == "trees|foreign key|open")
+  }
+
+  @Test("a row that was deleted comes back to its device with the first row of others that refers to it")
+  func deletedParentOnDevice() throws {
+    let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
+    let camp = survey.camp
+    try camp.sql("office.sqlite", "INSERT INTO trees VALUES (1, 'oak', 1)")
+    try camp.round(["tablet"])
+    try camp.sql("tablet/data.sqlite", "DELETE FROM trees")
+    try camp.sql("office.sqlite", "INSERT INTO visits VALUES (1, 1, 'seen')")
+    try camp.answer("tablet")
+    #expect(try survey.notes("tablet/data.sqlite") == "oak|seen")
+    #expect(try survey.conflicts("tablet/data.sqlite") == "trees|foreign key|open")
+  }
+
+  @Test("a row that its device deletes with all rows that refer to it goes, in whatever order they were deleted")
+  func deletedTogether() throws {
+    let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
+    try survey.camp.sql(
+      "office.sqlite", "INSERT INTO trees VALUES (1, 'oak', 1); INSERT INTO visits VALUES (1, 1, 'seen')")
+    try survey.camp.answer("tablet")
+    try survey.camp.sql("tablet/data.sqlite", "DELETE FROM trees; DELETE FROM visits")
+    try survey.camp.round(["tablet", "phone"])
+    for database in TreeSurvey.databases {
+      #expect(try survey.camp.rows(database, "SELECT fid FROM trees UNION ALL SELECT fid FROM visits") == "")
     }
-    #expect(try camp.rows("office.sqlite", "SELECT kind, state FROM satchel_conflicts") == "foreign key|open")
+    #expect(try survey.conflicts("office.sqlite") == "")
   }
 
   @Test("a device's own row leaves with the row to which it refers, as a conflict")
   func orphan() throws {
-    let camp = try camp(trees: "", visits: #""references": { "tree_fid": "trees" }"#)
+    let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
+    let camp = survey.camp
     try camp.sql("office.sqlite", "INSERT INTO trees VALUES (1, 'oak', 1)")
     try camp.answer("tablet")
     try camp.sql("tablet/data.sqlite", "INSERT INTO visits VALUES (1, 1, 'seen')")
     try camp.sql("office.sqlite", "DELETE FROM trees")
     try camp.answer("tablet")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM visits") == "")
-    #expect(
-      try camp.rows("tablet/data.sqlite", "SELECT table_name, kind, state FROM satchel_conflicts")
-        == "visits|foreign key|open")
+    #expect(try survey.conflicts("tablet/data.sqlite") == "visits|foreign key|open")
   }
 
-  @Test("a GeoPackage's related tables are read, and every device knows them")
-  func relatedTables() throws {
-    let camp = try camp(
-      Self.trees + """
-        CREATE TABLE photos (fid INTEGER PRIMARY KEY, file TEXT);
-        CREATE TABLE visits (fid INTEGER PRIMARY KEY, base_id INTEGER, related_id INTEGER);
-        CREATE TABLE gpkgext_relations (
-          id INTEGER PRIMARY KEY, base_table_name TEXT, base_primary_column TEXT, related_table_name TEXT,
-          related_primary_column TEXT, relation_name TEXT, mapping_table_name TEXT UNIQUE);
-        INSERT INTO gpkgext_relations VALUES (1, 'trees', 'fid', 'photos', 'fid', 'media', 'visits');
-        """,
-      visits: #""keys": "rekey" }, "photos": { "keys": "rekey""#)
-    #expect(
-      try camp.rows("tablet/data.sqlite", "SELECT definition FROM satchel_device").contains(#""base_id": "trees""#))
-    for (device, name) in [("tablet", "ann"), ("phone", "ben")] {
-      try camp.sql(
-        "\(device)/data.sqlite",
-        """
-        INSERT INTO trees (name) VALUES ('\(name)');
-        INSERT INTO photos (file) VALUES ('\(name).jpg');
-        INSERT INTO visits (base_id, related_id) SELECT (SELECT max(fid) FROM trees), max(fid) FROM photos;
-        """)
-    }
-    try camp.round(["tablet", "phone", "tablet", "phone"])
-    for database in ["office.sqlite", "tablet/data.sqlite", "phone/data.sqlite"] {
-      #expect(
-        try camp.rows(
-          database,
-          """
-          SELECT name, file
-          FROM visits JOIN trees ON trees.fid = base_id JOIN photos ON photos.fid = related_id
-          ORDER BY name
-          """) == "ann|ann.jpg\nben|ben.jpg", "\(database)")
-    }
-  }
-
-  // MARK: what init says
-
-  private func initialise(_ visits: String, _ schema: String = trees + visits) throws -> Camp.Outcome {
-    let camp = try Camp()
-    try camp.sql("office.sqlite", schema)
-    try camp.write(
-      "camp.json",
-      #"{ "dataset": "camp", "version": 1, "tables": { "trees": { "keys": "rekey" }, "visits": { \#(visits) } } }"#)
-    return camp.hubAnywhere(
-      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-  }
-
-  @Test("init refuses a reference that leads nowhere, and says what there is")
-  func refused() throws {
-    for (references, words) in [
-      (#""tree": "trees""#, "the table has no such column that is stored"),
-      (#""tree_fid": "tree""#, "\"tree\" is not a table of this dataset"),
-      (#""tree_fid": { "table": "trees", "column": "name" }"#, "is not UNIQUE"),
-      (#""tree_fid": { "table": "trees", "column": "id" }"#, "trees has no column id"),
-      (#""tree_fid": ["trees"]"#, "it must be a table"),
-    ] {
-      let outcome = try initialise(#""references": { \#(references) }"#)
-      #expect(outcome.code == 1)
-      #expect(outcome.error.contains(words) && outcome.error.contains("tables.visits.references."), "\(outcome.error)")
-    }
-    let composite = try initialise(
-      #""references": { "tree_fid": "trees" }"#,
-      "CREATE TABLE trees (a INTEGER, b INTEGER, PRIMARY KEY (a, b));" + Self.visits)
-    #expect(composite.code == 1)
-  }
-
-  @Test("init asks about columns that look like references, and counts those that lead nowhere")
-  func warned() throws {
-    let asked = try initialise("")
-    #expect(asked.code == 0)
-    #expect(asked.out.contains("no reference to them is known"), "\(asked.out)")
-    #expect(asked.out.contains(#"at visits: "references": { "tree_fid": "trees" }"#), "\(asked.out)")
-    let counted = try initialise(
-      #""references": { "tree_fid": "trees" }"#, Self.trees + Self.visits + "INSERT INTO visits VALUES (1, 9, 'lost')")
-    #expect(counted.out.contains("1 of the references of visits lead to a row that is not there."), "\(counted.out)")
-    #expect(!counted.out.contains("no reference to them is known"))
-  }
-
-  @Test("a new version of the dataset adds a reference, and visits go out of sight with their tree")
-  func added() throws {
-    let camp = try camp(trees: #""visible": "tier <= :tier""#, visits: "")
-    try camp.sql("office.sqlite", "INSERT INTO trees VALUES (1, 'secret', 9); INSERT INTO visits VALUES (1, 1, 'seen')")
-    try camp.answer("tablet")
-    #expect(try camp.rows("tablet/data.sqlite", "SELECT note FROM visits") == "seen")
-    try camp.write(
-      "next.json",
-      """
-      { "dataset": "camp", "version": 2, "attributes": { "tier": "integer" }, "tables": {
-        "trees": { "visible": "tier <= :tier" }, "visits": { "references": { "tree_fid": "trees" } } } }
-      """)
-    let applied = camp.hub("dataset", "apply", camp.path("next.json"))
-    #expect(applied.code == 0 && applied.out.contains("references"), "\(applied.out) \(applied.error)")
-    try camp.answer("tablet")
-    #expect(try camp.rows("tablet/data.sqlite", "SELECT note FROM visits") == "")
-    #expect(camp.device("tablet", "doctor").code == 0)
+  @Test("a reference to a name follows the parent's collation: rows wait for it, and it keeps a row from being deleted")
+  func collation() throws {
+    let survey = try TreeSurvey(TreeSurvey.named, trees: "", visits: TreeSurvey.toNames)
+    let camp = survey.camp
+    try camp.sql("tablet/data.sqlite", "INSERT INTO visits VALUES (1, 'OAK', 'seen')")
+    try camp.deliver("tablet")
+    #expect(try survey.conflicts("office.sqlite") == "visits|foreign key|held")
+    try camp.sql("phone/data.sqlite", "INSERT INTO trees VALUES (1, 'oak', 'Oak')")
+    try camp.round(["phone", "tablet", "phone"])
+    for database in TreeSurvey.databases { #expect(try camp.rows(database, "SELECT note FROM visits") == "seen") }
+    try camp.sql("phone/data.sqlite", "DELETE FROM visits; DELETE FROM trees")
+    try camp.sql("tablet/data.sqlite", "INSERT INTO visits VALUES (2, 'Oak', 'seen again')")
+    try camp.round(["tablet", "phone", "tablet"])
+    for database in TreeSurvey.databases { #expect(try camp.rows(database, "SELECT uuid FROM trees") == "oak") }
     #expect(camp.hub("doctor").code == 0)
   }
 }

@@ -30,11 +30,6 @@ struct FoundParents {
 extension HubStore {
   /// The first foreign key of `row` whose parent is not there; nil where all are. What `before` referred to already is
   /// passed over: if that was wrong, it was so before.
-  func missingParent(of row: Row, changedFrom before: Row? = nil, in place: Int) throws -> ForeignKey? {
-    var found = FoundParents()
-    return try missingParent(of: row, changedFrom: before, in: place, besides: &found)
-  }
-
   /// - Parameter found: the parents that were there a moment ago, and to which those are added that are there now.
   func missingParent(
     of row: Row, changedFrom before: Row?, in place: Int, besides found: inout FoundParents
@@ -80,21 +75,38 @@ extension HubStore {
     }
   }
 
-  /// A table that still has rows that refer to `row`; nil where none has.
-  func tableWithChildren(of row: Row, in place: Int) throws -> Name? {
-    try references[place].tableWithChildren(of: row, rows[place].schema, in: database)
+  /// A table that has rows that refer to `row` by values that it loses; nil: there is none.
+  /// - Parameter after: what the row becomes; nil: it goes.
+  func tableWithChildren(of row: Row, becoming after: Row?, in place: Int) throws -> Name? {
+    try references[place].tableWithChildren(of: row, becoming: after, rows[place].schema, in: database)
   }
 
-  /// What is broken where `row` takes the place of `before`: a parent is missing, or, where the row goes, there are
-  /// children. nil where nothing is.
+  /// Returns what is broken if `row` takes the place of `before`; nil: nothing is.
   func brokenReference(
     of row: Row?, from before: Row?, in place: Int, besides found: inout FoundParents
-  ) throws -> String? {
-    if let row {
-      let missing = try missingParent(of: row, changedFrom: before, in: place, besides: &found)
-      return missing.map { MissingParent.words(goneFrom: $0.parent) }
+  ) throws -> BrokenReference? {
+    if let row, let key = try missingParent(of: row, changedFrom: before, in: place, besides: &found) {
+      return .missingParent(key.parent)
     }
-    let children = try before.flatMap { try tableWithChildren(of: $0, in: place) }
-    return children.map { "There are rows of \($0) that refer to it." }
+    let children = try before.flatMap { try tableWithChildren(of: $0, becoming: row, in: place) }
+    return children.map { .children($0) }
   }
+}
+
+/// A reference that would lead nowhere.
+enum BrokenReference {
+  /// The row refers to one of this table that is not there.
+  case missingParent(Name)
+  /// Rows of this table refer to what the row would not be any more.
+  case children(Name)
+
+  var words: String {
+    switch self {
+    case .missingParent(let table): MissingParent.words(goneFrom: table)
+    case .children(let table): "There are rows of \(table) that refer to it."
+    }
+  }
+
+  /// Whether the change waits: the parent may come. If rows refer to it, a person decides.
+  var mayGoAway: Bool { if case .missingParent = self { true } else { false } }
 }
