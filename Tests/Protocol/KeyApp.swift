@@ -20,7 +20,7 @@ final class KeyApp {
     try database.execute("PRAGMA foreign_keys = \(foreignKeys ? "ON" : "OFF")")
   }
 
-  /// Who declares what refers to trees and nests, but for what stands near a nest.
+  /// Who declares what refers to trees and nests.
   enum Declaration { case schema, dataset }
 
   /// - Parameter names: what names the rows of folding tables.
@@ -29,13 +29,14 @@ final class KeyApp {
     let isTree = folding ? ", UNIQUE (name)" : ""
     let isNest = folding ? ", UNIQUE (tree, name)" : ""
     let reference = folding ? "TEXT" : "INTEGER"
+    let trees = names == .column ? "trees (id)" : "trees"
     func refers(_ words: String) -> String { declaration == .schema ? "REFERENCES \(words)" : "" }
     try database.execute(
       """
       CREATE TABLE trees (\(key), name TEXT NOT NULL, height INTEGER, note TEXT\(isTree));
       CREATE TABLE nests (
-        \(key), name TEXT NOT NULL, tree \(reference) NOT NULL \(refers(names == .column ? "trees (id)" : "trees")), tree_name TEXT,
-        near \(reference) REFERENCES nests (id), near_name TEXT, note TEXT\(isNest));
+        \(key), name TEXT NOT NULL, tree \(reference) NOT NULL \(refers(trees)), tree_name TEXT,
+        near \(reference) \(refers("nests (id)")), near_name TEXT, note TEXT\(isNest));
       CREATE TABLE eggs (
         \(key), name TEXT NOT NULL UNIQUE, nest \(reference) \(refers("nests (id) ON UPDATE CASCADE")), nest_name TEXT);
       CREATE TABLE paths (

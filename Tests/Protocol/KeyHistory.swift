@@ -91,7 +91,7 @@ final class KeyHistory {
       { "dataset": "rows", "version": 1, "prove": "always", "attributes": { "height": "integer" },
         "tables": {
           "trees": { "visible": "height <= :height", "write": "1", "conflict": "newest", \(keys) },
-          "nests": { "conflict": "newest", \(keys)\(refers(#""tree": "trees""#)) },
+          "nests": { "conflict": "newest", \(keys)\(refers(#""tree": "trees", "near": "nests""#)) },
           "eggs": { "conflict": "newest", \(eggKeys)\(refers(#""nest": "nests""#)) },
           "paths": { "conflict": "hub"\(refers(#""tree": "trees", "nest": { "table": "nests", "column": "id" }"#)) } } }
       """
