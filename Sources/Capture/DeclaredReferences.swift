@@ -29,19 +29,22 @@ extension TableInfo {
     guard let column = schema.position(of: reference.column) else {
       throw DatasetError(
         place, "the table has no such column that is stored",
-        hint: "It has: \(schema.columns.map(\.text).joined(separator: ", ")).")
+        hint: DatasetError.hint(for: reference.column, among: schema.columns, of: "It"))
     }
     let parent: TableInfo?
     do { parent = try NamedKey.info(of: reference.table, by: dataset, in: database) } catch is DatasetError {
       return nil
     }
     guard let parent else { return nil }
-    let target = try parent.column(referredToBy: reference, at: place)
-    return ForeignKey(columns: [column], parent: parent.schema.name, parentColumns: [target])
+    let target = try parent.column(referredToBy: reference, at: place, in: database)
+    try checkType(of: column, referringTo: target, of: parent, at: place, in: database)
+    return ForeignKey(columns: [column], parent: parent.schema.name, parentColumns: [parent.schema.columns[target]])
   }
 
-  /// Returns the column whose values name one row each.
-  private func column(referredToBy reference: DeclaredReference, at place: String) throws -> Name {
+  /// Returns the position of the column whose values name one row each.
+  private func column(
+    referredToBy reference: DeclaredReference, at place: String, in database: borrowing Database
+  ) throws -> Int {
     guard let name = reference.parentColumn else {
       guard schema.key.count == 1 else {
         throw DatasetError(
@@ -49,23 +52,65 @@ extension TableInfo {
           hint: "Name a column of \(schema.name) that is UNIQUE: { \"table\": \"\(schema.name)\", \"column\": \"...\" }"
         )
       }
-      return schema.columns[schema.key[0]]
+      return schema.key[0]
     }
     try NamedKey.refuseLocal(name, of: self, at: place)
     guard let column = schema.position(of: name) else {
       throw DatasetError(
         place, "\(schema.name) has no column \(name) that is stored",
-        hint: "It has: \(schema.columns.map(\.text).joined(separator: ", ")).")
+        hint: DatasetError.hint(for: name, among: schema.columns, of: "It"))
     }
-    let isUnique =
-      schema.key == [column]
-      || uniqueIndexes.contains { $0.condition == nil && $0.parts.count == 1 && $0.parts[0].column == column }
-    guard isUnique else {
+    guard try isUnique(column, in: database) else {
       throw DatasetError(
         place, "the column \(name) of \(schema.name) is not UNIQUE, so its values name no single row",
         hint: "Refer to the key of \(schema.name), or make a UNIQUE index over \(name).")
     }
-    return name
+    return column
+  }
+
+  /// Whether no two rows have values in the column that SQLite takes for the same.
+  ///
+  /// As for a foreign key, the index must compare by the column's own collation: https://sqlite.org/foreignkeys.html,
+  /// section 3.
+  private func isUnique(_ column: Int, in database: borrowing Database) throws -> Bool {
+    if schema.key == [column] { return true }
+    let collation = try declaration(of: column, in: database).collation.uppercased()
+    return uniqueIndexes.contains { index in
+      index.condition == nil && index.parts.count == 1 && index.parts[0].column == column
+        && index.parts[0].collation.uppercased() == collation
+    }
+  }
+
+  /// Refuses a column whose type changes the values to which it refers, such as '007' in a column of whole numbers.
+  private func checkType(
+    of column: Int, referringTo target: Int, of parent: TableInfo, at place: String, in database: borrowing Database
+  ) throws {
+    let own = try declaration(of: column, in: database)
+    let other = try parent.declaration(of: target, in: database)
+    let holdsAll =
+      switch (own.affinity, other.affinity) {
+      case (.none, _): true
+      case (.text, .text): true
+      // Whole numbers have one spelling as texts, and new keys follow it.
+      case (.text, _): parent.rowidAlias == target
+      case (_, .text), (_, .none): false
+      default: true
+      }
+    if holdsAll { return }
+    func words(_ declaration: ColumnDeclaration) -> String { declaration.type.isEmpty ? "no type" : declaration.type }
+    throw DatasetError(
+      place,
+      """
+      its type is \(words(own)), and \(other.name) of \(parent.schema.name) has \(words(other)), so SQLite would \
+      store some values in two ways
+      """,
+      hint: "Declare both columns with the same type.")
+  }
+
+  private func declaration(of column: Int, in database: borrowing Database) throws -> ColumnDeclaration {
+    let name = schema.columns[column]
+    // The table's columns were read from the same database.
+    return try database.columnDeclarations(of: schema.name).first { $0.name == name }!
   }
 }
 
@@ -84,6 +129,27 @@ extension TrackedTable {
         """
       ) { Int($0.integer(0)) }
       return count + (found ?? 0)
+    }
+  }
+}
+
+extension [TrackedTable] {
+  /// Refuses references that a fold would leave behind: of two rows that become one, the key of one stays for both, and
+  /// other columns are decided by policy.
+  func checkFoldedParents() throws {
+    for table in self {
+      for key in table.declared {
+        guard let parent = first(where: { $0.name == key.parent }), parent.folds,
+          key.parentColumns != parent.schema.key.map({ parent.schema.columns[$0] })
+        else { continue }
+        throw DatasetError(
+          "tables.\(table.name).references.\(table.schema.columns[key.columns[0]])",
+          """
+          two rows of \(parent.name) may become one by "unique": "fold", and what refers to \(key.parentColumns[0]) \
+          cannot follow
+          """,
+          hint: "Refer to the key of \(parent.name), or leave \"fold\" out there.")
+      }
     }
   }
 }

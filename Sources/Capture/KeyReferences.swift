@@ -55,6 +55,17 @@ extension TrackedTable {
   /// The value that is a row's key, where a row may have another one later; nil in other tables.
   public func singleKey(_ key: RowKey) -> Value? { renamesRows && key.values.count == 1 ? key.values[0] : nil }
 
+  /// Returns the key to which a value of another column refers, as this table holds it. SQLite takes a number in
+  /// another storage class for the same if keys are whole numbers.
+  public func key(namedBy value: Value) -> Value {
+    if info.rowidAlias == nil { return value }
+    switch value {
+    case .real(let number): return Int64(exactly: number).map { .integer($0) } ?? value
+    case .text(let bytes): return Int64(String(decoding: bytes, as: UTF8.self)).map { .integer($0) } ?? value
+    case .null, .integer, .blob: return value
+    }
+  }
+
   /// The number that is a row's key; nil in tables that have other keys.
   public func number(of key: RowKey) -> Int64? {
     guard info.rowidAlias != nil, case .integer(let number)? = key.values.first else { return nil }

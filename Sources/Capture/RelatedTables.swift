@@ -10,14 +10,14 @@ extension DatasetDefinition {
   public func relatedTables(
     in database: borrowing Database
   ) throws -> [(child: Name, reference: DeclaredReference)] {
-    guard try database.hasTable("gpkgext_relations") else { return [] }
-    let relations = try database.all(
-      """
-      SELECT mapping_table_name, base_table_name, base_primary_column, related_table_name, related_primary_column
-      FROM gpkgext_relations
-      ORDER BY rowid
-      """
-    ) { row in
+    let columns = [
+      "mapping_table_name", "base_table_name", "base_primary_column", "related_table_name", "related_primary_column",
+    ]
+    guard let shape = try database.tableShape("gpkgext_relations"),
+      columns.allSatisfy({ column in shape.columns.contains { $0.isSameInSQL(as: Name(column)) } })
+    else { return [] }
+    let list = columns.joined(separator: ", ")
+    let relations = try database.all("SELECT \(list) FROM gpkgext_relations ORDER BY \(list)") { row in
       let mapping = Name(row.text(0))
       return [
         Relation(mapping: mapping, column: "base_id", table: Name(row.text(1)), key: Name(row.text(2))),
@@ -41,22 +41,23 @@ extension DatasetDefinition {
     let key: Name
   }
 
-  /// nil: the dataset lacks one of the tables, names the column already, or the column does not hold the parent's key.
+  /// nil: the dataset lacks one of the tables, something else is declared of the column, or the column cannot hold the
+  /// parent's key.
   private func reference(
     for relation: Relation, in database: borrowing Database
   ) throws -> (child: Name, reference: DeclaredReference)? {
     guard let child = tables.first(where: { $0.name.isSameInSQL(as: relation.mapping) }),
       let parent = tables.first(where: { $0.name.isSameInSQL(as: relation.table) }),
-      let schema = try database.tableInfo(child.name)?.schema,
+      let info = try database.tableInfo(child.name),
       let target = try target(of: relation, parent, child, in: database), target.key.count == 1,
       target.columns[target.key[0]].isSameInSQL(as: relation.key),
-      let column = schema.columns.first(where: { $0.isSameInSQL(as: Name(relation.column)) }),
-      !child.references.contains(where: { $0.column == column })
+      let column = info.schema.columns.first(where: { $0.isSameInSQL(as: Name(relation.column)) }),
+      !child.references.contains(where: { $0.column == column }),
+      !info.schema.foreignKeys.contains(where: { $0.columns == [info.schema.position(of: column)] })
     else { return nil }
-    let isDeclared = schema.foreignKeys.contains {
-      $0.columns == [schema.position(of: column)] && $0.parent == parent.name
-    }
-    return isDeclared ? nil : (child.name, DeclaredReference(column: column, table: parent.name))
+    let reference = DeclaredReference(column: column, table: parent.name)
+    do { _ = try info.referring(by: [reference], of: self, at: "", in: database) } catch is DatasetError { return nil }
+    return (child.name, reference)
   }
 
   /// The table to which a relation refers. A mapping table cannot travel that refers to it by a local key.

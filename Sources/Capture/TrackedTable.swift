@@ -31,6 +31,7 @@ public struct TrackedTable: Sendable {
     let tables = try parentsFirst(dataset.tables.map { try find($0, of: dataset, in: database) })
     try NamedKey.checkReferences(among: tables, in: database)
     _ = try KeyReferences(tables)
+    try tables.checkFoldedParents()
     return tables
   }
 

@@ -57,7 +57,7 @@ final class DeviceUpgrade {
     let leaving = session.tables.filter { definition.rules(for: $0.name) == nil }
     for table in leaving { try keepConflicts(of: table) }
     let step = try VersionStep(
-      from: session.tables, to: definition, by: migrations, in: database, keeping: folder)
+      from: session.tables, to: definition, .complete, by: migrations, in: database, keeping: folder)
     for table in leaving { try ConflictTable.openHeld(of: table.name, in: database) }
     let now = session.platform.clock.milliseconds()
     let whole = Migration(version: definition.version, sql: migrations.map(\.sql).joined(separator: "\n"))

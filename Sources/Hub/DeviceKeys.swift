@@ -91,7 +91,8 @@ final class DeviceKeys {
   private func decide(_ birth: Birth, _ found: Findings, _ decided: inout Set<KeyedRow>, at now: Int64) throws {
     guard decided.insert(KeyedRow(place: birth.place, key: birth.key)).inserted else { return }
     for (column, owner) in references.columns[birth.place].sorted(by: { $0.key < $1.key }) {
-      if let parent = found.born[KeyedRow(place: owner, key: birth.row[column])] {
+      let key = store.tables[owner].key(namedBy: birth.row[column])
+      if let parent = found.born[KeyedRow(place: owner, key: key)] {
         try decide(parent, found, &decided, at: now)
       }
     }

@@ -18,6 +18,8 @@ public struct VersionReport: Sendable {
   public let tally: RowTally
   /// Devices that are to hear of it.
   public let devices: [String]
+  /// What somebody will meet.
+  public let warnings: [Finding]
 }
 
 /// A device, and how far it has come.
@@ -47,17 +49,19 @@ extension HubWorkspace {
     let given = try DatasetDefinition(json: source)
     return try locked {
       let store = try storeForLongWork()
-      let definition = try given.completed(by: store.database)
       try checkClock(store)
-      let change = try DatasetChange(from: store.dataset, to: definition)
-      let migration = try script.map { try Self.migration(definition.version, $0) }
-      for table in change.added { try Self.refuseReturn(of: table, store) }
+      let old = store.dataset
+      let added = try DatasetChange(from: old, to: given).added
+      let migration = try script.map { try Self.migration(given.version, $0) }
+      for table in added { try Self.refuseReturn(of: table, store) }
       let staging = try StagingFolder(in: folder.inbox, platform: platform)
       return try store.writeTransaction(ending) {
         let now = platform.clock.milliseconds()
         try store.absorb(user: Self.hubUser, at: now)
         let step = try VersionStep(
-          from: store.tables, to: definition, by: migration.map { [$0] } ?? [], in: store.database, keeping: staging)
+          from: store.tables, to: given, .completedByDatabase, by: migration.map { [$0] } ?? [], in: store.database,
+          keeping: staging)
+        let definition = step.definition
         try Self.check(step.tables, of: definition, in: store.database)
         try store.take(step, definition, migration, at: now)
         let tally = try saveWritten(by: step, store)
@@ -66,10 +70,12 @@ extension HubWorkspace {
           try writeBase(store.database, store.tables, definition, epoch: store.identity.epoch, cursor: store.cursor())
         }
         return VersionReport(
-          dataset: definition.name, version: definition.version, change: change,
+          dataset: definition.name, version: definition.version,
+          change: try DatasetChange(from: old, to: definition),
           columns: step.kept.compactMap { table in step.mappings[table.name]?.words.map { (table.name, $0) } },
           tally: tally,
-          devices: try store.devices().filter { $0.state == .active }.map(\.name))
+          devices: try store.devices().filter { $0.state == .active }.map(\.name),
+          warnings: try ReferenceWarnings(given, step.tables).findings(in: store.database))
       }
     }
   }

@@ -4,19 +4,31 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What `init` says of references that the database itself does not declare.
+/// What `init` and `dataset apply` say of references that the database itself does not declare.
 struct ReferenceWarnings {
   private let definition: DatasetDefinition
   private let tables: [TrackedTable]
 
+  /// - Parameters:
+  ///   - definition: as its author wrote it.
+  ///   - tables: the dataset's, with all references that are known.
   init(_ definition: DatasetDefinition, _ tables: [TrackedTable]) {
     self.definition = definition
     self.tables = tables
   }
 
   func findings(in database: borrowing Database) throws -> [Finding] {
-    try definition.relatedTables(in: database).map { Self.wasRead($0.reference, of: $0.child) }
-      + tables.compactMap { try dangling($0, in: database) } + tables.compactMap(unnamed)
+    var findings = try definition.relatedTables(in: database).map { Self.wasRead($0.reference, of: $0.child) }
+    for table in tables {
+      findings += try [dangling(table, in: database)].compactMap(\.self)
+      for key in table.declared {
+        findings += try [asText(key, of: table, in: database), unindexed(key, of: table, in: database)]
+          .compactMap(\.self)
+      }
+    }
+    guard tables.contains(where: \.renamesRows) else { return findings }
+    let columns = try LikelyReference.find(among: tables, in: database)
+    return findings + tables.compactMap { unnamed($0, columns) }
   }
 
   private static func wasRead(_ reference: DeclaredReference, of child: Name) -> Finding {
@@ -36,43 +48,58 @@ struct ReferenceWarnings {
       hint: "If users see only rows below a parent, nobody sees these. Bring the parents, or empty the column.")
   }
 
-  /// A table whose keys may change, and to which no reference is known.
-  private func unnamed(_ table: TrackedTable) -> Finding? {
-    guard table.renamesRows, !tables.contains(where: { refers($0, to: table) }) else { return nil }
-    let columns = likelyColumns(for: table)
-    guard let first = columns.first else { return nil }
-    let names = columns.map { "\($0.column) of \($0.child)" }.joined(separator: ", ")
+  /// A column of texts that refers to numbers.
+  private func asText(_ key: ForeignKey, of table: TrackedTable, in database: borrowing Database) throws -> Finding? {
+    let column = try database.columnDeclarations(of: table.name).first {
+      $0.name == table.schema.columns[key.columns[0]]
+    }
+    guard let column, column.affinity == .text,
+      let parent = try database.columnDeclarations(of: key.parent).first(where: { $0.name == key.parentColumns[0] }),
+      parent.affinity != .text
+    else { return nil }
+    return Finding(
+      "reference-type",
+      """
+      \(column.name) of \(table.name) is \(column.type), and refers to whole numbers of \(key.parent). \
+      Only the plain spelling, such as '6', is sure to follow its row.
+      """, hint: "Declare the column INTEGER, if the app allows that.")
+  }
+
+  /// A column without an index. SQLite itself needs none there, as it does not know the reference.
+  private func unindexed(_ key: ForeignKey, of table: TrackedTable, in database: borrowing Database) throws -> Finding?
+  {
+    let column = table.schema.columns[key.columns[0]]
+    if try table.info.rowidAlias == key.columns[0] || database.hasIndex(beginningWith: column, of: table.name) {
+      return nil
+    }
+    return Finding(
+      "reference-index",
+      """
+      \(column) of \(table.name) has no index, so each look for the rows below one of \(key.parent) reads all of \
+      \(table.name).
+      """, hint: "CREATE INDEX \(quoted("\(table.name)_\(column)")) ON \(quoted(table.name)) (\(quoted(column)));")
+  }
+
+  /// A table whose keys may change, and columns that look like references to it and are none.
+  private func unnamed(_ table: TrackedTable, _ all: [LikelyReference]) -> Finding? {
+    guard table.renamesRows else { return nil }
+    let named = all.filter { $0.isNamed(after: table.name) }
+    let isKnown = tables.contains { $0.name != table.name && refers($0, to: table) }
+    let columns = named.isEmpty && !isKnown ? all.filter { $0.isKept && $0.child != table.name } : named
+    guard let first = columns.first(where: \.isKept) ?? columns.first else { return nil }
     return Finding(
       "no-reference",
       """
-      Rows of \(table.name) may get other keys, and no reference to them is known, so nothing follows. \
-      Does one of these refer to them: \(names)?
+      Rows of \(table.name) may get other keys, and what refers to them must follow. Nothing says that these columns \
+      do: \(columns.map(\.words).joined(separator: ", ")).
       """,
-      hint: "Say so in the dataset, at \(first.child): \"references\": { \"\(first.column)\": \"\(table.name)\" }")
+      hint: """
+        If \(first.column) refers to \(table.name), say so in the dataset, at \(first.child): \
+        "references": { "\(first.column)": "\(table.name)" }
+        """)
   }
 
   private func refers(_ child: TrackedTable, to table: TrackedTable) -> Bool {
-    child.schema.foreignKeys.contains { $0.parent == table.name && child.name != table.name }
-  }
-
-  /// Returns columns whose names say that they hold a key. If some of them name the table, only these.
-  private func likelyColumns(for table: TrackedTable) -> [(child: Name, column: Name)] {
-    let all = tables.filter { $0.name != table.name }.flatMap { child in
-      child.schema.columns.enumerated().filter { place, column in
-        child.schema.key != [place] && Self.stem(of: column) != nil
-          && !child.schema.foreignKeys.contains { $0.columns.contains(place) }
-      }.map { (child: child.name, column: $0.element) }
-    }
-    let named = all.filter { Self.stem(of: $0.column).map { table.name.text.lowercased().hasPrefix($0) } ?? false }
-    return named.isEmpty ? all : named
-  }
-
-  /// Returns "tree" for "tree_fid" and "Tree_ID"; nil for a column that is not called after a key.
-  private static func stem(of column: Name) -> String? {
-    let name = column.text.lowercased()
-    for suffix in ["_fid", "_id"] where name.hasSuffix(suffix) && name.count > suffix.count {
-      return String(name.dropLast(suffix.count))
-    }
-    return nil
+    child.schema.foreignKeys.contains { $0.parent == table.name }
   }
 }

@@ -236,6 +236,17 @@ extension Database {
   /// Whether nothing was ever put into the database.
   public func isWithoutTables() throws -> Bool { try first("SELECT 1 FROM sqlite_schema") { _ in false } ?? true }
 
+  /// Whether an index finds the rows of a table by the values of one of its columns.
+  public func hasIndex(beginningWith column: Name, of table: Name) throws -> Bool {
+    try first(
+      """
+      SELECT 1
+      FROM pragma_index_list(:table) AS list JOIN pragma_index_info(list.name) AS part
+      WHERE NOT list.partial AND part.seqno = 0 AND part.name = :column
+      """, ["table": .string(table.text), "column": .string(column.text)]
+    ) { _ in true } ?? false
+  }
+
   /// Whether there is a table of exactly this name.
   public func hasTable(_ name: String) throws -> Bool {
     try first("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(name)]) { _ in true

@@ -39,16 +39,11 @@ public struct KeyMap: Sendable {
   public func value(_ value: Value, in column: Int, of place: Int) -> Value {
     guard let owner = references.columns[place][column], let map = renamed[owner] else { return value }
     if let new = map[value] { return new }
-    // A column without a type may refer to a number by another storage class. Where SQLite takes that for the same,
-    // keys are whole numbers.
-    if tables[owner].info.rowidAlias == nil { return value }
-    func newNumber(_ number: Int64?) -> Int64? {
-      if let number, case .integer(let new)? = map[.integer(number)] { new } else { nil }
-    }
+    // A column may refer to a number by another storage class.
+    guard case .integer(let new)? = map[tables[owner].key(namedBy: value)] else { return value }
     switch value {
-    case .real(let number): return newNumber(Int64(exactly: number)).map { .real(Double($0)) } ?? value
-    case .text(let bytes):
-      return newNumber(Int64(String(decoding: bytes, as: UTF8.self))).map { .string(String($0)) } ?? value
+    case .real: return .real(Double(new))
+    case .text: return .string(String(new))
     case .null, .integer, .blob: return value
     }
   }

@@ -24,6 +24,16 @@ public struct VersionError: ExplainedError {
 /// The hub finds by it what the migration wrote into rows, and sends that as any change of its own; a device puts back
 /// what the hub did not say.
 public final class VersionStep {
+  /// What a definition says of references, and what else counts.
+  public enum References {
+    /// It says all: the hub has completed it.
+    case complete
+    /// A GeoPackage may declare more of them, also by what a migration puts into it.
+    case completedByDatabase
+  }
+
+  /// The new version's definition, with the references that the database declares.
+  public let definition: DatasetDefinition
   /// The tables of the new version.
   public let tables: [TrackedTable]
   /// Of these, the tables that were in the one before.
@@ -47,13 +57,13 @@ public final class VersionStep {
   /// - Throws: a `VersionError` where a migration fails, a `DatasetError` where the tables that it leaves are not the
   ///   definition's.
   public init(
-    from old: [TrackedTable], to definition: DatasetDefinition, by migrations: [Migration],
+    from old: [TrackedTable], to given: DatasetDefinition, _ references: References, by migrations: [Migration],
     in database: borrowing Database,
     keeping folder: borrowing StagingFolder
   ) throws {
-    let staying = old.filter { definition.rules(for: $0.name) != nil }
+    let staying = old.filter { given.rules(for: $0.name) != nil }
     let present = try Set(
-      definition.tables.map(\.name).filter { name in
+      given.tables.map(\.name).filter { name in
         try !old.contains { $0.name == name } && database.tableInfo(name) != nil
       })
     var before: (known: KnownRows, pending: KnownRows)?
@@ -65,6 +75,7 @@ public final class VersionStep {
     }
     let trail = ColumnTrail(staying)
     for migration in migrations { try Self.run(migration, trail, in: database) }
+    let definition = references == .complete ? given : try given.completed(by: database)
     let tables = try TrackedTable.find(definition, in: database)
     let mappings = trail.mappings
     let removed = old.filter { definition.rules(for: $0.name) == nil }
@@ -88,6 +99,7 @@ public final class VersionStep {
           to: kept, mappings, trail.defaults, at: folder.file("pending-new.sqlite"), in: database)
       )
     }
+    self.definition = definition
     self.tables = tables
     self.kept = kept
     self.added = added.map { ($0, present.contains($0.name)) }

@@ -230,8 +230,17 @@ struct JSONDocumentTests {
       try season.note("satchel-hub", camp.hubAnywhere(["-C", camp.path("hub"), "doctor", "--json"] + more))
       try season.note("satchel", camp.deviceAnywhere(["-C", camp.path("phone"), "doctor", "--json"] + more))
     }
-    try camp.write("camp-2.json", Camp.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
-    try camp.write("camp-2.sql", "ALTER TABLE reviews ADD COLUMN photo TEXT; UPDATE reviews SET photo = 'none';")
+    try camp.write(
+      "camp-2.json",
+      Camp.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2")
+        .replacingOccurrences(of: "\"reviews\": {", with: "\"reviews\": { \"references\": { \"next\": \"sites\" },"))
+    try camp.write(
+      "camp-2.sql",
+      """
+      ALTER TABLE reviews ADD COLUMN photo TEXT;
+      ALTER TABLE reviews ADD COLUMN next TEXT;
+      UPDATE reviews SET photo = 'none';
+      """)
     try season.hub("dataset", "apply", camp.path("camp-2.json"), "--migration", camp.path("camp-2.sql"))
     try season.hub("revert", "tablet/1")
     try season.hub("device", "list")

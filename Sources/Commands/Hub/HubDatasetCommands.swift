@@ -51,7 +51,7 @@ extension HubTool {
     for (name, counts) in report.tally.tables {
       add("Rows", "\(name): \(counts.inserted) inserted, \(counts.updated) updated, \(counts.deleted) deleted")
     }
-    text += table.text(width: nil)
+    text += table.text(width: nil) + FindingText.notes(report.warnings)
     let count = Words.count(report.devices.count, "device")
     if isDone, !report.devices.isEmpty { text += "\(count) yet to hear of it. Next: satchel-hub emit --all\n" }
     return text
@@ -64,7 +64,7 @@ extension HubTool {
       "columns": .object(report.columns.map { .init(name: $0.table.text, value: .string($0.words)) }),
       "rules": .object(report.change.rules.map { .init(name: $0.table.text, value: .strings($0.members)) }),
       "members": .strings(report.change.members), "rows": Rehearsal.json(report.tally),
-      "devices": .strings(report.devices),
+      "devices": .strings(report.devices), "warnings": FindingText.json(report.warnings),
     ]
   }
 
@@ -72,7 +72,10 @@ extension HubTool {
     Command(
       ["dataset", "show"], summary: "show the dataset's definition, and which devices have which version",
       discussion:
-        "Prints the present definition as its author wrote it, and for each device the version that it is known to have.",
+        """
+        Prints the present definition as its author wrote it, with the references that a GeoPackage declares, and for \
+        each device the version that it is known to have.
+        """,
       examples: [Example("satchel-hub dataset show", "Who has the new version?")]
     ) { command, context in
       let report = try open(command, context).dataset()

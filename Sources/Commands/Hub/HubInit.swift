@@ -30,12 +30,8 @@ extension HubTool {
         name: command.value("name") ?? "hub",
         platform: context.platform, ending: command.ending)
       let warnings = try InitCheck(DatasetDefinition(json: definition), database: database).warnings()
-      let told = warnings.map {
-        visible("Note: \($0.message)") + "\n" + ($0.hint.map { visible("  \($0)") + "\n" } ?? "")
-      }
-      .joined()
-      let members = JSONValue.array(
-        warnings.map { ["reason": .string($0.reason), "message": .string($0.message), "hint": .optional($0.hint)] })
+      let told = FindingText.notes(warnings)
+      let members = FindingText.json(warnings)
       if command.dryRun {
         return Answer(
           "\(root) would be made; definition and database fit.\n\(told)",

@@ -68,10 +68,7 @@ enum DoctorCommand {
   private static func members(_ report: DoctorReport) -> KeyValuePairs<String, JSONValue> {
     [
       "well": .bool(report.isWell), "repaired": .bool(report.isRepaired),
-      "findings": .array(
-        report.findings.map {
-          ["reason": .string($0.reason), "message": .string($0.message), "hint": .optional($0.hint)]
-        }),
+      "findings": FindingText.json(report.findings),
       "unseen": .object(
         report.unseen.map { table in
           JSONValue.Member(

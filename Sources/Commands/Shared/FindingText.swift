@@ -1,0 +1,13 @@
+import SatchelJSON
+import SatchelWorkspace
+
+/// What works, and what somebody will meet: in words and as a member of the document.
+enum FindingText {
+  static func notes(_ findings: [Finding]) -> String {
+    findings.map { "Note: \(visible($0.message))\n" + ($0.hint.map { "  \(visible($0))\n" } ?? "") }.joined()
+  }
+
+  static func json(_ findings: [Finding]) -> JSONValue {
+    .array(findings.map { ["reason": .string($0.reason), "message": .string($0.message), "hint": .optional($0.hint)] })
+  }
+}
