@@ -119,17 +119,20 @@ struct NamedKeyTests {
     try expectQuiet()
   }
 
-  @Test("a new row takes no local key of a row that is out at the moment")
-  func newBesideTrade() throws {
+  @Test("a new row takes no local key of a row that is out at the moment", arguments: [false, true])
+  func newBesideTrade(full: Bool) throws {
     try open()
-    // The row with the greatest local key trades its label, and new rows come with it.
+    try camp.sql("office.sqlite", "INSERT INTO trees (uuid, label) VALUES ('t4', 'd')")
+    try camp.answer("tablet")
+    try camp.sql("tablet/data.sqlite", "UPDATE trees SET fid = 7 WHERE uuid = 't4'")
+    // The new row waits for the label of t3, which has the greatest local key and waits for the label of t4.
     try camp.sql(
-      "tablet/data.sqlite",
+      "office.sqlite",
       """
-      UPDATE trees SET label = 'x' WHERE uuid = 't3'; UPDATE trees SET label = 'c' WHERE uuid = 't2';
-      UPDATE trees SET label = 'b' WHERE uuid = 't3'; INSERT INTO trees (uuid, plot) VALUES ('a0', 'p1'), ('z0', 'p1')
+      UPDATE trees SET label = 'e' WHERE uuid = 't4'; UPDATE trees SET label = 'd' WHERE uuid = 't3';
+      INSERT INTO trees (uuid, label) VALUES ('a0', 'c')
       """)
-    try keepingLocalKeys(["office.sqlite"]) { try camp.deliver("tablet") }
+    try keepingLocalKeys(["tablet/data.sqlite"]) { try camp.answer("tablet", full: full) }
     try expectSame(["tablet/data.sqlite"])
   }
 
