@@ -72,12 +72,15 @@ let package = Package(
     room("JSON", ["Values"]),
     room("QRCode", ["CQRCode"], settings: wrapsC),
     room("Crypto", ["CSodium", "Values"], settings: wrapsC),
-    room("SQLite", ["CSQLite", "Values"], settings: wrapsC),
+    room("Geometry", ["Values"]),
+    room("SQLite", ["CSQLite", "Values", "Geometry"], settings: wrapsC),
     room("Dataset", ["Values", "JSON", "Crypto"]),
     room("Bundle", ["CArchive", "CZstd", "Values", "Platform", "JSON", "Crypto"], settings: wrapsC),
     room("Merge", ["Values", "JSON", "Dataset"]),
     room("Capture", ["Values", "SQLite", "Dataset"]),
-    room("Workspace", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge"]),
+    room(
+      "Workspace",
+      ["Values", "Platform", "JSON", "Crypto", "Geometry", "SQLite", "Dataset", "Bundle", "Capture", "Merge"]),
     room(
       "Device",
       ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
@@ -85,7 +88,10 @@ let package = Package(
       "Hub", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
     room(
       "Commands",
-      ["Values", "Platform", "JSON", "QRCode", "Crypto", "SQLite", "Dataset", "Bundle", "Workspace", "Device", "Hub"]),
+      [
+        "Values", "Platform", "JSON", "QRCode", "Crypto", "Geometry", "SQLite", "Dataset", "Bundle", "Workspace",
+        "Device", "Hub",
+      ]),
     .executableTarget(
       name: "satchel", dependencies: ["SatchelCommands"], path: "Sources/satchel", swiftSettings: strict),
     .executableTarget(
@@ -95,8 +101,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "SatchelValues", "SatchelPlatform", "SatchelCrypto", "SatchelSQLite", "SatchelDataset", "SatchelBundle",
-        "SatchelWorkspace", "SatchelDevice", "SatchelHub",
+        "SatchelValues", "SatchelPlatform", "SatchelCrypto", "SatchelGeometry", "SatchelSQLite", "SatchelDataset",
+        "SatchelBundle", "SatchelWorkspace", "SatchelDevice", "SatchelHub",
       ], path: "Tests/Support", swiftSettings: tests),
     .target(
       name: "SimulatedWorld", dependencies: ["CSQLite", "SatchelValues", "SatchelPlatform", "TestSupport"],
@@ -137,7 +143,8 @@ let package = Package(
     check("Commands", ["Values", "Platform", "Web", "JSON", "SQLite", "QRCode", "Commands", "TestSupport"]),
     check("Concurrency", ["Platform", "TestSupport"]),
     check("Crash", ["Platform", "TestSupport"]),
-    check("GeoPackage", ["Values", "Platform", "JSON", "SQLite", "Commands", "TestSupport"]),
+    check("Geometry", ["Geometry", "TestSupport"]),
+    check("GeoPackage", ["Values", "Platform", "JSON", "Geometry", "SQLite", "Commands", "TestSupport"]),
     check("Merge", ["Values", "Dataset", "Merge"]),
     check("Hub", ["Values", "Platform", "SQLite", "Dataset", "Capture", "Workspace", "Hub", "TestSupport"]),
     .testTarget(

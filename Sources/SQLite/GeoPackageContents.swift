@@ -7,18 +7,16 @@ extension Database {
   ///
   /// Like GDAL they never narrow the bounds, which would cost a walk through the layer.
   func contentsTriggers(of tracked: [Name]) throws -> [KeepingTrigger] {
-    guard try hasTable("gpkg_contents"), try hasTable("gpkg_geometry_columns"),
-      !tracked.contains(where: { $0.isSameInSQL(as: "gpkg_contents") })
-    else { return [] }
-    let layers = try all("SELECT table_name, column_name FROM gpkg_geometry_columns") {
-      (table: Name($0.text(0)), column: Name($0.text(1)))
+    guard try keepsContents(tracked) else { return [] }
+    let layers = try layers()
+    return tracked.flatMap { table in
+      layers.first { $0.table.isSameInSQL(as: table) }.map { contentsTriggers(of: table, geometry: $0.column) } ?? []
     }
-    return try tracked.flatMap { table in
-      guard let layer = layers.first(where: { $0.table.isSameInSQL(as: table) }),
-        let column = try tableInfo(table)?.schema.columns.first(where: { $0.isSameInSQL(as: layer.column) })
-      else { return [KeepingTrigger]() }
-      return contentsTriggers(of: table, geometry: column)
-    }
+  }
+
+  /// Whether the bounds in `gpkg_contents` are kept here: the database is a GeoPackage, and the table is not tracked.
+  func keepsContents(_ tracked: [Name]) throws -> Bool {
+    try hasTable("gpkg_contents") && !tracked.contains { $0.isSameInSQL(as: "gpkg_contents") }
   }
 
   private func contentsTriggers(of table: Name, geometry: Name) -> [KeepingTrigger] {

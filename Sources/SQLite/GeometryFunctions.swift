@@ -1,8 +1,9 @@
 import CSQLite
+import SatchelGeometry
 
 /// The five SQL functions that triggers of a GeoPackage's R-tree call, and that plain SQLite lacks: ST_IsEmpty,
-/// ST_MinX, ST_MaxX, ST_MinY and ST_MaxY. Each takes a geometry as the GeoPackage standard stores it, and gives NULL
-/// for anything else.
+/// ST_MinX, ST_MaxX, ST_MinY and ST_MaxY. Each takes a geometry as the GeoPackage standard or SpatiaLite stores it, and
+/// gives NULL for anything else.
 private enum GeometryFunction: Int, CaseIterable {
   // From 1 on: a null pointer carries no number.
   case isEmpty = 1
@@ -40,10 +41,17 @@ func addGeometryFunctions(to handle: OpaquePointer) {
       UnsafeMutableRawPointer(bitPattern: function.rawValue),
       { context, _, arguments in
         guard let function = GeometryFunction(rawValue: Int(bitPattern: sqlite3_user_data(context))),
-          let value = arguments?[0], sqlite3_value_type(value) == SQLITE_BLOB, let start = sqlite3_value_blob(value),
-          let geometry = GeometryBlob(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
+          let geometry = storedGeometry(arguments?[0])
         else { return sqlite3_result_null(context) }
         function.answer(geometry, to: context)
       }, nil, nil, nil)
   }
+}
+
+/// The geometry in an argument of a function; nil: the value is none.
+func storedGeometry(_ value: OpaquePointer?) -> GeometryBlob? {
+  guard sqlite3_value_type(value) == SQLITE_BLOB, let start = sqlite3_value_blob(value) else { return nil }
+  let bytes = UnsafeBufferPointer(
+    start: start.assumingMemoryBound(to: UInt8.self), count: Int(sqlite3_value_bytes(value)))
+  return GeometryBlob(bytes.span)
 }

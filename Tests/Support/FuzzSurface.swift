@@ -2,6 +2,7 @@ import Foundation
 import SatchelBundle
 import SatchelCrypto
 import SatchelDataset
+import SatchelGeometry
 import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
@@ -18,6 +19,8 @@ public enum FuzzSurface: UInt8, CaseIterable, Sendable {
   case age
   /// Keys and fingerprints as people have them in files.
   case keys
+  /// Geometries as columns of layers hold them, and as people write them.
+  case geometry
 }
 
 /// Reads what strangers may send, and sees to it that nothing is left behind.
@@ -75,6 +78,25 @@ public final class FuzzRoom {
       _ = try? PublicKey(fileBytes: bytes)
       _ = try? AgeIdentity.identities(fileBytes: bytes)
       _ = PublicKey.normalisedFingerprint(String(decoding: bytes, as: UTF8.self))
+    case .geometry: try readGeometry(bytes)
+    }
+  }
+
+  /// What is read of a geometry must be written so that the same is read again.
+  private func readGeometry(_ bytes: [UInt8]) throws {
+    let short = GeometryBlob(bytes.span)
+    let written = try? Geometry(wellKnownText: String(decoding: bytes, as: UTF8.self))
+    let found = [StoredGeometry(bytes)?.geometry, Geometry.wellKnownBinary(bytes)?.geometry, written].compactMap(\.self)
+    if short == nil, StoredGeometry(bytes) != nil { throw ToolFailure("a geometry without a short answer") }
+    for geometry in found {
+      _ = geometry.words
+      _ = GeometryDifference(from: geometry, to: geometry)
+      guard geometry.fault == nil else { continue }
+      let text = geometry.wellKnownText
+      guard try Geometry(wellKnownText: text) == geometry else { throw ToolFailure("another geometry by \(text)") }
+      let blob = geometry.geoPackageBlob(referenceSystem: 4326)
+      guard StoredGeometry(blob)?.geometry == geometry else { throw ToolFailure("another geometry by its blob") }
+      guard GeometryBlob(blob.span)?.bounds == GeometryBounds(of: geometry) else { throw ToolFailure("other bounds") }
     }
   }
 
@@ -117,6 +139,20 @@ public final class FuzzRoom {
     }
   }
 
+  private static let geometries = [
+    "POINT (1 2)", "LINESTRING Z (0 0 1,1 1 1)", "MULTIPOLYGON (((0 0,1 0,1 1,0 0)),EMPTY)",
+    "GEOMETRYCOLLECTION M (POINT M (1 2 3),GEOMETRYCOLLECTION M EMPTY)",
+    "CURVEPOLYGON (CIRCULARSTRING (0 0,1 1,2 0,1 -1,0 0))",
+  ]
+
+  /// A line, a compressed line, a collection and a TinyPoint, as SpatiaLite wrote them.
+  private static let spatiaLiteBlobs = [
+    "0001797f000000000000000000000000000000000000000000000000084000000000000010407c02000000020000000000000000000000000000000000000000000000000008400000000000001040fe",
+    "00010000000000000000000000000000000000000000000000000000144000000000000014407c42420f0004000000000000000000000000000000000000000000c03f0000803f0000003f0000803f00000000000014400000000000001440fe",
+    "00010000000000000000000000000000000000000000000000000000f03f00000000000000407c07000000020000006901000000000000000000f03f00000000000000406903000000010000000400000000000000000000000000000000000000000000000000f03f0000000000000000000000000000f03f000000000000f03f00000000000000000000000000000000fe",
+    "008100000000010000000000001c400000000000002040fe",
+  ]
+
   /// What each surface takes: the seeds of mutations and of the fuzzer.
   /// - Parameter bundles: files with golden bundles.
   public func seeds(bundles: [[UInt8]]) throws -> [(surface: FuzzSurface, bytes: [UInt8])] {
@@ -127,6 +163,13 @@ public final class FuzzRoom {
       (.tar, tar(entries)), (.signature, entries[0].content), (.sums, entries[1].content), (.manifest, good.manifest),
       (.keys, SigningKey.testKey().publicKey.fileBytes(comment: "seed")), (.keys, Array(identity.text.utf8)),
     ]
+    for text in Self.geometries {
+      let geometry = try Geometry(wellKnownText: text)
+      seeds.append((.geometry, Array(text.utf8)))
+      seeds.append((.geometry, geometry.geoPackageBlob(referenceSystem: 4326)))
+      seeds.append((.geometry, geometry.wellKnownBinary))
+    }
+    seeds += Self.spatiaLiteBlobs.map { (.geometry, Hexadecimal.bytes(of: $0) ?? []) }
     var sealer = try AgeSealer(for: [identity.recipient], random: SeededRandom(5).bytes)
     let beginning = sealer.beginning
     let sealed = beginning + sealer.seal(Array("sealed".utf8)) + sealer.finish()

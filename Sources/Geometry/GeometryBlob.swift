@@ -1,0 +1,99 @@
+/// What can be said of a geometry as databases store it, without reading more of it than is needed: a GeoPackage's blob
+/// (a header with the bounds, if the writer put them there, and WKB), or SpatiaLite's.
+///
+/// The bytes may come from anybody: every read is checked against their end, and nothing is followed deeper than
+/// `Geometry.maximumDepth`.
+public struct GeometryBlob: Sendable {
+  public let isEmpty: Bool
+  /// nil: the geometry is empty.
+  public let bounds: GeometryBounds?
+
+  /// nil: the bytes are no geometry.
+  public init?(_ bytes: Span<UInt8>) {
+    if let header = GeoPackageHeader(bytes) {
+      if header.isEmpty {
+        self.init(isEmpty: true, bounds: nil)
+      } else if let bounds = header.bounds {
+        self.init(isEmpty: false, bounds: bounds)
+      } else {
+        self.init(try? header.geometry(bytes))
+      }
+      return
+    }
+    guard var reader = SpatiaLiteReader(bytes) else { return nil }
+    if let answer = reader.shortAnswer(bytes) {
+      self.init(isEmpty: answer.isEmpty, bounds: answer.bounds)
+    } else {
+      self.init(try? reader.geometry(bytes))
+    }
+  }
+
+  private init(isEmpty: Bool, bounds: GeometryBounds?) { (self.isEmpty, self.bounds) = (isEmpty, bounds) }
+
+  private init?(_ geometry: Geometry?) {
+    guard let geometry else { return nil }
+    bounds = GeometryBounds(of: geometry)
+    isEmpty = bounds == nil
+  }
+}
+
+/// A geometry that a blob holds, read as a whole.
+public struct StoredGeometry: Sendable {
+  public enum Form: Sendable { case geoPackage, spatiaLite }
+
+  public let geometry: Geometry
+  public let form: Form
+  /// The number of the reference system that stands in the blob.
+  public let referenceSystem: Int32
+
+  /// nil: the bytes are no geometry that a database stores, or one of a kind that is not known.
+  public init?(_ blob: [UInt8]) {
+    let bytes = blob.span
+    if let header = GeoPackageHeader(bytes) {
+      guard let geometry = try? header.geometry(bytes) else { return nil }
+      (self.geometry, form, referenceSystem) = (geometry, .geoPackage, header.referenceSystem)
+    } else {
+      guard var reader = SpatiaLiteReader(bytes), let geometry = try? reader.geometry(bytes) else { return nil }
+      (self.geometry, form, referenceSystem) = (geometry, .spatiaLite, reader.referenceSystem)
+    }
+  }
+}
+
+/// The header of a GeoPackage's blob: "GP", a version, flags, the reference system, and numbers that say the bounds.
+struct GeoPackageHeader {
+  let referenceSystem: Int32
+  let isEmpty: Bool
+  /// nil: the header does not say them, or what it says is no box.
+  let bounds: GeometryBounds?
+  /// Where the WKB begins; nil: what follows is something that an extension has made up.
+  private let start: Int?
+
+  /// nil: these are other bytes.
+  init?(_ bytes: Span<UInt8>) {
+    guard bytes.count >= 8, bytes[0] == UInt8(ascii: "G"), bytes[1] == UInt8(ascii: "P"), bytes[2] == 0 else {
+      return nil
+    }
+    let flags = bytes[3]
+    var reader = ByteReader(from: 4, to: bytes.count, isLittleEndian: flags & 1 != 0)
+    let sizes = [0, 4, 6, 6, 8]
+    let code = Int(flags >> 1 & 7)
+    guard code < sizes.count, let system = try? reader.integer(bytes) else { return nil }
+    var numbers: [Double] = []
+    for _ in 0..<sizes[code] {
+      guard let number = try? reader.double(bytes) else { return nil }
+      numbers.append(number)
+    }
+    referenceSystem = Int32(bitPattern: system)
+    isEmpty = flags & 0x10 != 0
+    bounds =
+      numbers.isEmpty
+      ? nil : GeometryBounds(minX: numbers[0], maxX: numbers[1], minY: numbers[2], maxY: numbers[3])
+    start = flags & 0x20 == 0 ? reader.place : nil
+  }
+
+  func geometry(_ bytes: Span<UInt8>) throws(UnreadableGeometry) -> Geometry {
+    guard let start else { throw UnreadableGeometry() }
+    var reader = WKBReader(from: start, to: bytes.count)
+    return try reader.geometry(bytes)
+  }
+}

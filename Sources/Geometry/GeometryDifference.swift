@@ -1,0 +1,26 @@
+/// How one geometry became another.
+public enum GeometryDifference: Equatable, Sendable {
+  case none
+  /// Another kind, or other dimensions.
+  case kind
+  /// It has more or fewer points than before.
+  case count(before: Int)
+  /// Points are elsewhere: how many, and how far the farthest is from where it was, in units of the layer. The
+  /// distance is 0 if only Z or M changed.
+  case moved(points: Int, distance: Double)
+
+  public init(from before: Geometry, to after: Geometry) {
+    guard before.kind == after.kind, before.dimension == after.dimension else {
+      self = .kind
+      return
+    }
+    let (old, new) = (before.positions, after.positions)
+    guard old.count == new.count else {
+      self = .count(before: old.count)
+      return
+    }
+    let moved = zip(old, new).filter { $0 != $1 }
+    let distance = moved.map { (($1.x - $0.x) * ($1.x - $0.x) + ($1.y - $0.y) * ($1.y - $0.y)).squareRoot() }.max()
+    self = moved.isEmpty ? .none : .moved(points: moved.count, distance: distance ?? 0)
+  }
+}

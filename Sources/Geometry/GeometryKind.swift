@@ -1,0 +1,98 @@
+/// The kinds of geometry, by their numbers in well-known binary (ISO 13249-3).
+public enum GeometryKind: UInt32, Sendable, CaseIterable {
+  /// Only the type of a layer that takes every kind.
+  case geometry = 0
+  case point, lineString, polygon, multiPoint, multiLineString, multiPolygon, geometryCollection
+  case circularString, compoundCurve, curvePolygon, multiCurve, multiSurface
+  /// Only the types of layers that take several kinds.
+  case curve, surface
+  case polyhedralSurface, tin, triangle
+
+  /// How people write it: `MultiPolygon`.
+  public var title: String {
+    switch self {
+    case .geometry: "Geometry"
+    case .point: "Point"
+    case .lineString: "LineString"
+    case .polygon: "Polygon"
+    case .multiPoint: "MultiPoint"
+    case .multiLineString: "MultiLineString"
+    case .multiPolygon: "MultiPolygon"
+    case .geometryCollection: "GeometryCollection"
+    case .circularString: "CircularString"
+    case .compoundCurve: "CompoundCurve"
+    case .curvePolygon: "CurvePolygon"
+    case .multiCurve: "MultiCurve"
+    case .multiSurface: "MultiSurface"
+    case .curve: "Curve"
+    case .surface: "Surface"
+    case .polyhedralSurface: "PolyhedralSurface"
+    case .tin: "TIN"
+    case .triangle: "Triangle"
+    }
+  }
+
+  /// The keyword of well-known text and of GeoPackage's tables: `MULTIPOLYGON`.
+  public var word: String { title.uppercased() }
+
+  /// - Parameter word: the keyword in any case; nil if it names no kind.
+  public init?(word: String) {
+    let word = word.uppercased()
+    guard let kind = Self.allCases.first(where: { $0.word == word }) else { return nil }
+    self = kind
+  }
+
+  /// What a geometry of a kind consists of.
+  enum Shape {
+    case positions, rings, parts
+  }
+
+  /// nil: no geometry has this kind, only a layer's type.
+  var shape: Shape? {
+    switch self {
+    case .geometry, .curve, .surface: nil
+    case .point, .lineString, .circularString: .positions
+    case .polygon, .triangle: .rings
+    default: .parts
+    }
+  }
+
+  /// The kind of a part that well-known text writes without a keyword; nil: each part has its keyword.
+  var plainPart: GeometryKind? {
+    switch self {
+    case .multiPoint: .point
+    case .multiLineString, .multiCurve, .compoundCurve, .curvePolygon: .lineString
+    case .multiPolygon, .multiSurface, .polyhedralSurface: .polygon
+    case .tin: .triangle
+    default: nil
+    }
+  }
+
+  /// Whether a geometry of this kind may have a part of that kind.
+  func mayHold(_ part: GeometryKind) -> Bool {
+    switch self {
+    case .geometryCollection: true
+    case .compoundCurve: part == .lineString || part == .circularString
+    case .curvePolygon, .multiCurve: [.lineString, .circularString, .compoundCurve].contains(part)
+    case .multiSurface: part == .polygon || part == .curvePolygon
+    default: part == plainPart
+    }
+  }
+
+  /// Whether a layer of this type may have a geometry of that kind, by the hierarchy of the GeoPackage standard.
+  func takes(_ kind: GeometryKind) -> Bool {
+    if self == .geometry || self == kind { return true }
+    return switch self {
+    case .curve: [.lineString, .circularString, .compoundCurve].contains(kind)
+    case .surface: [.polygon, .curvePolygon, .polyhedralSurface, .tin, .triangle].contains(kind)
+    case .curvePolygon: kind == .polygon
+    case .polygon: kind == .triangle
+    case .polyhedralSurface: kind == .tin
+    case .multiCurve: kind == .multiLineString
+    case .multiSurface: kind == .multiPolygon
+    case .geometryCollection:
+      [.multiPoint, .multiLineString, .multiPolygon, .multiCurve, .multiSurface].contains(kind)
+    default: false
+    }
+  }
+}

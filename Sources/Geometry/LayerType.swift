@@ -1,0 +1,30 @@
+/// Which geometries a layer takes.
+public struct LayerType: Sendable, Equatable {
+  /// Whether positions have a number: the GeoPackage standard's 0, 1 and 2.
+  public enum Presence: Int64, Sendable {
+    case prohibited, mandatory, optional
+  }
+
+  public let kind: GeometryKind
+  public let z: Presence
+  public let m: Presence
+
+  public init(_ kind: GeometryKind, z: Presence, m: Presence) {
+    self.kind = kind
+    self.z = z
+    self.m = m
+  }
+
+  /// Why the layer cannot have the geometry, in words that follow the layer's name; nil: it can.
+  public func refusal(of geometry: Geometry) -> String? {
+    if !kind.takes(geometry.kind) { return "takes \(kind.word), and this is \(geometry.kind.word)" }
+    for (presence, isThere, name) in [(z, geometry.dimension.hasZ, "Z"), (m, geometry.dimension.hasM, "M")] {
+      switch presence {
+      case .prohibited where isThere: return "takes no \(name), and this is \(geometry.title)"
+      case .mandatory where !isThere: return "needs \(name), and this is \(geometry.title)"
+      default: continue
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,59 @@
+import SatchelGeometry
+import SatchelValues
+
+/// A layer of a GeoPackage: a table with a column of geometries.
+public struct Layer: Sendable {
+  public let table: Name
+  /// The column with the geometries, as the table declares it.
+  public let column: Name
+  public let type: LayerType
+  /// `srs_id`: how this file calls the layer's reference system.
+  public let referenceSystem: Int32
+  /// How the organisation calls it that made it, such as 4326 of EPSG; nil: the file does not say.
+  public let organizationNumber: Int64?
+  public let unit: MapUnit
+
+  /// The R-tree of the layer, if it has one.
+  public var spatialIndex: Name { Name("rtree_\(table)_\(column)") }
+}
+
+extension Database {
+  /// The layers of a GeoPackage, in the order of their names; none if the database is something else.
+  public func layers() throws -> [Layer] {
+    guard
+      try has(["table_name", "column_name", "geometry_type_name", "srs_id", "z", "m"], in: "gpkg_geometry_columns"),
+      try has(["srs_id", "organization_coordsys_id", "definition"], in: "gpkg_spatial_ref_sys")
+    else { return [] }
+    return try all(
+      """
+      SELECT c.table_name, c.column_name, c.geometry_type_name, c.z, c.m, c.srs_id, s.organization_coordsys_id,
+        s.definition
+      FROM gpkg_geometry_columns AS c LEFT JOIN gpkg_spatial_ref_sys AS s ON s.srs_id = c.srs_id
+      ORDER BY c.table_name, c.column_name
+      """
+    ) { row in
+      let table = Name(row.text(0))
+      guard let shape = try tableShape(table),
+        let column = shape.columns.first(where: { $0.isSameInSQL(as: Name(row.text(1))) })
+      else { return nil }
+      return Layer(
+        table: table, column: column,
+        type: LayerType(
+          GeometryKind(word: row.text(2)) ?? .geometry, z: .init(rawValue: row.integer(3)) ?? .optional,
+          m: .init(rawValue: row.integer(4)) ?? .optional),
+        referenceSystem: Int32(truncatingIfNeeded: row.integer(5)), organizationNumber: row.optionalInteger(6),
+        unit: MapUnit(definition: row.text(7)))
+    }.compactMap(\.self)
+  }
+
+  /// The layer whose geometries lie in this column; nil: the column has none.
+  public func layer(of table: Name, column: Name) throws -> Layer? {
+    try layers().first { $0.table.isSameInSQL(as: table) && $0.column.isSameInSQL(as: column) }
+  }
+
+  /// Whether there is such a table, with these columns among others.
+  func has(_ columns: [Name], in table: Name) throws -> Bool {
+    guard let shape = try tableShape(table) else { return false }
+    return columns.allSatisfy { column in shape.columns.contains { $0.isSameInSQL(as: column) } }
+  }
+}
