@@ -34,6 +34,12 @@ extension Database {
     }
   }
 
+  /// Runs `body` with triggers that widen the bounds of these tables' layers, as GIS tools do for rows that they write.
+  /// All other triggers work as ever.
+  public func widening<T>(_ tables: [Name], _ body: () throws -> T) throws -> T {
+    try awake(contentsTriggers(of: tables), body)
+  }
+
   /// Another number where a program changed tables, indexes or triggers.
   public func schemaVersion() throws -> Int64 { try first("PRAGMA main.schema_version") { $0.integer(0) } ?? 0 }
 
@@ -67,9 +73,10 @@ extension Database {
     let culprits = triggers.filter { sql.utf8.holds(" \(quoted($0.table)) ".utf8) }
     guard let table = culprits.first?.table else { return error }
     let names = culprits.map(\.name.text).joined(separator: ", ")
+    let index = culprits.compactMap { try? spatiaLiteIndex(keptBy: $0.name) }.first
     return TriggerError(
       message: "A row could not be written to the table \(table), with its triggers \(names): \(error.message).",
-      hint: Self.wayAroundTriggers)
+      hint: index?.wayAround ?? Self.wayAroundTriggers)
   }
 }
 

@@ -9,6 +9,8 @@ public struct TriggerFault: Sendable {
   public let words: String
   /// Whether it makes every import fail. Another one calls what only the app has, and fails when it fires.
   public let isFatal: Bool
+  /// SpatiaLite's index that the trigger keeps; nil: it keeps something else.
+  var spatiaLiteIndex: SpatiaLiteIndex?
 
   public var message: String {
     let name = trigger.map { "The trigger \($0) of the table \(table)" } ?? "A trigger of the table \(table)"
@@ -16,9 +18,9 @@ public struct TriggerFault: Sendable {
   }
 
   public var hint: String {
-    isFatal
-      ? "Mend or drop it, then give the command again."
-      : "An import fails where it fires. Drop it, and build anew what it keeps after each import. Of SpatiaLite's index: SELECT DisableSpatialIndex(TABLE, COLUMN), DROP TABLE idx_TABLE_COLUMN; later SELECT CreateSpatialIndex(TABLE, COLUMN)."
+    if isFatal { return "Mend or drop it, then give the command again." }
+    return spatiaLiteIndex?.wayAround
+      ?? "An import fails where it fires. Drop it, and build anew what it keeps after each import."
   }
 }
 
@@ -37,10 +39,17 @@ extension Database {
     }
     if keeping.isEmpty { return [] }
     let probe = try TriggerProbe(of: self)
-    return try keeping.compactMap { trigger in
-      guard let failure = try probe.failure(of: trigger), failure.lackingName != nil else { return nil }
-      return TriggerFault(trigger: trigger.name, table: trigger.table, words: failure.message, isFatal: false)
+    var faults: [TriggerFault] = []
+    for trigger in keeping {
+      guard let failure = try probe.failure(of: trigger), failure.lackingName != nil else { continue }
+      let index = try spatiaLiteIndex(keptBy: trigger.name)
+      // Two triggers keep one index, and are dropped with it.
+      if let index, faults.contains(where: { $0.spatiaLiteIndex == index }) { continue }
+      faults.append(
+        TriggerFault(
+          trigger: trigger.name, table: trigger.table, words: failure.message, isFatal: false, spatiaLiteIndex: index))
     }
+    return faults
   }
 }
 
