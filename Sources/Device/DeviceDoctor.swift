@@ -29,6 +29,7 @@ extension DeviceWorkspace {
         try report.checkFile(session.database, at: databasePath)
         try report.checkReferences(among: session.tables, in: session.database)
         try report.checkTriggers(of: session.tables, in: session.database)
+        try report.checkSpatialIndexes(of: session.tables, in: session.database)
         try session.examine(&report)
       } catch { try report.add(failure(error)) }
       return report
@@ -199,6 +200,7 @@ extension DeviceSession {
       let changes = try reinstallAndCompare(puttingBack: remade, &report)
       for table in tables { try table.resumeCount(for: state.id, in: database) }
       try save(changes)
+      try report.mendSpatialIndexes(of: tables, in: database)
       return changes
     }
     report.add(changes, of: tables)

@@ -20,6 +20,7 @@ extension HubWorkspace {
         try report.checkFile(store.database, at: databasePath)
         try report.checkReferences(among: store.tables, in: store.database)
         try report.checkTriggers(of: store.tables, in: store.database)
+        try report.checkSpatialIndexes(of: store.tables, in: store.database)
         if store.damage.contains(where: { !$0.isRepairable }) { return report }
         let remade = try store.tables.madeAgain(in: store.database)
         let changes = try transaction(store, .takeBack, puttingBack: remade) {
@@ -64,7 +65,9 @@ extension HubWorkspace {
       let remade = try missing == .putBack ? store.tables.madeAgain(in: store.database) : []
       let changes = try transaction(store, ending, puttingBack: remade) {
         try acceptClock(store)
-        return try repair(store, puttingBack: remade, &report)
+        let changes = try repair(store, puttingBack: remade, &report)
+        try report.mendSpatialIndexes(of: store.tables, in: store.database)
+        return changes
       }
       report.add(changes, of: store.tables)
       try report.checkReferences(among: store.tables, in: store.database)

@@ -1,0 +1,211 @@
+import CSQLite
+import SatchelGeometry
+import SatchelValues
+
+/// What is wrong with the R-tree of a layer: GIS tools look for features by it.
+public struct SpatialIndexFault: Sendable {
+  public let layer: Layer
+  /// Features that have no entry.
+  public internal(set) var lacking = 0
+  /// Entries of features that are not there, or that have no geometry.
+  public internal(set) var excess = 0
+  /// Entries with another box than their feature has.
+  public internal(set) var otherBoxes = 0
+  /// Features with a text or a number in place of a geometry.
+  public internal(set) var noGeometries = 0
+
+  /// Whether the R-tree is wrong.
+  public var isOfIndex: Bool { lacking + excess + otherBoxes > 0 }
+}
+
+extension Database {
+  /// Compares the R-tree of each of these tables that is a layer with the layer's geometries, in one pass each.
+  ///
+  /// A blob that is no geometry known here is not judged: another program may know it.
+  public func spatialIndexFaults(of tables: [Name]) throws -> [SpatialIndexFault] {
+    try spatialIndexes(of: tables).compactMap { index in
+      try withBoxState {
+        var fault = SpatialIndexFault(layer: index.layer)
+        var found = 0
+        try each("SELECT \(index.state), r.\(index.id), typeof(\(index.geometry)) FROM \(index.featuresFirst)") { row in
+          switch BoxState(rawValue: Int32(truncatingIfNeeded: row.integer(0))) {
+          case .lacking: fault.lacking += 1
+          case .excess: fault.excess += 1
+          case .otherBox: fault.otherBoxes += 1
+          case .right, nil: break
+          }
+          if !row.isNull(1) { found += 1 }
+          if !["blob", "null"].contains(row.text(2)) { fault.noGeometries += 1 }
+        }
+        let entries = try first("SELECT count(*) FROM \(index.name)") { Int($0.integer(0)) } ?? 0
+        fault.excess += max(0, entries - found)
+        return fault.isOfIndex || fault.noGeometries > 0 ? fault : nil
+      }
+    }
+  }
+
+  /// What SQLite finds wrong inside the R-tree of a table, in its words; nil: nothing, or the table has none.
+  ///
+  /// Such a tree cannot be mended entry by entry.
+  public func brokenSpatialIndex(of table: Name) throws -> String? {
+    do {
+      guard let index = try spatialIndexes(of: [table]).first else { return nil }
+      let words = try first("SELECT rtreecheck('main', :name)", ["name": .string(index.layer.spatialIndex.text)]) {
+        $0.text(0)
+      }
+      return words == "ok" ? nil : words.map { String($0.prefix { $0 != "\n" }) }
+    } catch let error as SQLiteError where error.kind == .corrupt { return error.message }
+  }
+
+  /// Makes the R-trees of these tables right: entries that are wrong go, and those that lack come. The layers' bounds
+  /// in `gpkg_contents` are widened as an import does. The caller holds a write transaction.
+  /// - Parameter tracked: all tables that are kept in step: if `gpkg_contents` is one, it stays as it is.
+  /// - Returns: what was wrong.
+  public func mendSpatialIndexes(of tables: [Name], among tracked: [Name]) throws -> [SpatialIndexFault] {
+    let faults = try spatialIndexFaults(of: tables)
+    let keepsContents = try keepsContents(tracked)
+    for index in try spatialIndexes(of: tables)
+    where faults.contains(where: { $0.layer.spatialIndex == index.layer.spatialIndex }) {
+      try withBoxState {
+        if keepsContents { try widenBounds(index) }
+        try execute(index.deletion)
+        try execute(index.insertion)
+      }
+    }
+    return faults
+  }
+
+  private func widenBounds(_ index: SpatialIndex) throws {
+    try run(
+      """
+      UPDATE gpkg_contents
+      SET last_change = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
+        min_x = min(coalesce(min_x, box.x0), coalesce(box.x0, min_x)),
+        min_y = min(coalesce(min_y, box.y0), coalesce(box.y0, min_y)),
+        max_x = max(coalesce(max_x, box.x1), coalesce(box.x1, max_x)),
+        max_y = max(coalesce(max_y, box.y1), coalesce(box.y1, max_y))
+      FROM (
+        SELECT min(ST_MinX(\(index.geometry))) AS x0, max(ST_MaxX(\(index.geometry))) AS x1,
+          min(ST_MinY(\(index.geometry))) AS y0, max(ST_MaxY(\(index.geometry))) AS y1
+        FROM \(index.featuresFirst)
+        WHERE \(index.state) IN (\(BoxState.lacking.rawValue), \(BoxState.otherBox.rawValue))
+      ) AS box
+      WHERE lower(table_name) = lower(:table)
+      """, ["table": .string(index.layer.table.text)])
+  }
+
+  /// The R-trees that are there for these tables.
+  private func spatialIndexes(of tables: [Name]) throws -> [SpatialIndex] {
+    try layers().filter { layer in tables.contains { $0.isSameInSQL(as: layer.table) } }.compactMap { layer in
+      let isThere = try first(
+        """
+        SELECT 1
+        FROM sqlite_schema
+        WHERE type = 'table' AND name = :name COLLATE NOCASE AND rootpage = 0 AND sql LIKE '%rtree%'
+        """, ["name": .string(layer.spatialIndex.text)]
+      ) { _ in true }
+      guard isThere == true, let rowid = try tableInfo(layer.table)?.rowid,
+        let columns = try tableShape(layer.spatialIndex)?.columns, columns.count >= 5
+      else { return nil }
+      return SpatialIndex(layer: layer, rowid: rowid, columns: columns.prefix(5).map(quoted))
+    }
+  }
+
+  /// Runs `body` with a function that compares a geometry with its entry in an R-tree.
+  private func withBoxState<T>(_ body: () throws -> T) throws -> T {
+    sqlite3_create_function_v2(
+      handle, SpatialIndex.function, 6, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+      { context, _, arguments in sqlite3_result_int(context, BoxState(arguments).rawValue) }, nil, nil, nil)
+    defer { sqlite3_create_function_v2(handle, SpatialIndex.function, 6, SQLITE_UTF8, nil, nil, nil, nil, nil) }
+    return try body()
+  }
+}
+
+/// SQL about a layer, as `t`, and its R-tree, as `r`.
+private struct SpatialIndex {
+  static let function = "satchel_box_state"
+
+  let layer: Layer
+  /// By which SQL reaches the features' numbers.
+  let rowid: String
+  /// The R-tree's columns: the number, then the least and the greatest x, then those of y.
+  let columns: [String]
+
+  var name: String { quoted(layer.spatialIndex) }
+  var id: String { columns[0] }
+  var geometry: String { "t.\(quoted(layer.column))" }
+  private var table: String { quoted(layer.table) }
+
+  /// What is wrong with an entry: a `BoxState`.
+  var state: String { "\(Self.function)(\(geometry), \(columns.map { "r.\($0)" }.joined(separator: ", ")))" }
+
+  var featuresFirst: String { "\(table) AS t LEFT JOIN \(name) AS r ON r.\(id) = t.\(rowid)" }
+
+  var deletion: String {
+    """
+    DELETE FROM \(name)
+    WHERE \(id) IN (
+      SELECT r.\(id)
+      FROM \(name) AS r LEFT JOIN \(table) AS t ON t.\(rowid) = r.\(id)
+      WHERE \(state) IN (\(BoxState.excess.rawValue), \(BoxState.otherBox.rawValue)))
+    """
+  }
+
+  var insertion: String {
+    """
+    INSERT INTO \(name) (\(columns.joined(separator: ", ")))
+    SELECT t.\(rowid), ST_MinX(\(geometry)), ST_MaxX(\(geometry)), ST_MinY(\(geometry)), ST_MaxY(\(geometry))
+    FROM \(featuresFirst)
+    WHERE \(state) = \(BoxState.lacking.rawValue)
+    """
+  }
+}
+
+/// How an entry of an R-tree agrees with its feature's geometry.
+private enum BoxState: Int32 {
+  case right, lacking, excess, otherBox
+
+  /// - Parameter arguments: the geometry, then the entry's number and its four sides, all NULL if there is none.
+  init(_ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
+    let hasEntry = sqlite3_value_type(arguments?[1]) != SQLITE_NULL
+    guard let geometry = storedGeometry(arguments?[0]) else {
+      let isUnknown = sqlite3_value_type(arguments?[0]) == SQLITE_BLOB
+      self = hasEntry && !isUnknown ? .excess : .right
+      return
+    }
+    guard let bounds = geometry.bounds else {
+      self = hasEntry ? .excess : .right
+      return
+    }
+    guard hasEntry else {
+      self = .lacking
+      return
+    }
+    let sides = (2...5).map { sqlite3_value_double(arguments?[$0]) }
+    let wanted = [
+      roundedDown(bounds.minX), roundedUp(bounds.maxX), roundedDown(bounds.minY), roundedUp(bounds.maxY),
+    ]
+    self = zip(sides, wanted).allSatisfy(Self.isNear) ? .right : .otherBox
+  }
+
+  /// Another program may have computed an arc's bounds in another way: one step of 32 bits more or less is right.
+  private static func isNear(_ side: Double, _ wanted: Float) -> Bool {
+    side >= Double(wanted.nextDown) && side <= Double(wanted.nextUp)
+  }
+}
+
+/// The least side of a box as SQLite's R-tree stores it: in 32 bits, and never above the number itself.
+private func roundedDown(_ number: Double) -> Float {
+  let short = Float(number)
+  return Double(short) > number ? Float(number * (number < 0 ? awayFromZero : towardsZero)) : short
+}
+
+/// The greatest side of a box, never below the number itself.
+private func roundedUp(_ number: Double) -> Float {
+  let short = Float(number)
+  return Double(short) < number ? Float(number * (number < 0 ? towardsZero : awayFromZero)) : short
+}
+
+/// SQLite's own factors, in `rtree.c`.
+private let towardsZero = 1 - 1 / 8_388_608.0
+private let awayFromZero = 1 + 1 / 8_388_608.0

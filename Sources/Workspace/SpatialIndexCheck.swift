@@ -1,0 +1,83 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// What `doctor` says of the R-trees by which GIS tools look for features.
+extension DoctorReport {
+  /// Compares the R-trees of these tables with their geometries.
+  public mutating func checkSpatialIndexes(of tables: [TrackedTable], in database: borrowing Database) throws {
+    for table in tables {
+      if let broken = try database.brokenSpatialIndex(of: table.name) {
+        add(try Finding(brokenIndex: broken, of: table.name, database))
+      } else {
+        add(try database.spatialIndexFaults(of: [table.name]))
+      }
+    }
+  }
+
+  /// Makes the R-trees of these tables right. The caller holds a write transaction.
+  public mutating func mendSpatialIndexes(of tables: [TrackedTable], in database: borrowing Database) throws {
+    for table in tables {
+      if let broken = try database.brokenSpatialIndex(of: table.name) {
+        add(try Finding(brokenIndex: broken, of: table.name, database))
+      } else {
+        add(try database.mendSpatialIndexes(of: [table.name], among: tables.map(\.name)))
+      }
+    }
+  }
+
+  private mutating func add(_ faults: [SpatialIndexFault]) {
+    for fault in faults {
+      if fault.isOfIndex { add(Finding(fault)) }
+      if fault.noGeometries > 0 { add(Finding(noGeometriesIn: fault)) }
+    }
+  }
+}
+
+extension Layer {
+  /// Two commands for `ogrinfo`, which makes R-trees as the GeoPackage standard wants them.
+  fileprivate var rebuilding: String {
+    let arguments = "('\(table)', '\(column)')"
+    return """
+      ogrinfo FILE -sql "SELECT DisableSpatialIndex\(arguments)"; \
+      ogrinfo FILE -sql "SELECT CreateSpatialIndex\(arguments)"
+      """
+  }
+}
+
+extension Finding {
+  fileprivate init(brokenIndex words: String, of table: Name, _ database: borrowing Database) throws {
+    let layer = try database.layers().first { $0.table.isSameInSQL(as: table) }
+    self.init(
+      "spatial-index", "The spatial index of the layer \(table) contradicts itself: \(words).",
+      hint: layer.map { "Build it anew, with GDAL: \($0.rebuilding)" } ?? "Build it anew in a GIS.")
+  }
+
+  fileprivate init(_ fault: SpatialIndexFault) {
+    let parts = [
+      (fault.lacking, "feature is not in it", "features are not in it"),
+      (fault.excess, "entry has no geometry", "entries have no geometry"),
+      (fault.otherBoxes, "feature lies elsewhere", "features lie elsewhere"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }
+    self.init(
+      "spatial-index",
+      """
+      The spatial index of the layer \(fault.layer.table) is wrong: \(parts.joined(separator: ", ")). \
+      GIS tools do not show such features at their place.
+      """)
+  }
+
+  fileprivate init(noGeometriesIn fault: SpatialIndexFault) {
+    let (layer, count) = (fault.layer, fault.noGeometries)
+    self.init(
+      "no-geometry",
+      """
+      \(count) \(count == 1 ? "feature has" : "features have") text in place of a geometry in the layer \
+      \(layer.table): GIS tools cannot read \(count == 1 ? "it" : "them").
+      """,
+      hint: """
+        Find them, and give them a geometry or NULL: SELECT * FROM \(quoted(layer.table)) WHERE \
+        typeof(\(quoted(layer.column))) NOT IN ('blob', 'null')
+        """)
+  }
+}
