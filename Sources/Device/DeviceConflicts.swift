@@ -11,6 +11,20 @@ extension DeviceWorkspace {
     try ConflictTable.list(states, in: session().database)
   }
 
+  /// The layers of the database, if it is a GeoPackage.
+  public func layers() throws -> [Layer] { try session().database.layers() }
+
+  /// Writes the geometries of all conflicts into a GeoPackage at `path`, where there must be no file yet.
+  public func exportConflicts(to path: String) throws -> ConflictPackageReport {
+    try locked {
+      let session = try session()
+      let conflicts = try ConflictTable.list(ConflictState.allCases, in: session.database)
+      let names = [session.state.id: configuration.name]
+      return try ConflictPackage(conflicts, layers: session.database.layers(), devices: names).write(
+        to: path, systemsOf: session.database, aside: folder.inbox, platform: platform)
+    }
+  }
+
   /// The conflict whose id begins with `prefix`, with the row as it is here now.
   public func conflict(_ prefix: String) throws -> (conflict: StoredConflict, row: [Field]?) {
     let session = try session()
@@ -26,7 +40,7 @@ extension DeviceWorkspace {
   ) throws -> StoredConflict {
     try locked {
       let session = try session()
-      return try session.database.writeTransaction(ending) {
+      return try session.deciding {
         let found = try ConflictTable.find(prefix, in: session.database)
         try session.resolve(found, decision, note: note, seen: seen)
         return try ConflictTable.find(found.record.id.text, in: session.database)
@@ -47,7 +61,7 @@ extension DeviceWorkspace {
     }
     return try locked {
       let session = try session()
-      return try session.database.writeTransaction(ending) {
+      return try session.deciding {
         var result = ResolvedAll()
         for conflict in try ConflictTable.list([.open], in: session.database)
         where table == nil || conflict.record.table == table {
@@ -65,6 +79,11 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
+  /// Runs `body` in a transaction in which the bounds of layers follow the rows.
+  fileprivate func deciding<T>(_ body: () throws -> T) throws -> T {
+    try database.widening(tables.map(\.name)) { try database.writeTransaction(workspace.ending, body) }
+  }
+
   /// The row that a conflict is about, as it is here now; nil where it is not here.
   fileprivate func fields(of record: ConflictRecord) throws -> [Field]? {
     guard let table = table(record.table) else { return nil }
@@ -79,7 +98,9 @@ extension DeviceSession {
       let record = try conflict.record.present(in: table.schema, database)
       let rows = try RowTable(table, in: database)
       try record.check(seen, current: try rows.row(record.foundKey(in: table.schema)).map { table.schema.fields($0) })
-      let decided = try decision.rows(for: record, in: table.schema, by: rows.rules, whole: nil, row: rows.row)
+      let values = try EnteredValueReader(table.name, in: database, files: platform.files)
+      let decided = try decision.rows(
+        for: record, in: table.schema, by: rows.rules, whole: nil, values: values, row: rows.row)
       // Ordinary writes: the triggers see them, and they travel as any other.
       try rows.write(decided, References(of: table, among: tables), in: database)
     } else {

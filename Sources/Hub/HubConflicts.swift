@@ -24,6 +24,20 @@ extension HubWorkspace {
     try ConflictTable.page(states, table: table, from: first, count: count, in: store().database)
   }
 
+  /// The layers of the database, if it is a GeoPackage.
+  public func layers() throws -> [Layer] { try store().database.layers() }
+
+  /// Writes the geometries of all conflicts into a GeoPackage at `path`, where there must be no file yet.
+  public func exportConflicts(to path: String) throws -> ConflictPackageReport {
+    try locked {
+      let store = try store()
+      let conflicts = try ConflictTable.list(ConflictState.allCases, in: store.database)
+      let names = Dictionary(try store.devices().map { ($0.id, $0.name) }) { first, _ in first }
+      return try ConflictPackage(conflicts, layers: store.database.layers(), devices: names).write(
+        to: path, systemsOf: store.database, aside: folder.inbox, platform: platform)
+    }
+  }
+
   /// The conflict whose id begins with `prefix`, with the row as it is now and the name of the device.
   public func conflict(_ prefix: String) throws -> (conflict: StoredConflict, row: [Field]?, device: String) {
     let store = try store()
@@ -98,7 +112,8 @@ extension HubWorkspace {
     let record = try conflict.record.present(in: schema, store.database)
     try record.check(seen, current: try rows.row(record.foundKey(in: schema)).map { schema.fields($0) })
     let decided = try decision.rows(
-      for: record, in: schema, by: rows.rules, whole: try store.lastImage(of: record.key, in: place), row: rows.row)
+      for: record, in: schema, by: rows.rules, whole: try store.lastImage(of: record.key, in: place),
+      values: EnteredValueReader(schema.name, in: store.database, files: platform.files), row: rows.row)
     try rows.write(decided, store.references[place], in: store.database)
     for row in decided {
       // As it is stored: what was typed may have become a number on its way into the column.

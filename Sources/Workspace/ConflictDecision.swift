@@ -8,7 +8,7 @@ public enum ConflictDecision: Sendable {
   /// The device's values are taken after all.
   case device
   /// Some columns get values of their own.
-  case set([Field])
+  case set([EnteredField])
 
   public var word: Resolution.Decision {
     switch self {
@@ -23,14 +23,19 @@ public enum ConflictDecision: Sendable {
   ///   - current: the row as it is; nil where it is gone.
   ///   - whole: the row as it was before it went, where that is known.
   ///   - rules: of the table: a counter gets what the device added, and no other's addition goes.
+  ///   - values: makes values of what was written.
   func row(
-    for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema, rules: MergeRules
+    for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema, rules: MergeRules,
+    values: EnteredValueReader
   ) throws -> Row? {
     // Of a row that the device made, and that is not there, everything is known.
     let made = record.operation == .insert ? try record.deviceValues.map { try schema.row($0) } : nil
     switch self {
     case .hub: return current
-    case .set(let fields): return try Self.setting(fields, in: current ?? whole ?? made, record, schema)
+    case .set(let entered):
+      let row = current ?? whole ?? made
+      let fields = try values.fields(entered, known: record.allValues + (row.map { schema.fields($0) } ?? []))
+      return try Self.setting(fields, in: row, record, schema)
     case .device:
       switch record.operation {
       case .delete: return nil
@@ -81,4 +86,9 @@ public enum ConflictDecision: Sendable {
     }
     return Row(values.compactMap(\.self))
   }
+}
+
+extension ConflictRecord {
+  /// The values of all three sides.
+  fileprivate var allValues: [Field] { [baseValues, hubValues, deviceValues].compactMap(\.self).flatMap { $0 } }
 }

@@ -31,9 +31,14 @@ extension ConflictDecision {
   ///   - row: looks up a row as it is now.
   ///   - rules: how changes of the table are merged.
   ///   - whole: the conflict's row as it was before it went, where that is known.
+  ///   - values: makes values of what a person wrote.
   public func rows(
-    for record: ConflictRecord, in schema: TableSchema, by rules: MergeRules, whole: Row?, row: (RowKey) throws -> Row?
+    for record: ConflictRecord, in schema: TableSchema, by rules: MergeRules, whole: Row?,
+    values: EnteredValueReader, row: (RowKey) throws -> Row?
   ) throws -> [DecidedRow] {
+    func target(_ current: Row?) throws -> Row? {
+      try self.row(for: record, current: current, whole: whole, schema: schema, rules: rules, values: values)
+    }
     let current = try row(record.key)
     guard let rivalKey = record.rivalKey(in: schema) else {
       if case .hub = self, record.kind == .unique, record.rowWinner == .device {
@@ -41,14 +46,13 @@ extension ConflictDecision {
           "row-gone", "The other row went by the policy, and what was in it is not known here.",
           hint: "Decide it at the hub, which has kept it.")
       }
-      let target = try self.row(for: record, current: current, whole: whole, schema: schema, rules: rules)
-      return [DecidedRow(key: record.key, current: current, target: target)]
+      return [DecidedRow(key: record.key, current: current, target: try target(current))]
     }
     let rival = try row(rivalKey)
     let own: Row?
     switch self {
     case .hub: own = rival == nil && record.rowWinner == .device ? try record.rowBefore(current, schema) : current
-    case .device, .set: own = try self.row(for: record, current: current, whole: whole, schema: schema, rules: rules)
+    case .device, .set: own = try target(current)
     }
     let other: Row?
     switch self {

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCrypto
+import SatchelGeometry
 import SatchelValues
 
 /// What somebody knew of a row when they decided about it.
@@ -55,6 +56,12 @@ extension ConflictRecord {
   }
 
   private func words(_ fields: [Field]?) -> String {
-    fields.map { String(decoding: FieldsCoding.json($0), as: UTF8.self) } ?? "no row"
+    guard let fields else { return "no row" }
+    // Nobody can read the bytes of a geometry.
+    let shown = fields.map { field in
+      guard case .blob(let bytes) = field.value, let stored = StoredGeometry(bytes) else { return field }
+      return Field(field.name, .string(stored.geometry.words))
+    }
+    return String(decoding: FieldsCoding.json(shown), as: UTF8.self)
   }
 }

@@ -23,8 +23,11 @@ struct ConsoleTests {
   }
 
   /// Runs `body` with a browser that the console has let in.
-  private func inBrowser(on platform: Platform = .real, _ body: (Browser) throws -> Void) throws {
-    let (folder, end) = (camp.path("hub"), EndOfTest())
+  /// - Parameter other: whose hub it is; nil: this suite's own.
+  private func inBrowser(
+    of other: Camp? = nil, on platform: Platform = .real, _ body: (Browser) throws -> Void
+  ) throws {
+    let (folder, end) = ((other ?? camp).path("hub"), EndOfTest())
     let console = CollectingConsole()
     let done = DispatchGroup()
     done.enter()
@@ -103,6 +106,42 @@ struct ConsoleTests {
       #expect(browser.get("/nowhere").status == 404)
       #expect(browser.get("/conflict?id=zz").text.contains("There is no conflict"))
       #expect(browser.get("/scopes?user=nobody").status == 409)
+    }
+  }
+
+  @Test(
+    "a conflict of geometries is shown in words and in full; well-known text decides it, and no file of the machine does"
+  )
+  func geometries() throws {
+    func point(_ x: String, _ y: String) -> String { "x'47500001797f00000101000000\(x)\(y)'" }
+    let (one, seven, eight) = ("000000000000f03f", "0000000000001c40", "0000000000002040")
+    let quarrel = try Quarrel(
+      """
+      CREATE TABLE gpkg_spatial_ref_sys (srs_id INTEGER, organization_coordsys_id INTEGER, definition TEXT);
+      CREATE TABLE gpkg_geometry_columns (table_name TEXT, column_name TEXT, geometry_type_name TEXT, srs_id INTEGER, z, m);
+      INSERT INTO gpkg_spatial_ref_sys VALUES (32633, 32633, 'PROJCS["x",GEOGCS["y"],UNIT["metre",1]]');
+      INSERT INTO gpkg_geometry_columns VALUES ('trees', 'geom', 'POINT', 32633, 0, 0);
+      CREATE TABLE trees (id TEXT PRIMARY KEY, geom POINT);
+      INSERT INTO trees VALUES ('t', \(point(one, one)));
+      """, #""trees": { "conflict": "manual" }"#)
+    try quarrel.sql("tablet", "UPDATE trees SET geom = \(point(one, eight))")
+    try quarrel.sql("phone", "UPDATE trees SET geom = \(point(eight, one))")
+    for name in ["tablet", "phone"] { quarrel.hear(try quarrel.export(name)) }
+    try inBrowser(of: quarrel.camp) { browser throws in
+      #expect(browser.get("/conflicts").text.contains("trees [t]: moved, 7.0 m"))
+      let id = try #require(
+        try quarrel.camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+      let page = browser.get("/conflict?id=\(id)").text
+      #expect(page.contains("geom at the hub: Point (1 8); moved, 7.0 m") && page.contains("POINT (8 1)</details>"))
+      let mark = try #require(page.components(separatedBy: "name=\"row\" value=\"").last?.prefix { $0 != "\"" })
+      let fields = ["id": id, "row": String(mark), "keep": "columns", "pick0": "own"]
+      try Data("POINT (7 7)".utf8).write(to: URL(fileURLWithPath: quarrel.camp.path("hub/tree.wkt")))
+      for words in ["@tree.wkt", "@\(quarrel.camp.path("hub/tree.wkt"))", "somewhere"] {
+        let refused = browser.post("/conflict", fields.merging(["own0": words]) { $1 })
+        #expect(refused.status == 409 && refused.text.contains("is no geometry"), "\(refused.text)")
+      }
+      #expect(browser.post("/conflict", fields.merging(["own0": "POINT (7 7)"]) { $1 }).status == 303)
+      #expect(try quarrel.rows("office", "SELECT lower(quote(geom)) FROM trees") == point(seven, seven))
     }
   }
 

@@ -1,3 +1,4 @@
+import SatchelGeometry
 import SatchelJSON
 import SatchelPlatform
 import SatchelValues
@@ -43,6 +44,7 @@ enum Words {
     case .real(let number): return "\(number)"
     case .text(let bytes): return String(decoding: bytes, as: UTF8.self)
     case .blob(let bytes):
+      if let stored = StoredGeometry(bytes) { return stored.geometry.shortWords }
       let start = Hexadecimal.text(of: bytes.prefix(8))
       return "x'\(start)\(bytes.count > 8 ? "..." : "")' (\(count(bytes.count, "byte")))"
     }

@@ -8,7 +8,7 @@ extension ConsoleSite {
   /// One conflict side by side, and the decision.
   func conflict(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let (conflict, row, device) = try hub.conflict(request.needed("id"))
-    let view = ConflictView(conflict: conflict)
+    let view = ConflictView(conflict: conflict, layers: try hub.layers())
     let record = conflict.record
     let columns = view.columns(row)
     let isOpen = record.state != .resolved
@@ -25,6 +25,7 @@ extension ConsoleSite {
       \(UTCTime.text(milliseconds: record.stamp.milliseconds)). State: \(record.state.rawValue). <a href="\(address)">The row's history</a></p>
       \(decided)\(record.note.map { "<p>Note: \($0)</p>" as Markup } ?? "")
       \(isOpen ? Self.form(record, columns, row) : Self.sides(record, columns, row, choices: false))
+      \(Self.geometries(view.geometries(row), row))
       """)
   }
 
@@ -71,6 +72,21 @@ extension ConsoleSite {
       """
   }
 
+  /// The geometries in words, and each in full for whoever opens it.
+  private static func geometries(_ found: [ConflictGeometries], _ row: [Field]?) -> Markup {
+    if found.isEmpty { return "" }
+    let items = found.flatMap { geometries in
+      geometries.sides(row: row).map { side -> Markup in
+        """
+        <li>\(geometries.column.text) \(side.place): \(geometries.words(of: side.geometry, side.change))
+        <details><summary>Well-known text</summary>\(Words.clipped(side.geometry.wellKnownText))</details></li>
+
+        """
+      }
+    }
+    return "<h2>Geometries</h2>\n<ul>\n\(items)</ul>\n"
+  }
+
   /// Which value of a column is to stand. Columns are told by their places: a name may have anything in it.
   private static func choice(_ place: Int, _ name: Name, _ record: ConflictRecord) -> Markup {
     func has(_ fields: [Field]?) -> Bool { fields?.contains { $0.name == name } == true }
@@ -101,14 +117,19 @@ extension ConsoleSite {
     return .seeOther("/conflict?id=\(percentEncoded(id))")
   }
 
-  private static func chosen(_ request: WebRequest, _ record: ConflictRecord, _ columns: [Name]) throws -> [Field] {
-    let fields = columns.enumerated().compactMap { place, name -> Field? in
-      func value(_ fields: [Field]?) -> Field? { fields?.first { $0.name == name } }
+  private static func chosen(_ request: WebRequest, _ record: ConflictRecord, _ columns: [Name]) throws
+    -> [EnteredField]
+  {
+    let fields = columns.enumerated().compactMap { place, name -> EnteredField? in
+      func value(_ fields: [Field]?) -> EnteredField? {
+        fields?.first { $0.name == name }.map { EnteredField(name, .known($0.value)) }
+      }
       switch request.value("pick\(place)") {
       case "hub": return value(record.hubValues)
       case "device": return value(record.deviceValues)
-      case "null": return Field(name, .null)
-      case "own": return Field(name, .string(request.value("own\(place)") ?? ""))
+      case "null": return EnteredField(name, .known(.null))
+      // A page in a browser reads no files of this machine.
+      case "own": return EnteredField(name, .words(request.value("own\(place)") ?? "", file: nil))
       default: return nil
       }
     }

@@ -13,11 +13,13 @@ extension ConsoleSite {
     let table = request.filled("table").map { Name($0) }
     let page = min(max(1, request.value("page").flatMap { Int64($0) } ?? 1), Int64(Int32.max))
     let found = try hub.conflicts(states, table: table, from: (page - 1) * Self.pageSize, count: Self.pageSize)
+    let layers = try hub.layers()
     let rows = found.conflicts.map { conflict -> Markup in
       let record = conflict.record
+      let moves = ConflictView(conflict: conflict, layers: layers).moves
       return """
         <tr><th scope="row"><a href="/conflict?id=\(record.id.text)">\(String(record.id.text.prefix(8)))</a></th>\
-        <td>\(record.table.text) [\(Words.key(record.key))]</td><td>\(ConflictView.explain(record.kind))</td>\
+        <td>\(record.table.text) [\(Words.key(record.key))]\(moves)</td><td>\(ConflictView.explain(record.kind))</td>\
         <td>\(record.state.rawValue)</td><td>\(record.user)</td><td>\(Words.age(of: conflict.noted, now: now))</td></tr>
 
         """

@@ -54,6 +54,8 @@ enum DeviceTool {
       resolve: { id, decision, note, seen, command, context in
         try open(command, context).resolve(id, decision, note: note, seen: seen)
       },
+      layers: { command, context in try open(command, context).layers() },
+      exportPackage: { path, command, context in try open(command, context).exportConflicts(to: path) },
       resolveAll: { policy, table, note, command, context in
         try open(command, context).resolveAll(policy, table: table, note: note)
       })

@@ -1,6 +1,7 @@
 import SatchelHub
 import SatchelJSON
 import SatchelPlatform
+import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
@@ -22,8 +23,9 @@ extension HubTool {
         Example("satchel-hub history bookings '[\"12\",\"2026-05-01\"]'", "A key of two columns."),
       ]
     ) { command, context in
-      let history = try open(command, context).history(of: command.argument("TABLE"), key: command.argument("KEY"))
-      return Answer(text(history, context.console.traits.width), members(history))
+      let hub = try open(command, context)
+      let history = try hub.history(of: command.argument("TABLE"), key: command.argument("KEY"))
+      return Answer(text(history, context.console.traits.width), members(history, try hub.layers()))
     }
   }
 
@@ -72,7 +74,7 @@ extension HubTool {
     }
   }
 
-  private static func members(_ history: RowHistory) -> KeyValuePairs<String, JSONValue> {
+  private static func members(_ history: RowHistory, _ layers: [Layer]) -> KeyValuePairs<String, JSONValue> {
     [
       "table": .string(history.table.text), "key": .key(history.key), "row": .fields(history.row),
       "renamed": .array(history.renamed.map { ["device": .string($0.device), "key": .key($0.key)] }),
@@ -84,7 +86,7 @@ extension HubTool {
             "was": .fields(entry.was), "device": .optional(entry.device), "user": .string(entry.user),
             "stamp": .string(entry.stamp.hexadecimal), "bundle": .optional(entry.bundle?.text), "at": .time(entry.at),
           ]
-        }), "conflicts": .array(history.conflicts.map { ConflictView(conflict: $0).json() }),
+        }), "conflicts": .array(history.conflicts.map { ConflictView(conflict: $0, layers: layers).json() }),
       "forgotten": .integer(history.forgotten.rawValue),
     ]
   }

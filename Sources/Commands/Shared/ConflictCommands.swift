@@ -1,6 +1,7 @@
 import SatchelDataset
 import SatchelJSON
 import SatchelPlatform
+import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
@@ -15,27 +16,60 @@ struct ConflictCommands: Sendable {
   let resolve:
     @Sendable (_ id: String, ConflictDecision, _ note: String?, RowSeen, ParsedCommand, CommandContext) throws ->
       StoredConflict
+  /// The layers of the database.
+  let layers: @Sendable (ParsedCommand, CommandContext) throws -> [Layer]
+  let exportPackage: @Sendable (_ path: String, ParsedCommand, CommandContext) throws -> ConflictPackageReport
   let resolveAll:
     @Sendable (Policy, _ table: Name?, _ note: String?, ParsedCommand, CommandContext) throws -> ResolvedAll
 
   var all: [Command] { [listing(["conflicts"]), listing(["conflicts", "list"]), show, resolution, export] }
 
   private var export: Command {
-    let list = list
+    let (list, layers, exportPackage) = (list, layers, exportPackage)
     return Command(
-      ["conflicts", "export"], summary: "print all conflicts as CSV",
-      discussion:
-        "Prints a line for each column of each conflict (RFC 4180, UTF-8), those that are settled and resolved among them.",
-      examples: [Example("\(tool) conflicts export > conflicts.csv", "For a spreadsheet.")]
+      ["conflicts", "export"], summary: "print all conflicts as CSV, or write a map of them",
+      discussion: """
+        Prints a line for each column of each conflict (RFC 4180, UTF-8), those that are settled and resolved among \
+        them. Geometries are well-known text.
+
+        With --gpkg, writes a GeoPackage with the geometries that were before, the hub's and the devices', as layers \
+        for QGIS. The file must not be there yet.
+        """,
+      options: [OptionSpec("gpkg", kind: .value("FILE"), help: "write the geometries into a GeoPackage instead")],
+      examples: [
+        Example("\(tool) conflicts export > conflicts.csv", "For a spreadsheet."),
+        Example("\(tool) conflicts export --gpkg conflicts.gpkg", "For a map."),
+      ]
     ) { command, context in
+      if let file = command.value("gpkg").map({ command.path($0) }) {
+        return Self.answer(try exportPackage(file, command, context), file)
+      }
       let conflicts = try list(ConflictState.allCases, command, context)
+      let found = try layers(command, context)
       return Answer(
-        ConflictCSV.text(conflicts), ["conflicts": .array(conflicts.map { ConflictView(conflict: $0).json() })])
+        ConflictCSV.text(conflicts, layers: found),
+        ["conflicts": .array(conflicts.map { ConflictView(conflict: $0, layers: found).json() })])
     }
   }
 
+  private static func answer(_ report: ConflictPackageReport, _ file: String) -> Answer {
+    let leftOut =
+      report.leftOut == 0
+      ? "" : "\(Words.count(report.leftOut, "value")) left out that is no sound geometry: see conflicts export.\n"
+    return Answer(
+      """
+      Wrote \(file): \(Words.count(report.features, "geometry", "geometries")) in \
+      \(Words.count(report.layers.count, "layer")).
+      \(leftOut)
+      """,
+      [
+        "file": .string(file), "layers": .strings(report.layers.map(\.text)),
+        "features": .integer(Int64(report.features)), "left_out": .integer(Int64(report.leftOut)),
+      ])
+  }
+
   private func listing(_ path: [String]) -> Command {
-    let list = list
+    let (list, layers) = (list, layers)
     return Command(
       path, summary: "list the disagreements that wait for somebody",
       discussion:
@@ -45,26 +79,31 @@ struct ConflictCommands: Sendable {
     ) { command, context in
       let states: [ConflictState] = command.flag("all") ? ConflictState.allCases : [.open, .held]
       let conflicts = try list(states, command, context)
+      let found = try layers(command, context)
       let now = context.platform.clock.milliseconds()
       let text =
         conflicts.isEmpty
         ? "No conflict waits for anybody.\n"
-        : ConflictView.list(conflicts, now: now, width: context.console.traits.width)
-      return Answer(text, ["conflicts": .array(conflicts.map { ConflictView(conflict: $0).json() })])
+        : ConflictView.list(conflicts, layers: found, now: now, width: context.console.traits.width)
+      return Answer(
+        text, ["conflicts": .array(conflicts.map { ConflictView(conflict: $0, layers: found).json() })])
     }
   }
 
   private var show: Command {
-    let find = find
+    let (find, layers) = (find, layers)
     return Command(
       ["conflicts", "show"], summary: "show one conflict side by side",
       discussion:
-        "Shows what the column held before, the hub's value and the device's, whose stands, and the row as it is now.",
+        """
+        Shows what the column held before, the hub's value and the device's, whose stands, and the row as it is now. \
+        Of a geometry, it says how far it moved.
+        """,
       arguments: [ArgumentSpec("ID", help: "the conflict's id, or the beginning of it")],
       examples: [Example("\(tool) conflicts show 3f9a", "The conflict whose id begins with 3f9a.")]
     ) { command, context in
       let (conflict, row, device) = try find(command.argument("ID"), command, context)
-      let view = ConflictView(conflict: conflict)
+      let view = ConflictView(conflict: conflict, layers: try layers(command, context))
       let now = context.platform.clock.milliseconds()
       return Answer(
         view.text(row: row, device: device, now: now, width: context.console.traits.width),
@@ -73,7 +112,7 @@ struct ConflictCommands: Sendable {
   }
 
   private var resolution: Command {
-    let (resolve, resolveAll) = (resolve, resolveAll)
+    let (resolve, resolveAll, layers) = (resolve, resolveAll, layers)
     return Command(
       ["conflicts", "resolve"], summary: "decide one conflict, or all of them",
       discussion: """
@@ -81,6 +120,9 @@ struct ConflictCommands: Sendable {
         Of two decisions about one conflict the first to reach the hub stands. A row that was changed since the \
         conflict was found is \
         not written over: the answer then shows both, and the mark to give with --row by somebody who has seen it.
+
+        A layer's geometry is given as well-known text, or as a file with well-known text, WKB or a stored geometry. \
+        Columns of bytes take a file or x'0A0B'.
         """,
       arguments: [ArgumentSpec("ID", .optional, help: "the conflict's id, or the beginning of it")],
       options: [
@@ -89,12 +131,15 @@ struct ConflictCommands: Sendable {
         OptionSpec("table", kind: .value("TABLE"), help: "with --all: those of this table"),
         OptionSpec("row", kind: .value("MARK"), help: "the row's mark, as conflicts show has it"),
         OptionSpec("keep", kind: .value("hub|device"), help: "whose values are to stand"),
-        OptionSpec("set", kind: .value("COLUMN=VALUE"), help: "a value of your own; NULL for none", repeatable: true),
+        OptionSpec(
+          "set", kind: .value("COLUMN=VALUE"), help: "a value of your own; NULL for none, @FILE for a file's bytes",
+          repeatable: true),
         OptionSpec("note", kind: .value("TEXT"), help: "why, for those who look at it later"),
       ],
       examples: [
         Example("\(tool) conflicts resolve 3f9a --keep device", "The device was right."),
         Example("\(tool) conflicts resolve 3f9a --set rating=4 --note \"asked them\"", "Neither was."),
+        Example("\(tool) conflicts resolve 3f9a --set 'geom=POINT (7 7)'", "It is somewhere else."),
         Example("\(tool) conflicts resolve --all --policy newest --table reviews", "The later one, each time."),
       ], changesData: true
     ) { command, context in
@@ -111,7 +156,7 @@ struct ConflictCommands: Sendable {
       let record = conflict.record
       return Answer(
         "Resolved: \(record.table) [\(Words.key(record.key))], \(conflict.decision?.made.rawValue ?? "").\n",
-        ["conflict": ConflictView(conflict: conflict).json()])
+        ["conflict": ConflictView(conflict: conflict, layers: try layers(command, context)).json()])
     }
   }
 
@@ -148,7 +193,10 @@ struct ConflictCommands: Sendable {
       return .set(
         try set.map { word in
           guard let assignment = Assignment(word) else { throw UsageError("--set takes COLUMN=VALUE, not \"\(word)\"") }
-          return Field(Name(assignment.name), assignment.value == "NULL" ? .null : .string(assignment.value))
+          let (name, words) = (Name(assignment.name), assignment.value)
+          if words == "NULL" { return EnteredField(name, .known(.null)) }
+          let file = words.hasPrefix("@") ? command.path(String(words.dropFirst())) : nil
+          return EnteredField(name, .words(words, file: file))
         })
     default: throw UsageError("say either --keep hub, or --keep device, or --set COLUMN=VALUE")
     }

@@ -1,20 +1,29 @@
 import SatchelJSON
 import SatchelPlatform
+import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
 /// How one conflict is shown.
 struct ConflictView {
   let conflict: StoredConflict
+  /// Of the database, in whose units distances are.
+  var layers: [Layer] = []
   private var record: ConflictRecord { conflict.record }
 
-  static func list(_ conflicts: [StoredConflict], now: Int64, width: Int) -> String {
+  /// The geometries of each column that has some.
+  func geometries(_ row: [Field]? = nil) -> [ConflictGeometries] {
+    columns(row).compactMap { ConflictGeometries($0, of: record, layers: layers) }
+  }
+
+  static func list(_ conflicts: [StoredConflict], layers: [Layer], now: Int64, width: Int) -> String {
     var table = TextTable(["ID", "STATE", "KIND", "USER", "NOTED", "ROW"])
     for conflict in conflicts {
       let record = conflict.record
       table.add([
         String(record.id.text.prefix(8)), record.state.rawValue, record.kind.rawValue, record.user,
-        Words.age(of: conflict.noted, now: now), "\(record.table) [\(Words.key(record.key))]",
+        Words.age(of: conflict.noted, now: now),
+        "\(record.table) [\(Words.key(record.key))]" + ConflictView(conflict: conflict, layers: layers).moves,
       ])
     }
     return table.text(width: width)
@@ -40,6 +49,7 @@ struct ConflictView {
         ])
     }
     text += "\n" + table.text(width: width)
+    for geometries in geometries(row) { text += geometries.text(row: row) }
     if record.hubValues == nil, record.kind != .insertInsert {
       text += "The hub's row is gone, or not to be seen here.\n"
     }
@@ -101,6 +111,14 @@ struct ConflictView {
       .init(name: "noted", value: .time(conflict.noted)),
       .init(name: "bundle", value: .optional(conflict.bundle?.text)),
     ]
+    let geometries = geometries(row ?? nil)
+    if !geometries.isEmpty {
+      members.append(
+        .init(
+          name: "geometries",
+          value: .object(geometries.map { .init(name: $0.column.text, value: $0.json(row: row ?? nil)) })
+        ))
+    }
     if let decision = conflict.decision {
       members.append(
         .init(

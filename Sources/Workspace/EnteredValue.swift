@@ -1,0 +1,160 @@
+import SatchelGeometry
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+
+/// What a person wants in a column.
+public struct EnteredField: Hashable, Sendable {
+  public let name: Name
+  public let value: EnteredValue
+
+  public init(_ name: Name, _ value: EnteredValue) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// A value as it was chosen or written.
+public enum EnteredValue: Hashable, Sendable {
+  /// One that is known already.
+  case known(Value)
+  /// Words. What they mean depends on the column: text, a geometry, or bytes.
+  /// - Parameter file: the path behind a leading `@`, if the words may name a file.
+  case words(String, file: String?)
+}
+
+/// Makes values of what a person wrote for the columns of one table.
+///
+/// Text stays text, but in two sorts of columns. A layer's geometries are written as well-known text and stored as the
+/// layer wants them. Bytes are written as `x'0A0B'`. Both may lie in a file: `@FILE`.
+public struct EnteredValueReader {
+  private let table: Name
+  private let layers: [Layer]
+  /// Columns that are made for bytes.
+  private let blobColumns: [Name]
+  private let files: any FileSystem
+
+  /// The largest file that a value may come from: with base64 around it, it still fits into a line of a bundle.
+  static let mostBytes = 32 << 20
+
+  public init(_ table: Name, in database: borrowing Database, files: any FileSystem) throws {
+    self.table = table
+    self.files = files
+    layers = try database.layers().filter { $0.table.isSameInSQL(as: table) }
+    let columns = try database.columnDeclarations(of: table)
+    blobColumns = try columns.filter { column in
+      try column.type.uppercased().contains("BLOB") || database.isSpatiaLiteColumn(column.name, of: table)
+    }.map(\.name)
+  }
+
+  /// The fields with their values.
+  /// - Parameter known: values that these columns have or had: a column that has bytes gets no text.
+  /// - Throws: a `WorkspaceError` if the column may not have a value, and a `PlatformError` if a file cannot be read.
+  public func fields(_ entered: [EnteredField], known: [Field]) throws -> [Field] {
+    try entered.map { field in Field(field.name, try value(field, known: known)) }
+  }
+
+  private func value(_ field: EnteredField, known: [Field]) throws -> Value {
+    guard case .words(let words, let file) = field.value else { return field.value.known }
+    if let layer = layers.first(where: { $0.column.isSameInSQL(as: field.name) }) {
+      return try .blob(layer.blob(of: GivenGeometry(words, file, files)))
+    }
+    let holdsBytes =
+      blobColumns.contains { $0.isSameInSQL(as: field.name) }
+      || known.contains { $0.name.isSameInSQL(as: field.name) && $0.value.isBlob }
+    return holdsBytes ? .blob(try bytes(words, file, of: field.name)) : .string(words)
+  }
+
+  private func bytes(_ words: String, _ file: String?, of column: Name) throws -> [UInt8] {
+    if let file { return try files.read(file, limit: Self.mostBytes) }
+    if let bytes = blobLiteral(words) { return bytes }
+    throw WorkspaceError(
+      "text-for-bytes", "The column \(column) holds bytes, and \"\(words.prefix(40))\" is text.",
+      hint: "Write \(column)=x'0A0B' for bytes, or on the command line \(column)=@FILE for those of a file.")
+  }
+}
+
+extension EnteredValue {
+  fileprivate var known: Value { if case .known(let value) = self { value } else { .null } }
+}
+
+extension Value {
+  fileprivate var isBlob: Bool { if case .blob = self { true } else { false } }
+}
+
+/// The bytes of `x'0A0B'`; nil: the words are something else.
+private func blobLiteral(_ words: String) -> [UInt8]? {
+  let bytes = Array(words.utf8)
+  guard bytes.count >= 3, bytes[0] | 0x20 == UInt8(ascii: "x"), bytes[1] == UInt8(ascii: "'"),
+    bytes.last == UInt8(ascii: "'")
+  else { return nil }
+  return Hexadecimal.bytes(of: String(decoding: bytes[2..<bytes.count - 1], as: UTF8.self).lowercased())
+}
+
+/// A geometry that a person gave, and where it came from.
+private struct GivenGeometry {
+  let geometry: Geometry
+  /// As a GeoPackage stores it, if it was given so.
+  var blob: [UInt8]?
+  /// The number of the reference system that it names itself; nil: none.
+  var referenceSystem: Int32?
+  /// The file's path, or the words.
+  let source: String
+
+  init(_ words: String, _ file: String?, _ files: any FileSystem) throws {
+    let bytes = try file.map { try files.read($0, limit: EnteredValueReader.mostBytes) } ?? blobLiteral(words)
+    source = file ?? String(words.prefix(40))
+    if let bytes, let stored = StoredGeometry(bytes) {
+      geometry = stored.geometry
+      blob = stored.form == .geoPackage ? bytes : nil
+      referenceSystem = stored.referenceSystem
+    } else if let bytes, let binary = Geometry.wellKnownBinary(bytes) {
+      (geometry, referenceSystem) = (binary.geometry, binary.referenceSystem)
+    } else if let text = bytes.map({ String(validating: $0, as: UTF8.self) }) ?? words {
+      geometry = try Self.geometry(of: text, in: source)
+    } else {
+      throw WorkspaceError(
+        "not-a-geometry", "The bytes of \(source) are no geometry.", hint: Self.hint)
+    }
+  }
+
+  private static func geometry(of text: String, in source: String) throws -> Geometry {
+    do throws(WKTError) { return try Geometry(wellKnownText: text) } catch {
+      throw WorkspaceError(
+        "not-a-geometry", "\(source) is no geometry: at character \(error.position), \(error.words).", hint: hint)
+    }
+  }
+
+  private static let hint = """
+    Write well-known text such as POINT (7 7), bytes as x'0A0B', or on the command line @FILE. The file has well-known \
+    text, WKB or a geometry as a GeoPackage or SpatiaLite stores it.
+    """
+}
+
+extension Layer {
+  /// A geometry as this layer stores it.
+  /// - Throws: a `WorkspaceError` if the layer cannot have it.
+  fileprivate func blob(of given: GivenGeometry) throws -> [UInt8] {
+    if let refusal = type.refusal(of: given.geometry) {
+      throw WorkspaceError(
+        "other-geometry", "The layer \(table) \(refusal).",
+        hint: "Write a geometry that the layer takes: \(given.geometry.wellKnownText.prefix(40)) is none.")
+    }
+    if let fault = given.geometry.fault {
+      throw WorkspaceError("not-a-geometry", "\(given.source) is no sound geometry: \(fault).", hint: "Write it whole.")
+    }
+    if let system = given.referenceSystem, system > 0, !isCalled(system) {
+      throw WorkspaceError(
+        "other-reference-system",
+        "\(given.source) has the reference system \(system), and the layer \(table) has \(referenceSystem).",
+        hint: "Bring it into the layer's system first, for example with: ogr2ogr -t_srs")
+    }
+    if let blob = given.blob, given.referenceSystem == referenceSystem { return blob }
+    return given.geometry.geoPackageBlob(referenceSystem: referenceSystem)
+  }
+
+  /// A GeoPackage's blob has the file's own number, other formats have that of the organisation.
+  private func isCalled(_ system: Int32) -> Bool {
+    system == referenceSystem || Int64(system) == organizationNumber
+  }
+}

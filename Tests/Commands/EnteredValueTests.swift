@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@Suite("What a decision writes into a column")
+struct EnteredValueTests {
+  private static let schema = """
+    CREATE TABLE notes (id TEXT PRIMARY KEY, photo BLOB, anything, words TEXT);
+    INSERT INTO notes VALUES ('n', x'01', 'a', 'w');
+    """
+
+  /// An open conflict about all three columns, at the hub.
+  private func quarrel() throws -> (Quarrel, id: String) {
+    let quarrel = try Quarrel(Self.schema, #""notes": { "conflict": "manual" }"#)
+    try quarrel.sql("tablet", "UPDATE notes SET photo = x'0a', anything = 'b', words = 'v'")
+    try quarrel.sql("phone", "UPDATE notes SET photo = x'0b', anything = x'0c', words = 'u'")
+    for name in ["tablet", "phone"] { quarrel.hear(try quarrel.export(name)) }
+    let list = try quarrel.camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue
+    return (quarrel, try #require(list?.first?["id"]?.stringValue))
+  }
+
+  private static let now = "SELECT quote(photo), quote(anything), quote(words) FROM notes"
+
+  @Test("text never gets into a column of bytes, and the answer says what to write instead")
+  func bytes() throws {
+    let (quarrel, id) = try quarrel()
+    for (column, words) in [
+      ("photo", "abc"), ("photo", ""), ("photo", "x'0'"), ("photo", "x'zz'"), ("anything", "abc"),
+    ] {
+      let refused = quarrel.camp.hub("conflicts", "resolve", id, "--set", "\(column)=\(words)")
+      #expect(refused.code == 1 && refused.error.contains("The column \(column) holds bytes"), "\(refused.error)")
+      #expect(refused.error.contains("\(column)=x'0A0B'") && refused.error.contains("\(column)=@FILE"))
+    }
+    #expect(try quarrel.rows("office", Self.now) == "X'0A'|'b'|'v'")
+    #expect(quarrel.camp.hub("conflicts").out.contains("open"))
+  }
+
+  @Test("bytes come from x'...' or from a file; in a column of text both stay text")
+  func literalsAndFiles() throws {
+    let (quarrel, id) = try quarrel()
+    try Data([0, 255, 10]).write(to: URL(fileURLWithPath: quarrel.camp.path("hub/picture")))
+    let done = quarrel.camp.hub(
+      "conflicts", "resolve", id, "--set", "photo=@picture", "--set", "anything=X'0a0B'", "--set", "words=@picture")
+    #expect(done.code == 0, "\(done.error)")
+    #expect(try quarrel.rows("office", Self.now) == "X'00FF0A'|X'0A0B'|'@picture'")
+  }
+
+  @Test("a file that is not there is named, and nothing is decided")
+  func noFile() throws {
+    let (quarrel, id) = try quarrel()
+    let refused = quarrel.camp.hub("conflicts", "resolve", id, "--set", "words=x'00'", "--set", "photo=@nowhere")
+    #expect(refused.code == 1 && refused.error.contains("nowhere"), "\(refused.error)")
+    #expect(try quarrel.rows("office", Self.now) == "X'0A'|'b'|'v'")
+    #expect(quarrel.camp.hub("conflicts", "resolve", id, "--set", "words=x'00'", "--set", "photo=NULL").code == 0)
+    #expect(try quarrel.rows("office", Self.now) == "NULL|'b'|'x''00'''")
+  }
+}
