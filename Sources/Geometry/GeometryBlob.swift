@@ -75,20 +75,25 @@ struct GeoPackageHeader {
     }
     let flags = bytes[3]
     var reader = ByteReader(from: 4, to: bytes.count, isLittleEndian: flags & 1 != 0)
-    let sizes = [0, 4, 6, 6, 8]
-    let code = Int(flags >> 1 & 7)
-    guard code < sizes.count, let system = try? reader.integer(bytes) else { return nil }
-    var numbers: [Double] = []
-    for _ in 0..<sizes[code] {
-      guard let number = try? reader.double(bytes) else { return nil }
-      numbers.append(number)
-    }
-    referenceSystem = Int32(bitPattern: system)
+    do throws(UnreadableGeometry) {
+      referenceSystem = Int32(bitPattern: try reader.integer(bytes))
+      bounds = try Self.box(bytes, flags >> 1 & 7, &reader)
+    } catch { return nil }
     isEmpty = flags & 0x10 != 0
-    bounds =
-      numbers.isEmpty
-      ? nil : GeometryBounds(minX: numbers[0], maxX: numbers[1], minY: numbers[2], maxY: numbers[3])
     start = flags & 0x20 == 0 ? reader.place : nil
+  }
+
+  /// Reads the bounds, and passes over those of Z and M.
+  /// - Parameter code: which bounds there are: 1 those of x and y, 2 and 3 two numbers more, 4 four more.
+  private static func box(
+    _ bytes: Span<UInt8>, _ code: UInt8, _ reader: inout ByteReader
+  ) throws(UnreadableGeometry) -> GeometryBounds? {
+    guard code < 5 else { throw UnreadableGeometry() }
+    if code == 0 { return nil }
+    let (minX, maxX) = (try reader.double(bytes), try reader.double(bytes))
+    let (minY, maxY) = (try reader.double(bytes), try reader.double(bytes))
+    for _ in 0..<(code == 1 ? 0 : code == 4 ? 4 : 2) { _ = try reader.double(bytes) }
+    return GeometryBounds(minX: minX, maxX: maxX, minY: minY, maxY: maxY)
   }
 
   func geometry(_ bytes: Span<UInt8>) throws(UnreadableGeometry) -> Geometry {
