@@ -21,8 +21,10 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
     let (point, space) = (UInt8(ascii: "."), UInt8(ascii: " "))
     if first == point || first == space || last == point || last == space { return false }
     if bytes.contains(where: { #"\:*?"<>|"#.utf8.contains($0) }) { return false }
-    // Windows gives these names to devices whatever ending follows.
-    return !isReserved(bytes.prefix { $0 != point }.map { (65...90).contains($0) ? $0 | 0x20 : $0 })
+    // Windows gives these names to devices whatever ending follows, and drops spaces before it.
+    var beginning = bytes.prefix { $0 != point }.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
+    while beginning.last == space { beginning.removeLast() }
+    return !isReserved(beginning)
   }
 
   public var text: String { name.text }

@@ -6,11 +6,15 @@ public func isSafeName(_ name: String) -> Bool {
   return bytes.allSatisfy { isLetterOrDigit($0) || $0 == 45 || $0 == 95 } && !isReserved(bytes)
 }
 
-/// Names that Windows gives to devices: a stick's folder of such a name cannot be opened there.
+/// Names that Windows gives to devices: a stick's folder of such a name cannot be opened there. A digit may be written
+/// above the line.
 func isReserved(_ name: [UInt8]) -> Bool {
   let text = String(decoding: name, as: UTF8.self)
-  if ["con", "prn", "aux", "nul"].contains(text) { return true }
-  return name.count == 4 && (text.hasPrefix("com") || text.hasPrefix("lpt")) && (48...57).contains(name[3])
+  if ["con", "prn", "aux", "nul", "conin$", "conout$"].contains(text) { return true }
+  guard text.hasPrefix("com") || text.hasPrefix("lpt") else { return false }
+  let rest = Array(name.dropFirst(3))
+  return rest.count == 1 && (48...57).contains(rest[0])
+    || ["\u{b9}", "\u{b2}", "\u{b3}"].contains { rest == Array($0.utf8) }
 }
 
 public let safeNameHint =

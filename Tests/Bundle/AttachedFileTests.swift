@@ -57,7 +57,7 @@ struct AttachedFileTests {
     "a path that leads out of files/, or that some medium cannot hold, is refused",
     arguments: [
       "../a.jpg", "a/../b.jpg", "/etc/passwd", "a//b.jpg", "", "a/", ".ssh/key", "a/.satchel-1", "a\\\\b.jpg",
-      "c:a.jpg", "nul",
+      "c:a.jpg", "nul", "CON .txt", "aux  .x", "com\u{b9}", "LPT\u{b3}.log", "Conin$", "conout$.x",
       "a/CON.jpg", "a.", "a /b", "a\\u0007.jpg", "a\\u0000b", String(repeating: "x", count: 201),
       String(repeating: "x/", count: 300) + "a",
     ])
