@@ -1,7 +1,10 @@
-/// What a name in a folder stands for; a symbolic link is `other`.
+/// What a name in a folder stands for.
 public enum FileKind: Hashable, Sendable {
   case file
   case directory
+  /// A symbolic link, whatever it leads to.
+  case link
+  /// A device, a pipe or a socket.
   case other
 }
 
@@ -10,7 +13,14 @@ public enum FileKind: Hashable, Sendable {
 ///
 /// Paths are absolute or relative to the process's folder. Each call throws the `PlatformError` of what the system
 /// refused; a path with a zero byte is refused.
+///
+/// Below the folders that `rules` confines no link is followed, and a call that meets a link throws `.link` with the
+/// link's path. Elsewhere calls follow links as the system does, but for `openLocked`, and names are made, moved and
+/// removed without following a link that has the name.
 public protocol FileSystem: Sendable {
+  /// What holds below some folders. See `confined(below:)` and `limitingModes(below:to:)`.
+  var rules: FolderRules { get set }
+
   // MARK: Looking
 
   /// What stands at `path`, without following a final symbolic link; nil when nothing does.
@@ -31,8 +41,8 @@ public protocol FileSystem: Sendable {
 
   // MARK: Open files
 
-  /// Opens a file for reading. Throws `.isADirectory` or `.notAFile` for what is no regular file, so that no pipe ever
-  /// blocks.
+  /// Opens a file for reading. Throws `.isADirectory` or `.notAFile` for what is no regular file, without opening it:
+  /// a pipe would block, and opening a device may do something already.
   func open(_ path: String) throws(PlatformError) -> Int32
   /// Makes a new, empty file under a unique name, which is `temporaryName(for: label)` and 16 hexadecimal digits, open
   /// for reading and writing, with exactly this mode where the file system keeps modes (FAT does not). It is locked
@@ -41,7 +51,8 @@ public protocol FileSystem: Sendable {
     path: String, fd: Int32
   )
   /// Opens the file, made with mode 0600 where missing, and locks it against every other such opening, in this process
-  /// too. Throws `.locked` when it is taken; closing unlocks. Callers hold it as a `FileLock`.
+  /// too. Throws `.locked` when it is taken, and `.link` for a link anywhere; closing unlocks. Callers hold it as a
+  /// `FileLock`.
   func openLocked(_ path: String) throws(PlatformError) -> Int32
   /// Fills the buffer from its start; says how many bytes, 0 at the file's end. The buffer may not be empty.
   func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int
@@ -64,6 +75,8 @@ public protocol FileSystem: Sendable {
   /// Gives a file another name in one step, taking the place of a file there. It is on the medium when the target's
   /// folder was synced.
   func move(_ from: String, to: String) throws(PlatformError)
+  /// Gives a file or a folder this mode. Does nothing if its file system keeps no modes, or if it is somebody else's.
+  func restrict(_ path: String, to mode: UInt32) throws(PlatformError)
   /// Removes a file, a link or an empty folder. Throws `.missing` when nothing is there.
   func remove(_ path: String) throws(PlatformError)
 }

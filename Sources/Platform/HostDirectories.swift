@@ -2,7 +2,7 @@ import Glibc
 
 extension HostFileSystem {
   public func list(_ directory: String) throws(PlatformError) -> [String] {
-    let fd = try systemCall("open", directory) { unsafe Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    let fd = try place(directory, for: "open").open("open", O_RDONLY | O_DIRECTORY)
     guard let stream = unsafe fdopendir(fd) else {
       let code = errno
       close(fd)
@@ -35,11 +35,13 @@ extension HostFileSystem {
   }
 
   public func makeOneDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
-    try systemCall("make the folder", path) { unsafe mkdir(path, mode) }
+    let place = try place(path, for: "make the folder")
+    let mode = rules.mode(mode, ofFolder: path)
+    try systemCall("make the folder", path) { unsafe mkdirat(place.folder, place.name, mode) }
   }
 
   public func syncDirectory(_ path: String) throws(PlatformError) {
-    let fd = try systemCall("open", path) { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    let fd = try place(path, for: "open").open("open", O_RDONLY | O_DIRECTORY)
     defer { close(fd) }
     do throws(PlatformError) {
       try systemCall("fsync", path) { fsync(fd) }
@@ -50,14 +52,31 @@ extension HostFileSystem {
 
   public func move(_ from: String, to: String) throws(PlatformError) {
     do throws(PlatformError) {
-      try refuseZeroByte("rename", to)
-      try systemCall("rename", from) { unsafe Glibc.rename(from, to) }
+      let source = try place(from, for: "rename")
+      let target = try place(to, for: "rename")
+      try systemCall("rename", from) { unsafe renameat(source.folder, source.name, target.folder, target.name) }
     } catch {
       throw try kind(from) == nil ? error : error.about(to)
     }
   }
 
+  public func restrict(_ path: String, to mode: UInt32) throws(PlatformError) {
+    let place = try place(path, for: "chmod")
+    do throws(PlatformError) {
+      try systemCall("chmod", path) {
+        unsafe fchmodat(place.folder, place.name, mode, place.isConfined ? AT_SYMLINK_NOFOLLOW : 0)
+      }
+    } catch .permissionDenied {
+      // It is another user's, or on a medium such as FAT.
+    } catch .other(_, _, let code) where code == EOPNOTSUPP {}
+  }
+
   public func remove(_ path: String) throws(PlatformError) {
-    try systemCall("remove", path) { unsafe Glibc.remove(path) }
+    let place = try place(path, for: "remove")
+    do throws(PlatformError) {
+      try systemCall("remove", path) { unsafe unlinkat(place.folder, place.name, 0) }
+    } catch .isADirectory {
+      try systemCall("remove", path) { unsafe unlinkat(place.folder, place.name, AT_REMOVEDIR) }
+    }
   }
 }

@@ -3,16 +3,16 @@ import SatchelValues
 
 /// The machine's files.
 public struct HostFileSystem: FileSystem {
+  public var rules = FolderRules()
+
   public init() {}
 
+  func place(_ path: String, for operation: String) throws(PlatformError) -> HostPlace {
+    try HostPlace(path, rules, for: operation)
+  }
+
   public func kind(_ path: String) throws(PlatformError) -> FileKind? {
-    var info = stat()
-    do throws(PlatformError) {
-      try systemCall("stat", path) { unsafe lstat(path, &info) }
-    } catch .missing {
-      return nil
-    }
-    return info.kind
+    do throws(PlatformError) { return try place(path, for: "stat").look("stat").kind } catch .missing { return nil }
   }
 
   public func size(_ path: String) throws(PlatformError) -> Int64 { Int64(try status(path).st_size) }
@@ -30,26 +30,35 @@ public struct HostFileSystem: FileSystem {
     return Int64(info.f_bavail) * Int64(info.f_frsize)
   }
 
-  func status(_ path: String) throws(PlatformError) -> stat {
-    var info = stat()
-    try systemCall("stat", path) { unsafe stat(path, &info) }
-    return info
-  }
+  private func status(_ path: String) throws(PlatformError) -> stat { try place(path, for: "stat").status("stat") }
 
   public func open(_ path: String) throws(PlatformError) -> Int32 {
+    let place = try place(path, for: "open")
+    try Self.requireFile(place.status("open"), path)
     // Without O_NONBLOCK opening a pipe would wait for its writer; on a regular file the flag means nothing.
-    let fd = try systemCall("open", path) { unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    let fd = try place.open("open", O_RDONLY | O_NONBLOCK)
     do throws(PlatformError) {
-      var info = stat()
-      try systemCall("stat", path) { unsafe fstat(fd, &info) }
-      switch info.kind {
-      case .file: return fd
-      case .directory: throw .isADirectory(path: path)
-      case .other: throw .notAFile(path: path)
-      }
+      // Something else may have taken the name since the look.
+      try requireFile(fd, path)
+      return fd
     } catch {
       close(fd)
       throw error
+    }
+  }
+
+  private func requireFile(_ fd: Int32, _ path: String) throws(PlatformError) {
+    var info = stat()
+    try systemCall("stat", path) { unsafe fstat(fd, &info) }
+    try Self.requireFile(info, path)
+  }
+
+  private static func requireFile(_ info: stat, _ path: String) throws(PlatformError) {
+    switch info.kind {
+    case .file: return
+    case .directory: throw .isADirectory(path: path)
+    case .link: throw .link(path: path)
+    case .other: throw .notAFile(path: path)
     }
   }
 
@@ -60,22 +69,24 @@ public struct HostFileSystem: FileSystem {
     let path = Paths.join(directory, Self.temporaryName(for: label) + unique)
     let fd: Int32
     do throws(PlatformError) {
-      fd = try systemCall("create", path) { unsafe Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
+      fd = try place(path, for: "create").open("create", O_RDWR | O_CREAT | O_EXCL)
     } catch {
       // Nobody named this file: what is missing, full or forbidden is its folder.
       throw error.about(directory)
     }
     // The umask has no say in a mode that the caller chose; a file system that keeps no modes refuses, and that is all
     // right.
-    _ = fchmod(fd, mode)
+    _ = fchmod(fd, rules.mode(mode, ofFile: path))
     // Who looks for what killed processes left must not take it for that.
     _ = flock(fd, LOCK_EX | LOCK_NB)
     return (path, fd)
   }
 
   public func openLocked(_ path: String) throws(PlatformError) -> Int32 {
-    let fd = try systemCall("open", path) { unsafe Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
+    // O_NONBLOCK: a pipe that somebody put here must not block.
+    let fd = try place(path, for: "open").open("open", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
     do throws(PlatformError) {
+      try requireFile(fd, path)
       try systemCall("lock", path) { flock(fd, LOCK_EX | LOCK_NB) }
     } catch {
       close(fd)
@@ -121,6 +132,7 @@ extension stat {
     switch st_mode & S_IFMT {
     case S_IFREG: .file
     case S_IFDIR: .directory
+    case S_IFLNK: .link
     default: .other
     }
   }

@@ -1,6 +1,6 @@
 /// The doors to the world that the rooms above may use: a test passes other ones and so holds the world still.
 public struct Platform: Sendable {
-  public let files: any FileSystem
+  public var files: any FileSystem
   public let clock: any WallClock
   public let random: any RandomSource
   /// Who wants to know how far a command is; nil: nobody.

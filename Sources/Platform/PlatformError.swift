@@ -9,6 +9,8 @@ public enum PlatformError: Error, Hashable, Sendable {
   case isADirectory(path: String)
   /// A device, pipe or socket where a file was expected.
   case notAFile(path: String)
+  /// A symbolic link in a place where none is followed.
+  case link(path: String)
   /// More bytes than the caller is ready to hold.
   case tooLarge(path: String, limit: Int)
   /// This process, or the machine, has as many files open as it may.
@@ -23,7 +25,7 @@ extension PlatformError {
   public var path: String {
     switch self {
     case .missing(let path), .exists(let path), .permissionDenied(let path), .noSpace(let path), .readOnly(let path),
-      .notADirectory(let path), .isADirectory(let path), .notAFile(let path), .tooLarge(let path, _),
+      .notADirectory(let path), .isADirectory(let path), .notAFile(let path), .link(let path), .tooLarge(let path, _),
       .tooManyFiles(let path), .locked(let path), .other(_, let path, _):
       path
     }
@@ -40,6 +42,7 @@ extension PlatformError {
     case .notADirectory: "not-a-directory"
     case .isADirectory: "is-a-directory"
     case .notAFile: "not-a-file"
+    case .link: "link"
     case .tooLarge: "too-large"
     case .tooManyFiles: "too-many-files"
     case .locked: "locked"
@@ -59,6 +62,8 @@ extension PlatformError {
     case .notADirectory: .notADirectory(path: path)
     case .isADirectory: .isADirectory(path: path)
     case .notAFile: .notAFile(path: path)
+    // Whoever looks for a link must find it.
+    case .link: self
     case .tooLarge(_, let limit): .tooLarge(path: path, limit: limit)
     case .tooManyFiles: .tooManyFiles(path: path)
     case .locked: .locked(path: path)

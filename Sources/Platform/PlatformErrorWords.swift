@@ -13,6 +13,7 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
     case .notADirectory(let path): "\(path): this is no folder, or a part of its path is none."
     case .isADirectory(let path): "\(path): this is a folder, not a file."
     case .notAFile(let path): "\(path): this is a device, pipe or socket, not a file."
+    case .link(let path): "\(path): this is a link, and no link is followed here."
     case .tooLarge(let path, let limit): "\(path): larger than \(limit) bytes."
     case .tooManyFiles(let path): "\(path): too many files are open."
     case .locked(let path): "\(path): another process holds this lock."
@@ -29,6 +30,7 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
     case .noSpace: "Free some space there, or use another medium; then run the same command again."
     case .readOnly: "Check the stick's write switch, or how it is mounted."
     case .notADirectory, .isADirectory, .notAFile: "Check that the path is the one you meant."
+    case .link: "Look where it leads (ls -l) and ask who made it. Remove it, then run the same command again."
     case .tooLarge: nil
     case .tooManyFiles: "Close other programs, or raise the limit (ulimit -n)."
     case .locked: "Wait until the other command ends, then run this one again."

@@ -12,6 +12,7 @@ extension PlatformError {
       case EROFS: .readOnly(path: path)
       case ENOTDIR: .notADirectory(path: path)
       case EISDIR: .isADirectory(path: path)
+      case ELOOP: .link(path: path)
       case EMFILE, ENFILE: .tooManyFiles(path: path)
       case EWOULDBLOCK: .locked(path: path)
       default: .other(operation: operation, path: path, errno: errno)

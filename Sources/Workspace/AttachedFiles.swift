@@ -36,13 +36,13 @@ public struct AttachedFiles: Sendable {
       switch try files.kind(place) {
       case .directory: place = Paths.join(place, name)
       case nil: return .missing
-      case .file, .other: return .unfit
+      case .file, .link, .other: return .unfit
       }
     }
     switch try files.kind(place) {
     case nil: return .missing
     case .file: break
-    case .directory, .other: return .unfit
+    case .directory, .link, .other: return .unfit
     }
     let bytes = try files.size(place)
     return bytes == 0 ? .missing : .there(bytes: bytes)
@@ -81,7 +81,7 @@ public struct AttachedFiles: Sendable {
       switch try files.kind(place(path)) {
       case .directory: return try all(below: path.text)
       case .file: return [path]
-      case .other, nil: return []
+      case .link, .other, nil: return []
       }
     }
   }

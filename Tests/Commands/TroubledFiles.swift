@@ -10,7 +10,18 @@ struct TroubledFiles: FileSystem {
   var fault: Fault?
   /// Which folders were synced and which files got a new name; nil: nobody wants to know.
   var record: Record?
-  private let host = HostFileSystem()
+  /// Files that give other bytes when they are opened again; nil: there are none.
+  var fickle: Fickle?
+  private var host = HostFileSystem()
+
+  init(free: Int64? = nil, fault: Fault? = nil, record: Record? = nil, fickle: Fickle? = nil) {
+    (self.free, self.fault, self.record, self.fickle) = (free, fault, record, fickle)
+  }
+
+  var rules: FolderRules {
+    get { host.rules }
+    set { host.rules = newValue }
+  }
 
   /// What was done, in its order: `sync` and a folder, or `name` and a path.
   final class Record: Sendable {
@@ -18,6 +29,33 @@ struct TroubledFiles: FileSystem {
 
     var calls: [String] { all.withLock { $0 } }
     fileprivate func add(_ call: String) { all.withLock { $0.append(call) } }
+  }
+
+  /// A stick with a computer in it: each bundle gives other bytes from its n-th opening on.
+  final class Fickle: Sendable {
+    private let folder: String
+    private let other: String
+    private let number: Int
+    private let opened = Mutex<[String: Int]>([:])
+
+    /// - Parameters:
+    ///   - folder: of the stick.
+    ///   - other: the file that is read in the place of each.
+    init(in folder: String, other: String, from number: Int) {
+      (self.folder, self.other, self.number) = (folder, other, number)
+    }
+
+    /// How often a file was opened at most.
+    var most: Int { opened.withLock { $0.values.max() ?? 0 } }
+
+    fileprivate func path(_ path: String) -> String {
+      guard path.hasPrefix(folder), path.hasSuffix(".satchel") else { return path }
+      let count = opened.withLock { opened in
+        opened[path, default: 0] += 1
+        return opened[path] ?? 0
+      }
+      return count < number ? path : other
+    }
   }
 
   /// Fails one of the calls that change something, as a failing disk does: the n-th of them.
@@ -76,13 +114,18 @@ struct TroubledFiles: FileSystem {
     try host.remove(path)
   }
 
+  func restrict(_ path: String, to mode: UInt32) throws(PlatformError) {
+    try fault?.step("chmod", path)
+    try host.restrict(path, to: mode)
+  }
+
   func kind(_ path: String) throws(PlatformError) -> FileKind? { try host.kind(path) }
   func size(_ path: String) throws(PlatformError) -> Int64 { try host.size(path) }
   func modified(_ path: String) throws(PlatformError) -> Int64 { try host.modified(path) }
   func permissions(_ path: String) throws(PlatformError) -> UInt32 { try host.permissions(path) }
   func list(_ directory: String) throws(PlatformError) -> [String] { try host.list(directory) }
   func currentDirectory() throws(PlatformError) -> String { try host.currentDirectory() }
-  func open(_ path: String) throws(PlatformError) -> Int32 { try host.open(path) }
+  func open(_ path: String) throws(PlatformError) -> Int32 { try host.open(fickle?.path(path) ?? path) }
   func openLocked(_ path: String) throws(PlatformError) -> Int32 { try host.openLocked(path) }
   func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int { try host.read(fd, into: &buffer) }
   func seek(_ fd: Int32, to offset: Int64) throws(PlatformError) { try host.seek(fd, to: offset) }

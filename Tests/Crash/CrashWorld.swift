@@ -9,7 +9,10 @@ final class CrashWorld {
   let folder: TemporaryFolder
 
   /// What changes files: a process that dies before one of these has left all that came before it.
-  static let calls = ["write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "rmdir", "mkdir", "ftruncate"]
+  static let calls = [
+    "write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat",
+    "fchmodat", "ftruncate",
+  ]
 
   private static let definition = """
     { "dataset": "camp", "version": 1, "tables": { "sites": {}, "reviews": { "conflict": "device", "attachments": ["photo"] } } }

@@ -17,7 +17,7 @@ extension CrashWorld {
   /// many open files, and a stick that is pulled out while it is read.
   func faults(_ tool: String, _ words: [String], atEachCall: Bool) throws -> [Fault] {
     let spread = atEachCall ? Self.each : Self.spread
-    let calls = try calls(["write", "pwrite64", "fsync", "rename", "mkdir", "openat", "read"], of: tool, words)
+    let calls = try calls(["write", "pwrite64", "fsync", "renameat", "mkdirat", "openat", "read"], of: tool, words)
     let writes = calls.filter { !["openat", "read"].contains($0.name) }
     let opens = calls.filter { $0.name == "openat" && $0.isHere }
     let openedToWrite = opens.filter { $0.line.contains("O_RDWR") || $0.line.contains("O_CREAT") }

@@ -31,7 +31,9 @@ struct FileTests {
     #expect(symlink(scratch("d"), scratch("link")) == 0)
     #expect(try scratch.files.kind(scratch("a")) == .file)
     #expect(try scratch.files.kind(scratch("d")) == .directory)
-    #expect(try scratch.files.kind(scratch("link")) == .other)
+    #expect(try scratch.files.kind(scratch("link")) == .link)
+    #expect(mkfifo(scratch("pipe"), 0o600) == 0)
+    #expect(try scratch.files.kind(scratch("pipe")) == .other)
     #expect(try scratch.files.kind(scratch("no")) == nil)
   }
 

@@ -10,6 +10,8 @@ final class Inode {
   }
 
   let isFolder: Bool
+  /// Where a symbolic link leads, absolute; nil: it is none.
+  let target: String?
   var mode: UInt32
   var bytes: [UInt8] = []
   /// How often it was written to: no other time passes here.
@@ -22,9 +24,10 @@ final class Inode {
   let databaseLock = DatabaseLock()
   let shared = SharedMemory()
 
-  init(isFolder: Bool, mode: UInt32) {
+  init(isFolder: Bool, mode: UInt32, target: String? = nil) {
     self.isFolder = isFolder
     self.mode = mode
+    self.target = target
   }
 
   func write(_ new: UnsafeRawBufferPointer, at offset: Int) {
@@ -87,7 +90,7 @@ final class Inode {
 
   /// A copy of it and of all below it, with nothing unsynced and nobody's locks.
   func copy() -> Inode {
-    let copy = Inode(isFolder: isFolder, mode: mode)
+    let copy = Inode(isFolder: isFolder, mode: mode, target: target)
     copy.bytes = bytes
     for (name, entry) in entries { copy.entries[name] = entry.copy() }
     return copy

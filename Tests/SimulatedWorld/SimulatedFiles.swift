@@ -5,6 +5,7 @@ import SatchelPlatform
 /// files.
 public struct SimulatedFiles: FileSystem {
   private let world: SimulatedWorld
+  public var rules = FolderRules()
 
   public init(_ world: SimulatedWorld) { self.world = world }
 
@@ -12,7 +13,7 @@ public struct SimulatedFiles: FileSystem {
 
   public func kind(_ path: String) throws(PlatformError) -> FileKind? {
     try look("stat", path)
-    return world.find(path).map { $0.isFolder ? .directory : .file }
+    return world.findName(path).map { $0.target != nil ? .link : $0.isFolder ? .directory : .file }
   }
 
   public func size(_ path: String) throws(PlatformError) -> Int64 { Int64(try found("stat", path).bytes.count) }
@@ -39,9 +40,10 @@ public struct SimulatedFiles: FileSystem {
     in directory: String, for label: String, mode: UInt32
   ) throws(PlatformError) -> (path: String, fd: Int32) {
     let path = Paths.join(directory, Self.temporaryName(for: label) + world.newName())
+    try look("create", path)
     try step("create", directory)
     guard let folder = world.find(directory) else { throw .missing(path: directory) }
-    let inode = Inode(isFolder: false, mode: mode)
+    let inode = Inode(isFolder: false, mode: rules.mode(mode, ofFile: path))
     world.change([(folder, Paths.name(of: path), inode)])
     return (path, world.newDescriptor(OpenFile(inode, path: path)))
   }
@@ -50,7 +52,9 @@ public struct SimulatedFiles: FileSystem {
     try look("open", path)
     guard let folder = world.parent(of: path) else { throw .missing(path: path) }
     let inode: Inode
-    if let known = world.find(path) {
+    if let known = world.findName(path) {
+      if known.target != nil { throw .link(path: path) }
+      if known.isFolder { throw .isADirectory(path: path) }
       inode = known
     } else {
       try step("open", path)
@@ -95,10 +99,10 @@ public struct SimulatedFiles: FileSystem {
 
   public func makeOneDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
     try look("make the folder", path)
-    if world.find(path) != nil { throw .exists(path: path) }
+    if world.findName(path) != nil { throw .exists(path: path) }
     guard let folder = world.parent(of: path) else { throw .missing(path: path) }
     try step("make the folder", path)
-    world.change([(folder, Paths.name(of: path), Inode(isFolder: true, mode: mode))])
+    world.change([(folder, Paths.name(of: path), Inode(isFolder: true, mode: rules.mode(mode, ofFolder: path)))])
   }
 
   public func syncDirectory(_ path: String) throws(PlatformError) {
@@ -108,15 +112,22 @@ public struct SimulatedFiles: FileSystem {
   }
 
   public func move(_ from: String, to path: String) throws(PlatformError) {
-    let inode = try found("rename", from)
+    try look("rename", path)
+    let inode = try named("rename", from)
     guard let source = world.parent(of: from), let target = world.parent(of: path) else { throw .missing(path: path) }
-    if world.find(path)?.isFolder == true, !inode.isFolder { throw .isADirectory(path: path) }
+    if world.findName(path)?.isFolder == true, !inode.isFolder { throw .isADirectory(path: path) }
     try step("rename", path)
     world.change([(source, Paths.name(of: from), nil), (target, Paths.name(of: path), inode)])
   }
 
+  public func restrict(_ path: String, to mode: UInt32) throws(PlatformError) {
+    let inode = try found("chmod", path)
+    try step("chmod", path)
+    inode.mode = mode
+  }
+
   public func remove(_ path: String) throws(PlatformError) {
-    let inode = try found("remove", path)
+    let inode = try named("remove", path)
     if !inode.entries.isEmpty { throw .other(operation: "remove", path: path, errno: ENOTEMPTY) }
     guard let folder = world.parent(of: path) else { throw .missing(path: path) }
     try step("remove", path)
@@ -127,8 +138,26 @@ public struct SimulatedFiles: FileSystem {
 
   private func found(_ operation: String, _ path: String) throws(PlatformError) -> Inode {
     try look(operation, path)
+    if rules.confinedNames(of: path) != nil, world.findName(path)?.target != nil { throw .link(path: path) }
     guard let inode = world.find(path) else { throw .missing(path: path) }
     return inode
+  }
+
+  /// What has the name, be it a link.
+  private func named(_ operation: String, _ path: String) throws(PlatformError) -> Inode {
+    try look(operation, path)
+    guard let inode = world.findName(path) else { throw .missing(path: path) }
+    return inode
+  }
+
+  /// Throws where a link is on the way to what is below a confined folder.
+  private func refuseLinks(on path: String) throws(PlatformError) {
+    guard let (root, names) = rules.confinedNames(of: path) else { return }
+    var way = root
+    for name in names.dropLast() {
+      way = Paths.join(way, name)
+      if world.findName(way)?.target != nil { throw .link(path: way) }
+    }
   }
 
   private func file(_ fd: Int32) throws(PlatformError) -> OpenFile {
@@ -138,6 +167,7 @@ public struct SimulatedFiles: FileSystem {
 
   private func look(_ operation: String, _ path: String) throws(PlatformError) {
     do throws(Failure) { try world.look(at: path) } catch { throw Self.error(error, operation, path) }
+    try refuseLinks(on: path)
   }
 
   private func step(_ operation: String, _ path: String) throws(PlatformError) {

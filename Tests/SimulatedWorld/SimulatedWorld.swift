@@ -151,13 +151,31 @@ public final class SimulatedWorld: @unchecked Sendable {
 
   // MARK: names
 
-  func find(_ path: String) -> Inode? {
+  /// What a path leads to, links included.
+  func find(_ path: String) -> Inode? { find(path, depth: 0, followsLast: true) }
+
+  /// What has a name, be it a link.
+  func findName(_ path: String) -> Inode? { find(path, depth: 0, followsLast: path.hasSuffix("/.")) }
+
+  private func find(_ path: String, depth: Int, followsLast: Bool) -> Inode? {
+    let parts = path.split(separator: "/").dropFirst(2).filter { $0 != "." }.map(String.init)
     var here = tree
-    for part in path.split(separator: "/").dropFirst(2) where part != "." {
-      guard let next = here.entries[String(part)] else { return nil }
+    for (number, part) in parts.enumerated() {
+      guard let next = here.entries[part] else { return nil }
       here = next
+      let isLast = number == parts.count - 1
+      guard let target = next.target, followsLast || !isLast else { continue }
+      if depth > 40 { return nil }
+      let rest = parts[(number + 1)...].joined(separator: "/")
+      return find(Paths.join(target, rest), depth: depth + 1, followsLast: followsLast)
     }
     return here
+  }
+
+  /// Puts a symbolic link at `path`.
+  public func link(_ path: String, to target: String) {
+    guard let folder = parent(of: path) else { return }
+    folder.entries[Paths.name(of: path)] = Inode(isFolder: false, mode: 0o777, target: target)
   }
 
   func parent(of path: String) -> Inode? {

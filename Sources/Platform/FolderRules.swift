@@ -1,0 +1,102 @@
+/// What holds below some folders: that no link is followed there, and which modes new files may have.
+///
+/// A rule holds for every path at which a folder's name stands in front, however the path is written. A path with `..`
+/// leaves the folder as the system sees it.
+public struct FolderRules: Sendable {
+  /// Folders below which no link is followed, absolute. If there are names, it holds for what has these in the folder.
+  private var confined: [(root: String, names: [String])] = []
+  /// Folders below which modes are limited, absolute, with the most that a file there may have.
+  private var limits: [(root: String, mode: UInt32)] = []
+  /// The process's folder.
+  private let here: String
+
+  /// - Parameter here: the process's folder, absolute.
+  public init(here: String = "/") { self.here = here }
+
+  fileprivate mutating func confine(below root: String, _ names: [String]) { confined.append((absolute(root), names)) }
+
+  fileprivate mutating func limit(below root: String, to mode: UInt32) {
+    let root = absolute(root)
+    limits.removeAll { $0.root.utf8.elementsEqual(root.utf8) }
+    limits.append((root, mode))
+  }
+
+  /// The names on the way to a path below a confined folder, and that folder; nil if links may be followed.
+  public func confinedNames(of path: String) -> (root: String, names: [String])? {
+    if confined.isEmpty { return nil }
+    let path = absolute(path)
+    let found = confined.filter { isBelow($0.root, path) }.map { ($0.root, names(of: path, below: $0.root), $0.names) }
+      .filter { $0.2.isEmpty || $0.2.contains($0.1[0]) }
+    // Of two folders the one above holds more.
+    return found.min { $0.0.utf8.count < $1.0.utf8.count }.map { ($0.0, $0.1) }
+  }
+
+  /// The mode of a new file: the one that is asked for, less what the folder's rule forbids.
+  public func mode(_ mode: UInt32, ofFile path: String) -> UInt32 { mode & (most(at: path) | 0o600) }
+
+  /// The mode of a new folder. Who may not read files may not enter their folder either.
+  public func mode(_ mode: UInt32, ofFolder path: String) -> UInt32 {
+    let most = most(at: path)
+    return mode & (most | (most & 0o444) >> 2 | 0o700)
+  }
+
+  private func most(at path: String) -> UInt32 {
+    if limits.isEmpty { return 0o7777 }
+    let path = absolute(path)
+    return limits.filter { isBelow($0.root, path) || $0.root.utf8.elementsEqual(path.utf8) }
+      .reduce(0o7777) { $0 & $1.mode }
+  }
+
+  private func absolute(_ path: String) -> String { Paths.absolute(path, currentDirectory: here) }
+
+  private func isBelow(_ root: String, _ path: String) -> Bool {
+    if root == "/" { return path != "/" }
+    let rest = path.utf8.dropFirst(root.utf8.count)
+    return path.utf8.starts(with: root.utf8) && rest.first == UInt8(ascii: "/")
+  }
+
+  private func names(of path: String, below root: String) -> [String] {
+    path.utf8.dropFirst(root.utf8.count).split(separator: UInt8(ascii: "/")).map {
+      String(decoding: Array($0), as: UTF8.self)
+    }
+  }
+}
+
+extension FileSystem {
+  /// The same files, but that no link below `root` is followed: neither on the way nor at the end of a path. `root`
+  /// itself was named by a person, and may be reached by links.
+  /// - Parameter names: if there are some, the rule holds for what has these names in `root`, and what is below that.
+  public func confined(below root: String, names: [String] = []) -> any FileSystem {
+    var files: any FileSystem = self
+    files.rules = begun()
+    files.rules.confine(below: root, names)
+    return files
+  }
+
+  /// The same files, but that nothing which is made at or below `root` has more rights than these.
+  /// - Parameter mode: of a file; folders may be entered by whoever may read files.
+  public func limitingModes(below root: String, to mode: UInt32) -> any FileSystem {
+    var files: any FileSystem = self
+    files.rules = begun()
+    files.rules.limit(below: root, to: mode)
+    return files
+  }
+
+  private func begun() -> FolderRules {
+    // Without it no path is seen from it either.
+    rules.isBegun ? rules : FolderRules(here: (try? currentDirectory()) ?? "/")
+  }
+}
+
+extension FolderRules {
+  fileprivate var isBegun: Bool { !confined.isEmpty || !limits.isEmpty }
+}
+
+extension Platform {
+  /// The same world, but that no link is followed below a folder.
+  public func confined(below root: String) -> Platform {
+    var platform = self
+    platform.files = files.confined(below: root)
+    return platform
+  }
+}

@@ -1,0 +1,83 @@
+import Glibc
+
+/// A path as the kernel is asked for it.
+///
+/// Below a confined folder it is one name in an open folder, and each folder on the way was opened from the one above
+/// it, without following a link: nobody can put a link there between a look and the call. Elsewhere it is the path as
+/// it was written.
+struct HostPlace: ~Copyable {
+  let path: String
+  let name: String
+  /// An open folder, or `AT_FDCWD`.
+  let folder: Int32
+  let isConfined: Bool
+
+  /// Throws `.missing`, `.notADirectory` or `.link` if there is no way to the name.
+  init(_ path: String, _ rules: FolderRules, for operation: String) throws(PlatformError) {
+    try refuseZeroByte(operation, path)
+    guard let (root, names) = rules.confinedNames(of: path), let last = names.last else {
+      self.init(path: path, name: path, folder: AT_FDCWD, isConfined: false)
+      return
+    }
+    var folder = try systemCall(operation, root) { unsafe openat(AT_FDCWD, root, Self.toEnter) }
+    var way = root
+    for name in names.dropLast() {
+      way = Paths.join(way, name)
+      let above = folder
+      defer { _ = Glibc.close(above) }
+      folder = try Self.enter(name, from: above, way, for: path, operation)
+    }
+    self.init(path: path, name: last, folder: folder, isConfined: true)
+  }
+
+  private init(path: String, name: String, folder: Int32, isConfined: Bool) {
+    (self.path, self.name, self.folder, self.isConfined) = (path, name, folder, isConfined)
+  }
+
+  deinit { if folder != AT_FDCWD { _ = Glibc.close(folder) } }
+
+  /// O_PATH, which Swift does not see: the folder is only a place to start from, and need not be readable.
+  private static let toEnter: Int32 = 0o10000000 | O_DIRECTORY | O_CLOEXEC
+
+  /// - Parameter way: the path of the folder that is entered.
+  private static func enter(
+    _ name: String, from folder: Int32, _ way: String, for path: String, _ operation: String
+  ) throws(PlatformError) -> Int32 {
+    do throws(PlatformError) {
+      return try systemCall(operation, path) { unsafe openat(folder, name, toEnter | O_NOFOLLOW) }
+    } catch .notADirectory {
+      throw isLink(name, in: folder) ? .link(path: way) : .notADirectory(path: path)
+    } catch .link { throw .link(path: way) }
+  }
+
+  private static func isLink(_ name: String, in folder: Int32) -> Bool {
+    var info = stat()
+    return unsafe fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.kind == .link
+  }
+
+  /// What stands there, without following a link.
+  func look(_ operation: String) throws(PlatformError) -> stat { try status(operation, AT_SYMLINK_NOFOLLOW) }
+
+  /// What stands there, or what a link leads to if one may be followed.
+  func status(_ operation: String) throws(PlatformError) -> stat {
+    let info = try status(operation, isConfined ? AT_SYMLINK_NOFOLLOW : 0)
+    if info.kind == .link { throw .link(path: path) }
+    return info
+  }
+
+  private func status(_ operation: String, _ flags: Int32) throws(PlatformError) -> stat {
+    var info = stat()
+    try systemCall(operation, path) { unsafe fstatat(folder, name, &info, flags) }
+    return info
+  }
+
+  /// Opens it. A new file gets the mode 0600.
+  func open(_ operation: String, _ flags: Int32) throws(PlatformError) -> Int32 {
+    let flags = flags | O_CLOEXEC | (isConfined ? O_NOFOLLOW : 0)
+    do throws(PlatformError) {
+      return try systemCall(operation, path) { unsafe openat(folder, name, flags, 0o600) }
+    } catch .notADirectory {
+      throw isConfined && Self.isLink(name, in: folder) ? .link(path: path) : .notADirectory(path: path)
+    }
+  }
+}
