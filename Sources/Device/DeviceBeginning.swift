@@ -121,7 +121,9 @@ extension DeviceWorkspace {
     try platform.files.makeDirectory(parent, mode: 0o755)
     let folder = try StagingFolder(in: parent, platform: platform)
     let path = folder.file("database")
-    try platform.files.copy(snapshot, to: path, mode: 0o644)
+    // It is as open to others as the one before it was.
+    let mode = try 0o644 & self.folder.databaseMode(at: databasePath, platform.files)
+    try platform.files.copy(snapshot, to: path, mode: mode)
     let arriving = try ArrivingAttachments(bundle, in: self.folder, platform: platform, ending: ending)
     let count = try install(at: path, bundle, arriving, scope, definition)
     if ending == .keep {

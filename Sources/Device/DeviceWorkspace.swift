@@ -29,6 +29,7 @@ public struct DeviceWorkspace: Sendable {
   ) throws -> DeviceWorkspace {
     let folder = WorkspaceFolder(root)
     let configuration = try WorkspaceConfiguration.load(folder, role: .device, files: platform.files)
+    let platform = try folder.guarded(platform, database: configuration.databasePath(folder), ending)
     return DeviceWorkspace(
       folder: folder, configuration: configuration, platform: platform,
       keys: WorkspaceKeys(folder, platform: platform, passwords: passwords), ending: ending)
@@ -51,6 +52,7 @@ public struct DeviceWorkspace: Sendable {
     let configuration = WorkspaceConfiguration(
       role: .device, dataset: dataset, id: ReplicaID(random: platform.random.bytes(16)), name: name, database: database,
       incarnation: Incarnation(random: platform.random.bytes(16)))
+    let platform = try folder.guarded(platform, database: configuration.databasePath(folder), ending)
     let keys = WorkspaceKeys(folder, platform: platform)
     let workspace = DeviceWorkspace(
       folder: folder, configuration: configuration, platform: platform, keys: keys, ending: ending)

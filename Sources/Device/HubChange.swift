@@ -56,14 +56,10 @@ extension DeviceWorkspace {
   }
 
   private func leave(_ session: DeviceSession, as name: String) throws -> Departure {
-    let place = Paths.join(folder.archive, "former")
     let time = UTCTime.fileName(milliseconds: platform.clock.milliseconds())
-    let copy = Paths.join(place, "data-of-\(session.state.hubName)-\(time).sqlite")
+    let copy = Paths.join(folder.archive, "former/data-of-\(session.state.hubName)-\(time).sqlite")
     if ending == .takeBack { return Departure(workspace: self, copy: copy) }
-    try platform.files.makeDirectory(place, mode: 0o755)
-    // It may be there from a time when the command was stopped after it.
-    try platform.files.removeIfThere(copy)
-    try session.database.copy(to: copy)
+    try folder.keep(session.database, at: copy, platform.files)
     try keys.dropNext()
     _ = try keys.beginRotation(name: name)
     let left = WorkspaceConfiguration(

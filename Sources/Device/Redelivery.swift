@@ -60,12 +60,8 @@ extension DeviceSession {
   /// Keeps the database as it is, for people to look into. nil: in a rehearsal.
   func keepCopy(before number: EmissionNumber) throws -> String? {
     if workspace.ending == .takeBack { return nil }
-    let place = Paths.join(folder.archive, "former")
-    try platform.files.makeDirectory(place, mode: 0o755)
-    let path = Paths.join(place, "data-before-\(number).sqlite")
-    // It may be there from a time when the import failed after it.
-    try platform.files.removeIfThere(path)
-    try database.copy(to: path)
+    let path = Paths.join(folder.archive, "former/data-before-\(number).sqlite")
+    try folder.keep(database, at: path, platform.files)
     return path
   }
 

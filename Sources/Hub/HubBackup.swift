@@ -63,7 +63,9 @@ extension HubWorkspace {
       let made = try draft.write(sealed, for: recipients)
       let bytes = try platform.files.size(made)
       if ending == .keep {
-        try platform.files.deliver(made, to: path, mode: secrets == .included ? 0o600 : 0o644)
+        // All rows are in it.
+        let mode = try 0o644 & folder.databaseMode(at: databasePath, platform.files)
+        try platform.files.deliver(made, to: path, mode: secrets == .included ? 0o600 : mode)
         try LastBackup(at: platform.clock.milliseconds(), file: path).write(to: folder, platform.files)
       }
       return report(

@@ -29,15 +29,9 @@ extension HubWorkspace {
       try checkClock(store)
       let wasKnown = try store.setBack() != nil
       let devices = try store.devices().filter { $0.state == .active }.map(\.name)
-      let place = Paths.join(folder.archive, "former")
       let name = "data-before-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds())).sqlite"
-      let copy = Paths.join(place, name)
-      if ending == .keep {
-        try platform.files.makeDirectory(place, mode: 0o755)
-        // It may be there from a time when the command was stopped after it.
-        try platform.files.removeIfThere(copy)
-        try store.database.copy(to: copy)
-      }
+      let copy = Paths.join(folder.archive, "former/\(name)")
+      if ending == .keep { try folder.keep(store.database, at: copy, platform.files) }
       let former = store.identity.epoch
       let epoch = try store.writeTransaction(ending) { try beginEpoch(store, isAfterLoss: true) }
       return InPlaceReport(former: former, epoch: epoch, copy: copy, devices: devices, wasKnown: wasKnown)

@@ -40,8 +40,10 @@ public enum ClockAtRestore: Sendable {
 
 /// Makes a hub's workspace from a backup.
 public struct HubRestore {
-  private let platform: Platform
+  private var platform: Platform
   private let passwords: any PasswordSource
+  /// Of the database.
+  private var mode: UInt32 = 0o644
 
   public init(platform: Platform, passwords: any PasswordSource = NoPassword()) {
     self.platform = platform
@@ -60,6 +62,19 @@ public struct HubRestore {
     try checkVacant(root)
     let made = try NewFolder(for: root, platform: platform)
     let folder = WorkspaceFolder(made.path)
+    var restore = self
+    // Who may not read the backup may not read what comes out of it.
+    restore.mode = try 0o644 & platform.files.permissions(path)
+    for place in [folder.path("bundles"), folder.attached] {
+      restore.platform.files = restore.platform.files.limitingModes(below: place, to: restore.mode)
+    }
+    return try restore.restore(path, into: made, folder, keys: source, fingerprint: fingerprint, clock: clock, ending)
+  }
+
+  private func restore(
+    _ path: String, into made: borrowing NewFolder, _ folder: WorkspaceFolder, keys source: KeysOfRestored,
+    fingerprint: String?, clock: ClockAtRestore, _ ending: Ending
+  ) throws -> RestoreReport {
     try folder.makeFolders(platform.files)
     if case .folder(let keys) = source { try copyKeys(from: keys, to: folder) }
     let keys = WorkspaceKeys(folder, platform: platform, passwords: passwords)
@@ -146,7 +161,7 @@ public struct HubRestore {
     let configuration = WorkspaceConfiguration(
       role: .hub, dataset: old.dataset, id: old.id, name: old.name, database: Paths.name(of: old.database),
       incarnation: nil)
-    try files.copy(opened.database, to: configuration.databasePath(folder), mode: 0o644)
+    try files.copy(opened.database, to: configuration.databasePath(folder), mode: mode)
     try files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
     try checkKeys(keys, source, folder, bundle.signer)
     let hub = HubWorkspace(folder: folder, configuration: configuration, keys: keys, platform: platform, ending: .keep)

@@ -29,6 +29,7 @@ public struct HubWorkspace: Sendable {
   ) throws -> HubWorkspace {
     let folder = WorkspaceFolder(root)
     let configuration = try WorkspaceConfiguration.load(folder, role: .hub, files: platform.files)
+    let platform = try folder.guarded(platform, database: configuration.databasePath(folder), ending)
     return HubWorkspace(
       folder: folder, configuration: configuration,
       keys: WorkspaceKeys(folder, platform: platform, passwords: passwords),
@@ -62,8 +63,9 @@ public struct HubWorkspace: Sendable {
       role: .hub, dataset: definition.name, id: platform.random.identifier(), name: name,
       database: isInside ? Paths.name(of: database) : Paths.absolute(database, currentDirectory: here), incarnation: nil
     )
+    let guarded = try folder.guarded(platform, database: database, ending)
     let workspace = HubWorkspace(
-      folder: folder, configuration: configuration, keys: WorkspaceKeys(folder, platform: platform), platform: platform,
+      folder: folder, configuration: configuration, keys: WorkspaceKeys(folder, platform: guarded), platform: guarded,
       ending: ending)
     let check = InitCheck(definition, database: database)
     let tables = try check.tables()

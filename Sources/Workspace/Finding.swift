@@ -82,8 +82,11 @@ extension DoctorReport {
     for path in try folder.missingFolders(platform.files) {
       add(Finding("no-folder", "The folder \(path) is missing."))
     }
-    if try platform.files.kind(folder.keys) == .directory, try platform.files.permissions(folder.keys) & 0o022 != 0 {
-      add(Finding("open-folder", "Others can put keys into \(folder.keys).", hint: "Run: chmod 700 \(folder.keys)"))
+    if try folder.isOpen(platform.files) {
+      add(
+        Finding(
+          "open-folder", "Others can read \(folder.path("bundles")), and not the database.",
+          hint: "Its owner runs: chmod -R go= \(folder.path("bundles"))"))
     }
     do { try keys.check() } catch let error as WorkspaceError { add(Finding(error)) }
   }

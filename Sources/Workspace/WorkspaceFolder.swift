@@ -51,6 +51,7 @@ public struct WorkspaceFolder: Sendable {
   public func locked<T: ~Copyable>(_ platform: Platform, _ ending: Ending, _ body: () throws -> T) throws -> T {
     let lock = try FileLock(path: lock, files: platform.files)
     let begin = Turns.begin(after: try? lock.left(), platform.clock)
+    try refuseLinks(platform.files)
     if ending == .keep { try sweep(platform.files) }
     defer {
       // Where this cannot be written, an app waits a little longer.

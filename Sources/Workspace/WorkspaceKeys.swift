@@ -117,10 +117,20 @@ public struct WorkspaceKeys: Sendable {
       throw WorkspaceError(
         "no-key", "The \(what) \(path) is missing.", hint: "Bring it back from a backup, or enrol this device anew.")
     }
+    try checkFolder(of: path)
     guard try files.permissions(path) & 0o077 == 0 else {
       throw WorkspaceError("open-key", "The \(what) \(path) can be read by others.", hint: "Run: chmod 600 \(path)")
     }
     return try files.read(path, limit: Self.maximumBytes)
+  }
+
+  /// Throws a `WorkspaceError` if others can put keys where this one lies.
+  private func checkFolder(of path: String) throws {
+    let place = Paths.parent(of: path)
+    guard try files.permissions(place) & 0o022 != 0 else { return }
+    throw WorkspaceError(
+      "open-folder", "Others can put keys into the folder \(place).",
+      hint: "See that each file in it is yours (ls -l). Then run: chmod 700 \(place)")
   }
 
   private func text(_ path: String) throws -> String {
@@ -152,6 +162,7 @@ public struct WorkspaceKeys: Sendable {
 
   /// The public key in a file of minisign's form.
   func publicKey(at path: String) throws -> PublicKey {
+    try checkFolder(of: path)
     do { return try PublicKey(fileBytes: files.read(path, limit: Self.maximumBytes)) } catch let error as KeyError {
       throw WorkspaceError("bad-key", "The public key \(path) cannot be used: \(error.message)", hint: nil)
     }

@@ -1,0 +1,76 @@
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+
+/// Who else on this machine may touch what lies in a workspace.
+///
+/// Bundles hold rows. So nothing below `bundles/`, and no file that comes with a row, is open to more people than the
+/// database is. Links below `bundles/` and `files/` are not followed: others may have put them there.
+extension WorkspaceFolder {
+  private var bundlesRoot: String { path("bundles") }
+
+  /// The world as commands in this workspace see it. What is too open is closed, as far as this user may do that.
+  /// - Parameter database: its path.
+  public func guarded(_ platform: Platform, database: String, _ ending: Ending) throws -> Platform {
+    var platform = platform
+    let mode = try databaseMode(at: database, platform.files)
+    platform.files = platform.files.confined(below: root, names: ["bundles", "files"])
+    for place in [bundlesRoot, attached] {
+      platform.files = platform.files.limitingModes(below: place, to: mode)
+    }
+    // What stands in the way, such as a medium that cannot be written, is no reason to show nothing; doctor says it.
+    if ending == .keep { try? closeBundles(platform.files) }
+    return platform
+  }
+
+  /// The rights on the database's file. If it cannot be looked at, those that its bundles still show.
+  public func databaseMode(at database: String, _ files: any FileSystem) throws -> UInt32 {
+    do { return try files.permissions(database) & 0o666 } catch {
+      let isThere = try files.kind(bundlesRoot) == .directory
+      return try 0o644 & (isThere ? files.permissions(bundlesRoot) : 0o644)
+    }
+  }
+
+  /// Throws `PlatformError.link` if a link is in the place of one of the folders for bundles.
+  func refuseLinks(_ files: any FileSystem) throws {
+    for place in [bundlesRoot, outbox, sent, inbox, waiting, staged, quarantine, archive, lost]
+    where try files.kind(place) == .link { throw PlatformError.link(path: place) }
+  }
+
+  /// Whether others may read in `bundles/` who may not read the database.
+  func isOpen(_ files: any FileSystem) throws -> Bool {
+    guard try files.kind(bundlesRoot) == .directory else { return false }
+    let mode = try files.permissions(bundlesRoot) & 0o777
+    return files.rules.mode(mode, ofFolder: bundlesRoot) != mode
+  }
+
+  /// Takes rights away that `bundles/` has and the database has not: the workspace is of an earlier release, or the
+  /// database was closed to others since.
+  private func closeBundles(_ files: any FileSystem) throws {
+    // First of all nobody gets in any more. Then it is true of each file by itself, too.
+    if try isOpen(files) { try close(bundlesRoot, files) }
+  }
+
+  private func close(_ path: String, _ files: any FileSystem) throws {
+    switch try files.kind(path) {
+    case .directory:
+      let mode = try files.permissions(path) & 0o777
+      let less = files.rules.mode(mode, ofFolder: path)
+      if less != mode { try files.restrict(path, to: less) }
+      for name in try files.list(path) { try close(Paths.join(path, name), files) }
+    case .file:
+      let mode = try files.permissions(path) & 0o777
+      let less = files.rules.mode(mode, ofFile: path)
+      if less != mode { try files.restrict(path, to: less) }
+    case .link, .other, nil: return
+    }
+  }
+
+  /// Keeps a copy of a database, for people to look into. It has its mode before the first row is in it.
+  /// - Parameter path: below `bundles/`; a copy that is there from a time when a command was stopped goes.
+  public func keep(_ database: borrowing Database, at path: String, _ files: any FileSystem) throws {
+    try files.makeDirectory(Paths.parent(of: path), mode: 0o755)
+    try files.replace(path, mode: 0o644, contents: [])
+    try database.copy(to: path)
+  }
+}
