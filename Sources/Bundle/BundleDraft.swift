@@ -153,8 +153,10 @@ public struct BundleDraft: ~Copyable {
     let files = carried.map {
       AttachmentLine(path: $0.path, digest: $0.file.digest, content: .file(bytes: $0.file.bytes, was: $0.was))
     }
+    // Who does not hear that a file came, sends it once more.
+    let told = received.prefix(BundleLimits.mostAttachments - files.count)
     try addLines(.attachments) { line in
-      for entry in (files + received).sorted(by: AttachmentLine.precedes) { try line(entry) }
+      for entry in (files + told).sorted(by: AttachmentLine.precedes) { try line(entry) }
     }
     var added: Set<BlobName> = []
     for file in carried.map(\.file) {

@@ -35,16 +35,19 @@ public struct BundleReader {
   /// Throws a `BundleError` where it is refused; then nothing of it is left.
   /// - Parameter admit: says by the manifest, which is verified by then, whether the rest is wanted; it throws where it
   ///   is not. So what is for somebody else, or from a stranger, fills no disk.
+  /// - Parameter file: whether the bundle has its file, as it was read, to be kept in the workspace.
   public func read(
-    _ path: String, trust: Trust, staging: String,
+    _ path: String, trust: Trust, staging: String, file keeping: FileKeeping = .notKept,
     admit: (_ manifest: Manifest, _ signer: PublicKey) throws -> Void = { _, _ in }
   ) throws -> VerifiedBundle {
     let folder = try StagingFolder(in: staging, platform: platform)
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
-    var tar = try TarReader(from: unpacked(fd))
+    let copied = keeping == .kept ? CopiedSource(fd, files: platform.files) : nil
+    var tar = try TarReader(from: ZstdSource(limits: limits, opened(copied ?? FileSource(fd, files: platform.files))))
     let head = try head(of: &tar, trust)
     try admit(head.manifest, head.signer)
+    try copied?.begin(in: folder)
     var meter = ProgressMeter(.reading, of: head.entries.reduce(0) { $0 + $1.bytes }, for: platform.progress)
     for entry in head.entries {
       try stage(entry, of: &tar, digest: head.sums[entry.name], in: folder) { meter.add($0) }
@@ -54,7 +57,7 @@ public struct BundleReader {
     }
     return VerifiedBundle(
       manifest: head.manifest, signer: head.signer, signature: head.signature, digest: head.digest,
-      entries: head.entries,
+      entries: head.entries, file: copied?.file,
       folder: folder, limits: limits,
       platform: platform)
   }
@@ -132,11 +135,9 @@ public struct BundleReader {
       manifest: manifest, entries: entries, signer: key, signature: signature, sums: sums, digest: Digest.of(sumsBytes))
   }
 
-  /// What the file says once it is decrypted, where it is encrypted, and unpacked.
-  private func unpacked(_ fd: Int32) throws -> ZstdSource { try ZstdSource(limits: limits, opened(fd)) }
-
-  private func opened(_ fd: Int32) throws -> any ByteSource {
-    let file = try PeekedSource(FileSource(fd, files: platform.files), count: 64)
+  /// What a file says once it is decrypted, where it is encrypted.
+  private func opened(_ source: any ByteSource) throws -> any ByteSource {
+    let file = try PeekedSource(source, count: 64)
     return try AgeOpener.isAge(file.beginning) ? AgeSource(file, identities()) : file
   }
 
@@ -144,7 +145,7 @@ public struct BundleReader {
   func withOpened<T>(_ path: String, _ body: (any ByteSource) throws -> T) throws -> T {
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
-    return try body(opened(fd))
+    return try body(opened(FileSource(fd, files: platform.files)))
   }
 
   /// Whether a file is encrypted, as its first bytes say.

@@ -39,7 +39,7 @@ public enum EntryName: Hashable, Sendable, Comparable {
     }
   }
 
-  var isBlob: Bool {
+  public var isBlob: Bool {
     if case .blob = self { return true }
     return false
   }

@@ -12,6 +12,8 @@ public struct BundleLimits: Sendable {
   public var blobBytes: Int64 = (4 << 30) - 1
   /// How many attached files a bundle may carry.
   public static let mostBlobs = 1_000
+  /// Of how many attached files a bundle may say something.
+  public static let mostAttachments = 200_000
   /// Of all entries behind the manifest.
   public var totalBytes: Int64 = 128 << 30
   /// How many bytes may come out of one that goes into unpacking, beyond those that may come out of anything.

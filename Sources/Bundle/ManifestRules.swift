@@ -14,6 +14,9 @@ extension Manifest {
     guard carried == blobs, carried <= BundleLimits.mostBlobs, carried == 0 || attachments > 0 else {
       throw .manifest("it counts \(blobs) attached files, and carries \(carried)")
     }
+    guard attachments <= BundleLimits.mostAttachments else {
+      throw .manifest("it has more than \(BundleLimits.mostAttachments) lines about attached files")
+    }
     guard critical.contains(.attachments) == (attachments > 0) else {
       throw .manifest("what it says of attached files and what critical says of them do not go together")
     }

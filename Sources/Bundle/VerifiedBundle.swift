@@ -14,13 +14,15 @@ public struct VerifiedBundle: ~Copyable {
   /// Of B2SUMS.
   public let digest: Digest
   private let entries: [Manifest.Entry]
+  /// nil: the reader was to keep none.
+  private let keptFile: VerifiedFile?
   private let folder: StagingFolder
   let limits: BundleLimits
   private let platform: Platform
 
   init(
     manifest: Manifest, signer: PublicKey, signature: Signature, digest: Digest, entries: [Manifest.Entry],
-    folder: consuming StagingFolder,
+    file: VerifiedFile?, folder: consuming StagingFolder,
     limits: BundleLimits, platform: Platform
   ) {
     self.manifest = manifest
@@ -28,9 +30,18 @@ public struct VerifiedBundle: ~Copyable {
     self.signature = signature
     self.digest = digest
     self.entries = entries
+    keptFile = file
     self.folder = folder
     self.limits = limits
     self.platform = platform
+  }
+
+  /// The bundle's file, to be kept. Whoever keeps it has read the bundle with `file: .kept`.
+  public var file: VerifiedFile {
+    get throws {
+      guard let keptFile else { throw BundleError.archive("its file was not kept when it was read") }
+      return keptFile
+    }
   }
 
   public var entryList: [Manifest.Entry] { entries }

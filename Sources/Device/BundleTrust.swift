@@ -11,7 +11,8 @@ extension DeviceWorkspace {
     if try hubKey() != nil {
       do {
         // A bundle of this device's own that comes back is refused for what it is.
-        return try reader.read(path, trust: .keys(ownKeys() + hubKeys()), staging: folder.inbox) { manifest, signer in
+        return try reader.read(path, trust: .keys(ownKeys() + hubKeys()), staging: folder.inbox, file: fileKeeping) {
+          manifest, signer in
           try check(manifest)
           try manifest.check(isWholeOf: volume)
           try check(signer, of: manifest, session?.state) { try session?.isRevoked($0) ?? false }
@@ -25,19 +26,23 @@ extension DeviceWorkspace {
     guard try isInitial() else {
       throw WorkspaceError.noHubKey(self)
     }
-    return try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, signer in
+    return try reader.read(path, trust: .firstContact, staging: folder.inbox, file: fileKeeping) { manifest, signer in
       try check(manifest)
       try manifest.check(isWholeOf: volume)
       try compare(fingerprint, with: signer)
     }
   }
 
+  /// What is imported is kept in the archive; a rehearsal keeps nothing.
+  private var fileKeeping: FileKeeping { ending == .keep ? .kept : .notKept }
+
   /// The hub has lost its key and signs with one that nothing announced: a person says whether it is the hub's.
   private func readWithNewKey(_ path: String, id: String, fingerprint: String?, _ session: DeviceSession?) throws
     -> VerifiedBundle
   {
     guard let session, let old = try hubKey() else { throw BundleError.unknownKey(id) }
-    let bundle = try reader.read(path, trust: .firstContact, staging: folder.inbox) { manifest, signer in
+    let bundle = try reader.read(path, trust: .firstContact, staging: folder.inbox, file: fileKeeping) {
+      manifest, signer in
       try check(manifest)
       guard manifest.from.id == session.state.hubID, try !session.isRevoked(signer) else {
         throw BundleError.unknownKey(id)

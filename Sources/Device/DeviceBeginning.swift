@@ -33,7 +33,8 @@ extension DeviceWorkspace {
     if ending == .keep, case .lost = try databaseCondition() {
       try checkHistory(of: scope, bundle.digest)
       _ = try self.definition(in: bundle, scope, from: path)
-      var rebuild = DatabaseRebuild(self, from: path, scope)
+      // From the archive, where it is by now: what came on a stick is read once.
+      var rebuild = DatabaseRebuild(self, from: Paths.join(folder.archive, bundle.manifest.fileName), scope)
       rebuild.lost = lost
       var report = ImportReport(bundle.manifest, .imported)
       report.replayed = try rebuild.run().replayed
@@ -104,7 +105,7 @@ extension DeviceWorkspace {
       throw BundleError.manifest("it is a device's first bundle and has no dataset.json")
     }
     let definition = try DatasetDefinition(json: source)
-    if ending == .keep { try BundleArchive(folder, platform.files).keep(path, as: bundle.manifest.fileName) }
+    if ending == .keep { try BundleArchive(folder, platform.files).keep(bundle, from: path) }
     return definition
   }
 

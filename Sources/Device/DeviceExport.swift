@@ -294,7 +294,7 @@ extension DeviceSession {
   /// Gives the file its name in the outbox. Older exports are in this one: they move to `sent`.
   fileprivate func publish(_ record: ExportRecord, _ path: String) throws {
     // The file in the outbox may be carried off; what it says is needed as long as the hub builds on it.
-    try archive.keep(path, as: record.file)
+    try archive.keepOwn(path, as: record.file)
     try platform.files.rename(path, to: Paths.join(folder.outbox, record.file))
     try database.run(
       "UPDATE satchel_exports SET written = 1 WHERE sequence = :sequence",

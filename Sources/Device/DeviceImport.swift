@@ -72,18 +72,24 @@ extension DeviceWorkspace {
   ///   - lost: what becomes of exports that a restored hub lacks.
   ///   - migrations: what is to be done with those that the bundle brings.
   public func importBundle(
-    _ path: String, fingerprint: String? = nil, lost: LostExports = .deliveredAgain,
-    migrations: BroughtMigrations = .run
+    _ path: String, from source: BundleSource = .named, fingerprint: String? = nil,
+    lost: LostExports = .deliveredAgain, migrations: BroughtMigrations = .run
   ) throws -> ImportReport {
     try locked {
       try FailedImport.noting(path, folder, platform, ending) {
-        try importHere(path, fingerprint: fingerprint, lost: lost, migrations: migrations)
+        try importHere(path, source, fingerprint: fingerprint, lost: lost, migrations: migrations)
       }
     }
   }
 
+  /// Looks at what a stick holds before anything of it is imported. What proves whose it is comes first.
+  public func sight(_ paths: [String]) throws -> [SightedFile] {
+    let reader = BundleReader(platform: platform, identities: RememberedIdentities(keys.identities).all)
+    return reader.sight(paths, trust: try hubKey() == nil ? .firstContact : .keys(ownKeys() + hubKeys()))
+  }
+
   private func importHere(
-    _ path: String, fingerprint: String?, lost: LostExports, migrations: BroughtMigrations
+    _ path: String, _ source: BundleSource, fingerprint: String?, lost: LostExports, migrations: BroughtMigrations
   ) throws -> ImportReport {
     do {
       let replayed = try revive(lost)
@@ -91,6 +97,7 @@ extension DeviceWorkspace {
       session?.isHubConfirmed = fingerprint != nil
       session?.lost = lost
       session?.migrations = migrations
+      session?.source = source
       var report = try take(path, fingerprint: fingerprint, session, of: nil, lost)
       report.replayed = report.replayed ?? replayed
       return report
@@ -172,14 +179,19 @@ extension DeviceWorkspace {
     }
     let parts = BundleParts(folder, platform: platform)
     var report = ImportReport(bundle.manifest, .part)
-    report.waiting = try ending == .keep ? parts.keep(bundle, volume) : parts.rehearse(bundle, volume)
+    report.waiting =
+      try ending == .keep
+      ? parts.keep(bundle, volume, within: Self.partsLimits) : parts.rehearse(bundle, volume)
     return report
   }
+
+  /// The hub is trusted, and how large its database is, a device does not know.
+  private static let partsLimits = BundlePartsLimits(ofBundlesWith: 64 << 30)
 
   func quarantining<T>(_ path: String, _ session: DeviceSession?, _ body: () throws -> T) throws -> T {
     try Quarantine.guarding {
       do { return try body() } catch let refusal as Refusal where refusal.keeping == .waiting {
-        try session?.keepAside(path, reader.manifest(of: path, trust: .keys(hubKeys())), because: refusal)
+        try session?.keepAside(path, because: refusal)
         throw refusal
       }
     } keep: {

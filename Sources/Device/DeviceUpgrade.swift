@@ -160,25 +160,25 @@ final class DeviceUpgrade {
 
   /// Runs `body`. Where this database is not one that can be brought to the version, nothing is changed and the bundle
   /// waits.
-  func orPark<T>(_ path: String, _ body: () throws -> T) throws -> T {
+  func orPark<T>(_ bundle: borrowing VerifiedBundle, from path: String, _ body: () throws -> T) throws -> T {
     do { return try body() } catch let error as any ExplainedError where error is VersionError || error is DatasetError
     {
-      throw try park(path, error.message)
+      throw try park(bundle, from: path, error.message)
     } catch let error as Refusal where error.reason == "schema-differs" {
-      throw try park(path, error.message)
+      throw try park(bundle, from: path, error.message)
     } catch let error as SQLiteError where [.unique, .constraint, .foreignKey, .other].contains(error.kind) {
-      throw try park(path, "The rows do not go into its tables: \(error.message).")
+      throw try park(bundle, from: path, "The rows do not go into its tables: \(error.message).")
     }
   }
 
-  private func park(_ path: String, _ words: String) throws -> Refusal {
+  private func park(_ bundle: borrowing VerifiedBundle, from path: String, _ words: String) throws -> Refusal {
     let refusal = Refusal(
       "migration",
       "This database cannot be brought to version \(definition.version) of the dataset. \(words)",
       hint:
         "Nothing was changed: go on working and exporting. The bundle waits; when the app's database is what it expects: satchel apply. If the app has changed its tables by itself: satchel apply --migrated"
     )
-    try session.workspace.park(path, manifest, because: refusal)
+    try session.workspace.park(bundle, from: path, because: refusal)
     return refusal
   }
 }

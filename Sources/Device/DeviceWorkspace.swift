@@ -190,6 +190,8 @@ final class DeviceSession {
   var isRebuilt = false
   /// Whether a person compared the fingerprint of the key that signed the bundle which is imported.
   var isHubConfirmed = false
+  /// Where the bundle comes from that is imported.
+  var source = BundleSource.named
   /// What this command does with migrations that a bundle brings.
   var migrations = BroughtMigrations.run
 

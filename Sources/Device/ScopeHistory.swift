@@ -158,11 +158,17 @@ extension DeviceSession {
     }
   }
 
-  /// Keeps a bundle of another history aside, and writes down that it came.
-  func keepAside(_ path: String, _ manifest: Manifest, because refusal: Refusal) throws {
-    guard workspace.ending == .keep, case .scope(let scope) = manifest.body else { return }
+  /// Keeps a bundle of another history aside, and writes down that it came. It is read once more, to its end: what is
+  /// kept is what is verified now.
+  func keepAside(_ path: String, because refusal: Refusal) throws {
+    if workspace.ending == .takeBack { return }
+    let waiting = WaitingBundles(folder, platform.files)
+    let bundle = try workspace.reader.read(
+      path, trust: .keys(workspace.hubKeys()), staging: folder.inbox, file: .kept)
+    let manifest = bundle.manifest
+    guard case .scope(let scope) = manifest.body else { return }
     try forgetEstrangement(but: manifest.fileName)
-    try WaitingBundles(folder, platform.files).keep(path, as: manifest.fileName)
+    try waiting.keep(bundle, from: path, as: manifest.fileName)
     try database.writeTransaction {
       try database.run(
         """

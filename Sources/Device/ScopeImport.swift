@@ -12,7 +12,11 @@ extension DeviceSession {
 
   func quarantine(_ path: String, because error: any ExplainedError) throws {
     if workspace.ending == .takeBack { return }
-    try Quarantine.keep(path, because: error, folder: folder, platform: platform, database: database)
+    let trusted = try workspace.ownKeys() + workspace.hubKeys()
+    let refused = Quarantine.Refusing(path, because: error, from: source) { [workspace] in
+      try workspace.reader.identityIfSound(of: $0, trust: .keys(trusted)) != nil
+    }
+    try Quarantine.keep(refused, folder: folder, platform: platform, database: database)
   }
 
   func importScope(
@@ -96,14 +100,14 @@ extension DeviceSession {
         try state.save(in: database)
       }
     }
-    var report = try keepingInArchive(path, manifest, digest: bundle.digest) {
+    var report = try keepingInArchive(bundle, from: path) {
       guard let upgrade else {
         return try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
           try prepare()
           return try apply(bundle, lines, arriving, scope, snapshot, nil, unnamed, witness, unseen ?? [])
         }
       }
-      return try upgrade.orPark(path) {
+      return try upgrade.orPark(bundle, from: path) {
         try database.applyTransaction(workspace.ending) {
           try acknowledge(scope, witness, of: manifest)
           return try upgrade.changeTables()
@@ -145,21 +149,23 @@ extension DeviceSession {
   /// Keeps a copy of the bundle before `body` commits what it says: where there is one, there is the other. A crash in
   /// between leaves a copy too many.
   private func keepingInArchive<T>(
-    _ path: String, _ manifest: Manifest, digest: Digest, _ body: () throws -> T
+    _ bundle: borrowing VerifiedBundle, from path: String, _ body: () throws -> T
   ) throws -> T {
     if workspace.ending == .takeBack { return try body() }
-    let isNew = try keepInArchive(path, manifest, digest)
+    let (number, digest) = (EmissionNumber(bundle.manifest.number), bundle.digest)
+    let isNew = try keepInArchive(bundle, from: path)
     do { return try body() } catch {
       // A commit that failed to be synced may be there all the same.
-      if isNew, let known = try? digests(ofImported: EmissionNumber(manifest.number)), !known.contains(digest) {
-        try platform.files.remove(archive.path(incomingPrefix, manifest.number))
+      if isNew, let known = try? digests(ofImported: number), !known.contains(digest) {
+        try bundle.file.takeBack()
       }
       throw error
     }
   }
 
-  /// Keeps a copy of a bundle from the hub, unless it is kept. Returns whether it was not.
-  private func keepInArchive(_ path: String, _ manifest: Manifest, _ digest: Digest) throws -> Bool {
+  /// Keeps the file of a bundle from the hub, unless it is kept. Returns whether it was not.
+  private func keepInArchive(_ bundle: borrowing VerifiedBundle, from path: String) throws -> Bool {
+    let (manifest, digest) = (bundle.manifest, bundle.digest)
     let copy = archive.path(incomingPrefix, manifest.number)
     if try platform.files.kind(copy) != nil {
       let kept = try workspace.reader.identityIfSound(of: copy, trust: .keys(workspace.hubKeys()))
@@ -170,7 +176,7 @@ extension DeviceSession {
       // Another epoch gave the number too.
       try archive.setAside(incomingPrefix, manifest.number)
     }
-    try archive.keep(path, as: manifest.fileName)
+    try archive.keep(bundle, from: path)
     return true
   }
 
@@ -181,7 +187,7 @@ extension DeviceSession {
     if scope.epoch == state.epoch, try digests(ofImported: scope.number).contains(bundle.digest),
       try !isReplaced(scope.number)
     {
-      _ = try keepInArchive(path, bundle.manifest, bundle.digest)
+      _ = try keepInArchive(bundle, from: path)
     }
     try moveToSent(below: state.acknowledged.next)
     try putOutBrought()

@@ -17,7 +17,7 @@ extension DeviceWorkspace {
         _ = try scope(of: bundle.manifest)
         if ending == .keep {
           try platform.files.makeDirectory(folder.staged, mode: 0o755)
-          try platform.files.copy(path, to: Paths.join(folder.staged, bundle.manifest.fileName), mode: 0o644)
+          try bundle.file.put(at: Paths.join(folder.staged, bundle.manifest.fileName))
         }
         return bundle.manifest
       }
@@ -46,11 +46,12 @@ extension DeviceWorkspace {
   }
 
   /// Keeps a bundle that cannot be applied as the database is now, with the reason beside it.
-  func park(_ path: String, _ manifest: Manifest, because error: any ExplainedError) throws {
+  /// - Parameter path: where the bundle was read.
+  func park(_ bundle: borrowing VerifiedBundle, from path: String, because error: any ExplainedError) throws {
     if ending == .takeBack { return }
-    let place = Paths.join(folder.staged, manifest.fileName)
+    let place = Paths.join(folder.staged, bundle.manifest.fileName)
     try platform.files.makeDirectory(folder.staged, mode: 0o755)
-    if place != path { try platform.files.copy(path, to: place, mode: 0o644) }
+    if place != path { try bundle.file.put(at: place) }
     try platform.files.replace(Self.reason(of: place), mode: 0o644, contents: Array("\(error.message)\n".utf8))
   }
 

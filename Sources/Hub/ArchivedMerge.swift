@@ -9,9 +9,9 @@ import SatchelWorkspace
 /// merge the copy gets its own name. If a command ends in between, the next one does that: the device stops carrying
 /// the bundle as soon as it hears that it was merged.
 extension HubWorkspace {
-  /// Runs `body`, which merges the bundle at `path`, and keeps the bundle in the archive.
+  /// Runs `body`, which merges the bundle, and keeps the bundle in the archive.
   func keepingInArchive(
-    _ bundle: borrowing VerifiedBundle, at path: String, _ store: HubStore, _ body: () throws -> HubImportReport
+    _ bundle: borrowing VerifiedBundle, _ store: HubStore, _ body: () throws -> HubImportReport
   ) throws -> HubImportReport {
     let archive = HubArchive(folder, platform.files)
     if ending == .takeBack { return try body() }
@@ -19,7 +19,7 @@ extension HubWorkspace {
       try archive.secure()
       return try body()
     }
-    let brought = try archive.bring(path, bundle.manifest, bundle.digest)
+    let brought = try archive.bring(bundle)
     do {
       let report = try body()
       try archive.settle(brought, store)

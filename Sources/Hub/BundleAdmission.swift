@@ -94,19 +94,26 @@ extension HubWorkspace {
     }
   }
 
-  /// Refuses attached files that the dataset does not allow. A device that knows an earlier version of it goes by that.
+  /// Refuses attached files that the hub's version of the dataset does not allow. Which version the device names does
+  /// not matter: it could name any.
   func check(attachmentsOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {
-    if bundle.manifest.version != store.dataset.version { return }
-    let limit = store.dataset.attachments.fileBytes
+    let limits = store.dataset.attachments
+    let areMarked = !store.dataset.tables.allSatisfy(\.attachments.isEmpty)
     for line in try bundle.attachments() {
       guard case .file(let bytes, _) = line.content else { continue }
-      guard bytes <= limit, !store.dataset.tables.allSatisfy(\.attachments.isEmpty) else {
+      guard bytes <= limits.fileBytes, areMarked else {
         throw Refusal(
           "file-not-allowed",
           "It carries the file \(line.path) of \(bytes) bytes, which the dataset does not allow.",
-          hint: "The most is \"attachments\": { \"file\": \(limit) }, in datasets that mark columns.",
+          hint: "The most is \"attachments\": { \"file\": \(limits.fileBytes) }, in datasets that mark columns.",
           keeping: .quarantine)
       }
+    }
+    let total = bundle.entryList.filter(\.name.isBlob).reduce(0) { $0 + $1.bytes }
+    guard total <= limits.bundleBytes else {
+      throw Refusal(
+        "file-not-allowed", "It carries files of \(total) bytes together, which the dataset does not allow.",
+        hint: "The most is \"attachments\": { \"bundle\": \(limits.bundleBytes) }.", keeping: .quarantine)
     }
   }
 

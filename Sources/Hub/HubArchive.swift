@@ -45,11 +45,11 @@ struct HubArchive {
     }
   }
 
-  /// Copies a bundle that is about to be merged beside the others, under a pending name: it can then be kept, whatever
-  /// becomes of the stick and of this command.
-  func bring(_ path: String, _ manifest: Manifest, _ digest: Digest) throws -> Pending {
-    let pending = Pending(manifest, digest, in: folder)
-    try files.copy(path, to: pending.path, mode: 0o644)
+  /// Puts the file of a bundle that is about to be merged beside the others, under a pending name: it can then be kept,
+  /// whatever becomes of the stick and of this command.
+  func bring(_ bundle: borrowing VerifiedBundle) throws -> Pending {
+    let pending = Pending(bundle.manifest, bundle.digest, in: folder)
+    try bundle.file.put(at: pending.path)
     return pending
   }
 

@@ -94,6 +94,20 @@ extension HubWorkspace {
   /// - Parameter from: the first of its bundles that is refused; nil: the one after those that were merged. What it
   ///   made before it was lost may still be on its way.
   public func revoke(_ name: String, from: SequenceNumber? = nil) throws -> EnrolledDevice {
+    let device = try endRights(of: name, from: from)
+    if ending == .keep { try forgetParts(of: device) }
+    return device
+  }
+
+  /// What is refused from now on becomes no bundle: its pieces need not wait for others.
+  private func forgetParts(of device: EnrolledDevice) throws {
+    let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: device.name, to: configuration.name)
+    try locked {
+      try BundleParts(folder, platform: platform).forget(prefix, from: device.revokedFrom?.rawValue ?? 0)
+    }
+  }
+
+  private func endRights(of name: String, from: SequenceNumber?) throws -> EnrolledDevice {
     try changing { store in
       guard var device = try store.device(named: name) else { throw Self.noDevice(name) }
       device.state = .revoked

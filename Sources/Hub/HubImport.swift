@@ -57,18 +57,31 @@ extension HubWorkspace {
   /// Verifies a device's bundle and merges it, in one transaction.
   ///
   /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the rows are then as before.
-  public func importBundle(_ path: String) throws -> HubImportReport {
+  public func importBundle(_ path: String, from source: BundleSource = .named) throws -> HubImportReport {
     try locked {
-      try FailedImport.noting(path, folder, platform, ending) { try take(path, try storeForLongWork(), of: nil) }
+      try FailedImport.noting(path, folder, platform, ending) {
+        try take(path, try storeForLongWork(), of: nil, from: source)
+      }
     }
   }
 
+  /// Looks at what a stick holds before anything of it is imported. What proves whose it is comes first.
+  public func sight(_ paths: [String]) throws -> [SightedFile] {
+    let reader = BundleReader(platform: platform, identities: RememberedIdentities(keys.identities).all)
+    return reader.sight(paths, trust: .keys(try trustedKeys(examined())))
+  }
+
   /// - Parameter volume: the one that completed the bundle at `path`; nil: it came as it is.
-  func take(_ path: String, _ store: HubStore, of volume: Manifest?) throws -> HubImportReport {
-    let report = try quarantining(path, store) {
+  func take(
+    _ path: String, _ store: HubStore, of volume: Manifest?, from source: BundleSource = .named
+  ) throws -> HubImportReport {
+    let report = try quarantining(path, store, source) {
       try refuseSetBack(store)
       try passClock(store)
-      let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox) { manifest, signer in
+      let keeping: FileKeeping = ending == .keep ? .kept : .notKept
+      let bundle = try reader.read(
+        path, trust: .keys(trustedKeys(store)), staging: folder.inbox, file: keeping
+      ) { manifest, signer in
         if case .scope(let scope) = manifest.body {
           try checkOwnEmission(manifest, scope, signer: signer, store)
         } else {
@@ -83,7 +96,9 @@ extension HubWorkspace {
     guard let waiting = report.waiting, waiting.missing.isEmpty, case .volume(let body) = report.manifest.body else {
       return report
     }
-    return try BundleParts(folder, platform: platform).join(waiting, body) { try take($0, store, of: report.manifest) }
+    return try BundleParts(folder, platform: platform).join(waiting, body) {
+      try take($0, store, of: report.manifest, from: source)
+    }
   }
 
   private func merge(_ bundle: borrowing VerifiedBundle, from path: String, _ store: HubStore) throws -> HubImportReport
@@ -95,7 +110,7 @@ extension HubWorkspace {
     if let device = try store.device(manifest.from.id) { try HistoryCheck(self, store, device, changes).run() }
     try check(attachmentsOf: bundle, store)
     try check(snapshotOf: bundle, store)
-    var report = try keepingInArchive(bundle, at: path, store) {
+    var report = try keepingInArchive(bundle, store) {
       try BundleMerge(self, store, manifest, changes).run(bundle)
     }
     report.recovery = try completeRecovery(store)
@@ -125,13 +140,22 @@ extension HubWorkspace {
     }
     let parts = BundleParts(folder, platform: platform)
     var report = HubImportReport(manifest, .part)
-    report.waiting = try ending == .keep ? parts.keep(bundle, volume) : parts.rehearse(bundle, volume)
+    report.waiting =
+      try ending == .keep
+      ? parts.keep(bundle, volume, within: partsLimits(store)) : parts.rehearse(bundle, volume)
     return report
   }
 
-  private func quarantining(_ path: String, _ store: HubStore, _ body: () throws -> HubImportReport) throws
-    -> HubImportReport
-  {
+  /// A device sends its changes, the files that the dataset allows, and a copy of a database that has no more rows than
+  /// the hub's.
+  private func partsLimits(_ store: HubStore) throws -> BundlePartsLimits {
+    BundlePartsLimits(
+      ofBundlesWith: store.dataset.attachments.bundleBytes + 4 * (try platform.files.size(databasePath)))
+  }
+
+  private func quarantining(
+    _ path: String, _ store: HubStore, _ source: BundleSource, _ body: () throws -> HubImportReport
+  ) throws -> HubImportReport {
     try Quarantine.guarding {
       do { return try body() } catch let error as Refusal where error.keeping == .waiting {
         if ending == .keep { try keepWaiting(path, store) }
@@ -142,7 +166,7 @@ extension HubWorkspace {
           hint: "Enrol it: satchel-hub device enrol FILE --user USER")
       }
     } keep: {
-      try quarantine(path, because: $0, store)
+      try quarantine(path, because: $0, store, source)
     }
   }
 
@@ -155,8 +179,14 @@ extension HubWorkspace {
     }
   }
 
-  private func quarantine(_ path: String, because error: any ExplainedError, _ store: HubStore) throws {
+  private func quarantine(
+    _ path: String, because error: any ExplainedError, _ store: HubStore, _ source: BundleSource
+  ) throws {
     if ending == .takeBack { return }
-    try Quarantine.keep(path, because: error, folder: folder, platform: platform, database: store.database)
+    let trusted = try trustedKeys(store)
+    let refused = Quarantine.Refusing(path, because: error, from: source) {
+      try reader.identityIfSound(of: $0, trust: .keys(trusted)) != nil
+    }
+    try Quarantine.keep(refused, folder: folder, platform: platform, database: store.database)
   }
 }

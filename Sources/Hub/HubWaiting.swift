@@ -64,8 +64,11 @@ extension HubWorkspace {
     try waiting().filter { if case .due = $0.reason { true } else { false } }.map(\.path)
   }
 
+  /// Keeps a bundle that cannot be merged yet. It is read once more, to its end: what is kept is what is verified now.
   func keepWaiting(_ path: String, _ store: HubStore) throws {
-    let manifest = try reader.manifest(of: path, trust: .keys(trustedKeys(store)))
-    try WaitingBundles(folder, platform.files).keep(path, as: HubArchive.name(of: manifest))
+    let waiting = WaitingBundles(folder, platform.files)
+    if waiting.has(path) { return }
+    let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox, file: .kept)
+    try waiting.keep(bundle, from: path, as: HubArchive.name(of: bundle.manifest))
   }
 }

@@ -70,7 +70,7 @@ extension HubWorkspace {
     let file = isBelieved ? HubArchive.name(of: bundle.manifest) : nil
     if ending == .keep, let file {
       try platform.files.makeDirectory(folder.lost, mode: 0o755)
-      try platform.files.copy(path, to: lostPath(file), mode: 0o644)
+      try bundle.file.put(at: lostPath(file))
     }
     let stamp = bundle.manifest.stamp
     let now = platform.clock.milliseconds()

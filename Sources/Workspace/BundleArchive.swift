@@ -12,11 +12,19 @@ public struct BundleArchive: Sendable {
     self.files = files
   }
 
-  /// Keeps a copy of a verified bundle. Before the commit that makes it matter: a copy too many does no harm.
-  public func keep(_ path: String, as name: String) throws {
+  /// Keeps the file of a verified bundle, unless it was read from here. Before the commit that makes it matter: a file
+  /// too many does no harm.
+  /// - Parameter path: where the bundle was read.
+  public func keep(_ bundle: borrowing VerifiedBundle, from path: String) throws {
     try files.makeDirectory(folder.archive, mode: 0o755)
-    let target = Paths.join(folder.archive, name)
-    if target != path { try files.copy(path, to: target, mode: 0o644) }
+    let target = Paths.join(folder.archive, bundle.manifest.fileName)
+    if target != path { try bundle.file.put(at: target) }
+  }
+
+  /// Keeps a copy of a bundle that was made here.
+  public func keepOwn(_ path: String, as name: String) throws {
+    try files.makeDirectory(folder.archive, mode: 0o755)
+    try files.copy(path, to: Paths.join(folder.archive, name), mode: 0o644)
   }
 
   /// Returns when the names of the files here are on the medium. A command that failed may have put a file here without

@@ -4,16 +4,19 @@ import SatchelPlatform
 import SatchelValues
 
 /// `bundles/inbox/parts`: the pieces of volumes that came, until all of a bundle's are there.
+///
+/// They take as much room as was sent, and no more than `BundlePartsLimits` says. Those to which nothing was added for
+/// 90 days go.
 public struct BundleParts {
   private let folder: WorkspaceFolder
-  private let platform: Platform
+  let platform: Platform
 
   public init(_ folder: WorkspaceFolder, platform: Platform) {
     self.folder = folder
     self.platform = platform
   }
 
-  private var root: String { Paths.join(folder.inbox, "parts") }
+  var root: String { Paths.join(folder.inbox, "parts") }
 
   /// The pieces of one bundle, cut to one size: how often it was cut, and in which order the pieces come, does not
   /// matter.
@@ -22,27 +25,40 @@ public struct BundleParts {
     public let whole: String
     public let parts: Int64
     public let missing: [Int64]
-    fileprivate let path: String
+    let path: String
+    /// Of each piece but the last.
+    let pieceBytes: Int64
+
+    /// What its pieces take that are here.
+    var bytes: Int64 { (parts - Int64(missing.count)) * pieceBytes }
   }
 
-  /// Keeps the piece of a verified volume.
-  public func keep(_ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume) throws -> Waiting {
+  /// Keeps the piece of a verified volume. Throws a `Refusal` if its sender's pieces, or all of them, take too much
+  /// room.
+  public func keep(
+    _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, within limits: BundlePartsLimits
+  ) throws -> Waiting {
     guard let part = bundle.path(of: .part), let size = bundle.entryList.first?.bytes,
       let piece = volume.pieceBytes(ofPartWith: size)
     else { throw BundleError.manifest("it has no piece") }
     let place = Paths.join(root, Self.name(bundle.manifest, volume, piece: piece))
+    // A piece of a compressed file hardly becomes smaller: what grows so much is no such piece.
+    let most = BundlePartsLimits.mostBytes(ofPieceIn: try bundle.file.bytes)
+    guard size <= most else { throw BundleError.tooLarge("The piece that it carries", limit: most) }
+    try makeRoom(for: size, at: place, of: bundle.manifest, within: limits)
     try platform.files.makeDirectory(place, mode: 0o755)
     let fd = try platform.files.open(part)
     defer { platform.files.close(fd) }
     try platform.files.sync(fd)
     try platform.files.rename(part, to: Paths.join(place, String(volume.part)))
-    return try waiting(at: place, named: bundle.manifest.wholeFileName, parts: volume.parts)
+    try noteDay(in: place)
+    return try waiting(at: place, named: bundle.manifest.wholeFileName, parts: volume.parts, piece: piece)
   }
 
   /// What `keep` would answer, where nothing is to be kept.
   public func rehearse(_ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume) -> Waiting {
     let others = volume.parts == 1 ? [] : (1...volume.parts).filter { $0 != volume.part }
-    return Waiting(whole: bundle.manifest.wholeFileName, parts: volume.parts, missing: others, path: "")
+    return Waiting(whole: bundle.manifest.wholeFileName, parts: volume.parts, missing: others, path: "", pieceBytes: 0)
   }
 
   /// Joins the pieces, which are all there, and lets `body` take the whole. They go when it has, or where it could
@@ -88,7 +104,8 @@ public struct BundleParts {
       guard words.count == 4, let parts = Int64(words[1]), (1...Manifest.Volume.most).contains(parts) else {
         return nil
       }
-      return try waiting(at: Paths.join(root, name), named: "\(words[0]).satchel", parts: parts)
+      return try waiting(
+        at: Paths.join(root, name), named: "\(words[0]).satchel", parts: parts, piece: Int64(words[2]) ?? 0)
     }
   }
 
@@ -101,9 +118,10 @@ public struct BundleParts {
     }
   }
 
-  private func waiting(at place: String, named whole: String, parts: Int64) throws -> Waiting {
+  private func waiting(at place: String, named whole: String, parts: Int64, piece: Int64) throws -> Waiting {
     let present = Set(try platform.files.list(place).compactMap { Int64($0) })
-    return Waiting(whole: whole, parts: parts, missing: (1...parts).filter { !present.contains($0) }, path: place)
+    let missing = (1...parts).filter { !present.contains($0) }
+    return Waiting(whole: whole, parts: parts, missing: missing, path: place, pieceBytes: piece)
   }
 
   private static func name(_ manifest: Manifest, _ volume: Manifest.Volume, piece: Int64) -> String {

@@ -87,3 +87,19 @@ struct VolumeName {
   /// The whole's number, where its name begins with `prefix` and only the number follows.
   func number(_ prefix: String) -> Int64? { BundleArchive.number(in: whole, prefix) }
 }
+
+/// What the names of bundles and volumes have in common.
+public enum BundleName {
+  /// Whether a bundle of a dataset could be called so: `camp-tablet-hub-1.satchel`, `camp-tablet-hub-1-2of5.satchel`.
+  /// The look is cheap: a stick may hold very many files.
+  public static func fits(_ name: String, dataset: String) -> Bool {
+    guard name.utf8.count <= mostBytes, name.utf8.starts(with: "\(dataset)-".utf8) else { return false }
+    let whole = VolumeName(name)?.whole ?? name
+    guard whole.utf8.reversed().starts(with: ".satchel".utf8.reversed()) else { return false }
+    let number = whole.utf8.dropLast(".satchel".utf8.count).split(separator: UInt8(ascii: "-")).last
+    return number.map { $0.count < 20 && $0.allSatisfy { (48...57).contains($0) } } ?? false
+  }
+
+  /// Three names of at most 40 bytes, two numbers of parts, and a number.
+  private static let mostBytes = 200
+}

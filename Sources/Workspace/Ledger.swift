@@ -67,7 +67,7 @@ public enum Ledger {
       bundle TEXT,
       peer TEXT,                 -- the other side's name
       number INTEGER,            -- sequence or emission
-      digest TEXT,               -- of its B2SUMS
+      digest TEXT,               -- of its B2SUMS; of a refused file on a stick: of its first MiB
       verdict TEXT NOT NULL,     -- imported, repeated, stale, written, refused
       changes INTEGER NOT NULL,
       conflicts INTEGER NOT NULL,
@@ -99,15 +99,22 @@ public enum Ledger {
       ])
   }
 
-  /// Notes a file that was refused before, or because of, what it says.
+  /// Notes a file that was refused before, or because of, what it says. The same file, refused again for the same
+  /// reason, is noted once if its digest is known.
+  /// - Parameter digest: of its beginning; nil: it was not read for that.
   public static func addRefusal(
-    file: String, reason: String, at time: Int64, in database: borrowing Database
+    file: String, _ digest: Digest? = nil, reason: String, at time: Int64, in database: borrowing Database
   ) throws {
+    let values: KeyValuePairs<String, Value> = [
+      "at": .integer(time), "detail": .string("\(reason): \(file)"),
+      "digest": digest.map { .string($0.hexadecimal) } ?? .null,
+    ]
     try database.run(
       """
-      INSERT INTO satchel_ledger (at, direction, kind, verdict, changes, conflicts, detail)
-      VALUES (:at, 'in', '', 'refused', 0, 0, :detail)
-      """, ["at": .integer(time), "detail": .string("\(reason): \(file)")])
+      INSERT INTO satchel_ledger (at, direction, kind, digest, verdict, changes, conflicts, detail)
+      SELECT :at, 'in', '', :digest, 'refused', 0, 0, :detail
+      WHERE NOT EXISTS (SELECT 1 FROM satchel_ledger WHERE bundle IS NULL AND digest = :digest AND detail = :detail)
+      """, values)
   }
 
   /// Whether a bundle was imported before, or found to be overtaken.

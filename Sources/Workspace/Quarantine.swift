@@ -13,40 +13,99 @@ public enum Quarantine {
   public static let mostBytes: Int64 = 4 << 30
   private static let reasonEnding = ".reason.txt"
 
+  /// What is to be known of a file that was refused.
+  public struct Refusing {
+    let file: String
+    let error: any ExplainedError
+    let source: BundleSource
+    /// Whether the beginning of a file is signed with a key that is known here.
+    let isProven: (_ path: String) throws -> Bool
+
+    public init(
+      _ file: String, because error: any ExplainedError, from source: BundleSource,
+      isProven: @escaping (_ path: String) throws -> Bool
+    ) {
+      (self.file, self.error, self.source, self.isProven) = (file, error, source, isProven)
+    }
+  }
+
   /// Puts a copy of a refused file aside, with a text beside it that says why, and notes it in the ledger. Of two files
-  /// with the same bytes one is kept.
+  /// with the same bytes one is kept. Of a file on a stick that proves nothing there is only the note: everybody can
+  /// make as many of them as there is room.
   ///
   /// A file that lay in the inbox, or waited there, leaves it; any other stays where the person has it.
   public static func keep(
-    _ file: String, because error: any ExplainedError, folder: WorkspaceFolder, platform: Platform,
-    database: borrowing Database
+    _ refused: Refusing, folder: WorkspaceFolder, platform: Platform, database: borrowing Database
   ) throws {
+    let (file, files) = (refused.file, platform.files)
     let time = platform.clock.milliseconds()
-    try Ledger.addRefusal(file: Paths.name(of: file), reason: error.reason, at: time, in: database)
+    let isFile = try files.kind(file) == .file
+    let digest = refused.source == .stick && isFile ? try firstDigest(of: file, files) : nil
+    try Ledger.addRefusal(file: Paths.name(of: file), digest, reason: refused.error.reason, at: time, in: database)
     // What is no plain file, or would fill the disk, is noted and left where it is. So is what lies there already.
-    guard Paths.parent(of: file) != folder.quarantine, try platform.files.kind(file) == .file,
-      try platform.files.size(file) <= maximumBytes
+    guard isFile, Paths.parent(of: file) != folder.quarantine, try files.size(file) <= maximumBytes,
+      try refused.source == .named || refused.isProven(file)
     else { return }
-    let mark = try mark(of: file, platform.files)
-    let kept = try names(folder, files: platform.files)
-    if !kept.contains(where: { $0.contains(mark) }) {
-      let sizes = try kept.map { try platform.files.size(Paths.join(folder.quarantine, $0)) }
-      if try isFull(sizes, for: platform.files.size(file)) { return }
-      let name = UTCTime.fileName(milliseconds: time) + mark + Paths.name(of: file)
-      let target = Paths.join(folder.quarantine, name)
-      try platform.files.copy(file, to: target, mode: 0o600)
-      let words = "\(error.message)\n" + (error.hint.map { "\($0)\n" } ?? "")
-      try platform.files.replace(target + reasonEnding, mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
-    }
-    if folder.isForUs(file) { try platform.files.remove(file) }
+    guard try copy(refused, at: time, folder, files) else { return }
+    if folder.isForUs(file) { try files.remove(file) }
   }
 
-  /// The part of a kept file's name that identifies its bytes. Copies of a device have bundles with equal names.
-  private static func mark(of file: String, _ files: any FileSystem) throws -> String {
+  /// Returns whether the file is kept, by now or since before; else there is no room, or it is not what was looked at.
+  private static func copy(
+    _ refused: Refusing, at time: Int64, _ folder: WorkspaceFolder, _ files: any FileSystem
+  ) throws -> Bool {
+    let made = try files.createTemporary(in: folder.quarantine, mode: 0o600)
+    // Missing when it has got its name.
+    defer { try? files.remove(made.path) }
+    let (bytes, digest) = try fill(made.fd, from: refused.file, files)
+    let mark = "-\(digest.hexadecimal.prefix(24))-"
+    let kept = try names(folder, files: files)
+    if kept.contains(where: { $0.contains(mark) }) { return true }
+    let sizes = try kept.map { try files.size(Paths.join(folder.quarantine, $0)) }
+    if isFull(sizes, for: bytes) { return false }
+    // A stick may have given other bytes than before.
+    if refused.source == .stick, try !refused.isProven(made.path) { return false }
+    let name = UTCTime.fileName(milliseconds: time) + mark + Paths.name(of: refused.file)
+    let target = Paths.join(folder.quarantine, name)
+    try files.rename(made.path, to: target)
+    let error = refused.error
+    let words = "\(error.message)\n" + (error.hint.map { "\($0)\n" } ?? "")
+    try files.replace(target + reasonEnding, mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
+    return true
+  }
+
+  /// Copies a file's bytes, at most as many as are kept of one file, and syncs them.
+  private static func fill(_ fd: Int32, from file: String, _ files: any FileSystem) throws -> (Int64, Digest) {
+    defer { files.close(fd) }
+    let source = try files.open(file)
+    defer { files.close(source) }
+    var hash = BLAKE2b512()
+    var bytes: Int64 = 0
+    var pieces = files.pieces(of: source)
+    while let piece = try pieces.next() {
+      bytes += Int64(piece.count)
+      guard bytes <= maximumBytes else { throw PlatformError.tooLarge(path: file, limit: Int(maximumBytes)) }
+      hash.update(piece)
+      try files.write(fd, piece)
+    }
+    try files.sync(fd)
+    return (bytes, hash.finish())
+  }
+
+  /// The digest of a file's first MiB, by which people know the file. To read a large one to its end would take long.
+  private static func firstDigest(of file: String, _ files: any FileSystem) throws -> Digest {
     let fd = try files.open(file)
     defer { files.close(fd) }
-    var pieces = files.pieces(of: fd)
-    return "-\(try pieces.digest().digest.hexadecimal.prefix(24))-"
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    var hash = BLAKE2b512()
+    var left = buffer.count
+    while left > 0 {
+      let count = try files.read(fd, into: &buffer)
+      if count == 0 { break }
+      hash.update(Array(buffer[..<min(count, left)]))
+      left -= count
+    }
+    return hash.finish()
   }
 
   /// Whether there is no room for one more file.

@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelPlatform
 
 /// `bundles/inbox/waiting`: bundles that nothing is wrong with and that cannot be taken yet.
@@ -10,11 +11,15 @@ public struct WaitingBundles: Sendable {
     self.files = files
   }
 
-  /// Keeps a copy of a file under a name that no other bundle has; one that lay in the inbox leaves it.
-  public func keep(_ path: String, as name: String) throws {
-    if Paths.parent(of: path) == folder.waiting { return }
+  /// Whether a bundle waits there already.
+  public func has(_ path: String) -> Bool { Paths.parent(of: path) == folder.waiting }
+
+  /// Keeps the file of a verified bundle under a name that no other bundle has. One that lay in the inbox leaves it.
+  /// - Parameter path: where the bundle was read.
+  public func keep(_ bundle: borrowing VerifiedBundle, from path: String, as name: String) throws {
+    if has(path) { return }
     try files.makeDirectory(folder.waiting, mode: 0o755)
-    try files.copy(path, to: Paths.join(folder.waiting, name), mode: 0o644)
+    try bundle.file.put(at: Paths.join(folder.waiting, name))
     if Paths.parent(of: path) == folder.inbox { try files.remove(path) }
   }
 

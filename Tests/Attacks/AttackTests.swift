@@ -1,4 +1,3 @@
-import SatchelBundle
 import SatchelCrypto
 import SatchelDevice
 import SatchelHub
@@ -8,6 +7,8 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 import Testing
+
+@testable import SatchelBundle
 
 /// Attacks that need no broken cipher, played with real keys and files. `docs/SECURITY.md` lists them.
 @Suite("Attacks")
@@ -367,5 +368,44 @@ struct AttackTests {
       #expect(try reason { _ = try world.hub.importBundle(path) } == "bad-line", "\(table)")
     }
     #expect(try world.hub.importBundle(exported).verdict == .imported)
+  }
+
+  // MARK: disks that fill
+
+  /// Bytes that take no room when they are compressed.
+  private final class Zeros: ByteSource {
+    func read(into buffer: inout [UInt8]) -> Int {
+      buffer = [UInt8](repeating: 0, count: buffer.count)
+      return buffer.count
+    }
+  }
+
+  @Test("an insider: a volume whose piece is much larger than its file is refused, and nothing of it stays")
+  func grownPieces() throws {
+    let exported = try kept(world.export(tablet), as: "export")
+    let whole = try manifest(exported)
+    for part in 1...3 as ClosedRange<Int64> {
+      var draft = try BundleDraft(in: world.folder.path, platform: world.platform)
+      try draft.addPart(20 << 20, of: Zeros())
+      let volume = Manifest.Volume(
+        of: whole.bundle, whole: .changes, number: 2, part: part, parts: 9_999, bytes: 9_999 * 20 << 20,
+        digest: Digest.of([]))
+      let manifest = Manifest(
+        bundle: BundleID(random: world.platform.random.bytes(16)), dataset: "world", version: 2, from: party(tablet),
+        to: office, user: "ana", created: whole.created, stamp: whole.stamp, body: .volume(volume))
+      let path = try kept(draft.write(draft.seal(manifest, with: tablet.keys.signing())), as: "volume-\(part)")
+      #expect(try world.platform.files.size(path) < 10_000)
+      #expect(try reason { _ = try world.hub.importBundle(path) } == "too-large")
+    }
+    #expect(try world.platform.files.list(world.hub.folder.inbox).isEmpty)
+  }
+
+  @Test("a courier: what stands before a manifest takes no more memory than a manifest can need")
+  func endlessBeginning() throws {
+    // Blocks of a zstd frame that hold nothing, without end.
+    let empty = [UInt8](repeating: 0, count: 3 * 3_000_000)
+    let path = world.folder("endless.satchel")
+    try world.platform.files.replace(path, mode: 0o644, contents: [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58] + empty)
+    #expect(try reason { _ = try world.hub.importBundle(path) } == "too-large")
   }
 }

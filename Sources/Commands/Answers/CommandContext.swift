@@ -10,6 +10,15 @@ struct CommandContext {
   var webServer: (any WebServer)?
 }
 
+extension CommandContext {
+  /// The same, but that no link is followed below a folder whose content others may have made.
+  func confined(below folder: String) -> CommandContext {
+    var context = self
+    context.platform = platform.confined(below: folder)
+    return context
+  }
+}
+
 typealias Command = CommandSpec<CommandContext>
 
 extension ParsedCommand {

@@ -105,7 +105,7 @@ extension DeviceTool {
           json: ["verdict": .string(Verdict.repeated.rawValue)],
           isTaken: true)
       }
-      return Rehearsal.extend(text(report), json(report), report.verdict, by: report.tally, report.found, command)
+      return told(report, command)
     }
   }
 
@@ -114,12 +114,25 @@ extension DeviceTool {
       tool: name, check: { _ = try open($0, $1) },
       sync: { stick, command, context in
         let workspace = try open(command, context)
-        return try Syncing(tool: name, command, context, stick: stick, name: workspace.configuration.name).run(
-          take: { files in
-            let rounds = try take(files, into: workspace, command) { try $1($0) }
-            return (rounds.answer, rounds.taken)
-          }, make: { try due(workspace, command) })
+        return try Syncing(tool: name, command, context, stick: stick, workspace.configuration).run(
+          take: { _, files in try take(stick: files, into: workspace, command) },
+          make: { try due(workspace, command) })
       })
+  }
+
+  /// Imports what a stick holds.
+  private static func take(
+    stick files: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand
+  ) throws -> Syncing.Import {
+    let sighted = try workspace.sight(files)
+    let rounds = try ImportRounds(sighted, mostRefused: ImportRounds.mostRefusedOfStick) { file in
+      told(try workspace.importBundle(file, from: .stick, fingerprint: command.value("fingerprint")), command)
+    }
+    return .init(answer: rounds.answer, taken: rounds.taken, leftAlone: rounds.leftAlone)
+  }
+
+  private static func told(_ report: ImportReport, _ command: ParsedCommand) -> ImportRounds.Told {
+    Rehearsal.extend(text(report), json(report), report.verdict, by: report.tally, report.found, command)
   }
 
   /// The export that the hub is not known to have.

@@ -36,13 +36,31 @@ extension HubTool {
     open: (_ name: String, _ body: (String) throws -> HubImportReport) throws -> HubImportReport
   ) throws -> (answer: Answer, taken: [String]) {
     let rounds = try ImportRounds(names) { name in
-      let report = try open(name) { try hub.importBundle($0) }
-      return Rehearsal.extend(text(report), json(report), report.verdict, by: report.tally, report.found, command)
+      told(try open(name) { try hub.importBundle($0) }, command)
     }
+    return (try answer(rounds, hub, command), rounds.taken)
+  }
+
+  /// Imports what waits here and what a stick holds.
+  private static func take(
+    _ waiting: [String], stick files: [String], into hub: HubWorkspace, _ command: ParsedCommand
+  ) throws -> Syncing.Import {
+    let sighted = try waiting.map { SightedFile($0) } + hub.sight(files)
+    let rounds = try ImportRounds(sighted, mostRefused: ImportRounds.mostRefusedOfStick) { file in
+      told(try hub.importBundle(file, from: waiting.contains(file) ? .named : .stick), command)
+    }
+    return .init(answer: try answer(rounds, hub, command), taken: rounds.taken, leftAlone: rounds.leftAlone)
+  }
+
+  private static func told(_ report: HubImportReport, _ command: ParsedCommand) -> ImportRounds.Told {
+    Rehearsal.extend(text(report), json(report), report.verdict, by: report.tally, report.found, command)
+  }
+
+  private static func answer(_ rounds: ImportRounds, _ hub: HubWorkspace, _ command: ParsedCommand) throws -> Answer {
     var answer = rounds.answer
     let open = try command.dryRun ? 0 : hub.openConflicts()
     if open > 0 { answer.text += "\(Words.count(open, "conflict")) to be decided: satchel-hub conflicts\n" }
-    return (answer, rounds.taken)
+    return answer
   }
 
   static var syncing: SyncCommands {
@@ -50,8 +68,8 @@ extension HubTool {
       tool: name, check: { _ = try open($0, $1) },
       sync: { stick, command, context in
         let hub = try open(command, context)
-        return try Syncing(tool: name, command, context, stick: stick, name: hub.configuration.name).run(
-          waiting: hub.dueByNow(), take: { try take($0, into: hub, command) { try $1($0) } },
+        return try Syncing(tool: name, command, context, stick: stick, hub.configuration).run(
+          waiting: hub.dueByNow(), take: { try take($0, stick: $1, into: hub, command) },
           make: { try due(hub, command) })
       })
   }

@@ -33,6 +33,7 @@ struct AppearingSticks {
     let here = Paths.absolute(folder, currentDirectory: try platform.files.currentDirectory())
     let mounts = try platform.files.mounts()
     let inside = try platform.files.list(folder).filter { !$0.hasPrefix(".") }.map { Paths.join(folder, $0) }
+      .filter { (try? platform.files.kind($0)) != .link }
     let own = [Sight(path: folder, mount: nil)].filter { isCarried($0.path) }
     return own
       + inside.compactMap { path in
@@ -43,8 +44,9 @@ struct AppearingSticks {
       }
   }
 
-  /// Whether `sync` has been there. What cannot be looked at, such as a stick that is just being pulled out, is none.
+  /// Whether `sync` has been there. What cannot be looked at, such as a stick that is just being pulled out, is none. A
+  /// link of that name is for `sync` to refuse, which says so.
   private func isCarried(_ path: String) -> Bool {
-    (try? platform.files.kind(Paths.join(path, Stick.folderName))) == .directory
+    [.directory, .link].contains(try? platform.files.kind(Paths.join(path, Stick.folderName)))
   }
 }

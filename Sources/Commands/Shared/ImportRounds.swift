@@ -1,6 +1,8 @@
 import SatchelBundle
+import SatchelCrypto
 import SatchelJSON
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 /// Imports several files: each by itself, so that a bad one holds up no other, and again those that only waited for
@@ -20,37 +22,79 @@ struct ImportRounds {
   }
 
   private(set) var results: [(file: String, outcome: Outcome)] = []
+  /// Files that were not imported, because too many files of the same sender were refused.
+  private(set) var leftAlone = 0
+
+  private let isAlone: Bool
+  private let mostRefused: Int
+  /// How many files were refused, by whose they are.
+  private var refused: [ReplicaID?: Int] = [:]
+  /// What became of bundles: whether they need no carrying any more. Other files with the same bundle share it.
+  private var known: [Digest: Bool] = [:]
+  private var takenCopies: [String] = []
+
+  /// So many files of one sender are refused at most when a stick is synced, and so many that prove no sender.
+  static let mostRefusedOfStick = 100
+  /// So often those are tried again that wait for others. A device's bundles need one round, in their order.
+  private static let mostRounds = 10
 
   /// - Parameter body: imports one file and says what it did. What is wrong with the workspace, and so with no file,
   ///   ends everything.
   init(_ files: [String], _ body: (_ file: String) throws -> Told) throws {
     if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: it stands alone") }
-    var waiting = files
-    var before = Int.max
-    while !waiting.isEmpty, waiting.count < before {
-      before = waiting.count
-      var gaps: [String] = []
-      for file in waiting {
-        do {
-          results.append((file, .told(try body(file))))
-        } catch let error as Refusal where error.reason == "gap" && files.count > 1 {
-          gaps.append(file)
-        } catch let error as Refusal where error.isForElsewhere && files.count > 1 {
-          // A courier's stick holds what is for others too.
-          let words = "\(visible(file)): left alone. \(error.message)\n"
-          results.append((file, .told(Told(text: words, json: ["verdict": "left"], isTaken: false))))
-        } catch {
-          let failure = Failure(Self.helped(error))
-          let isOfFile = files.count > 1 && failure.code == .failed && !(error is WorkspaceError)
-          guard failure.code == .refused || isOfFile else { throw Self.helped(error) }
-          results.append((file, .failed(failure)))
-        }
-      }
-      waiting = gaps
+    try self.init(files.map { SightedFile($0) }, mostRefused: .max, body)
+  }
+
+  /// - Parameter mostRefused: when so many files of one sender were refused, its others are left alone.
+  init(_ files: [SightedFile], mostRefused: Int, _ body: (_ file: String) throws -> Told) throws {
+    self.mostRefused = mostRefused
+    isAlone = files.count < 2
+    var (waiting, before, rounds) = (files, Int.max, 0)
+    while !waiting.isEmpty, waiting.count < before, rounds < Self.mostRounds {
+      (before, rounds) = (waiting.count, rounds + 1)
+      waiting = try waiting.filter { try !take($0, body) }
     }
-    for file in waiting {
-      do { results.append((file, .told(try body(file)))) } catch { results.append((file, .failed(Failure(error)))) }
+    for file in waiting where isWelcome(file) {
+      do { results.append((file.path, .told(try body(file.path)))) } catch { refuse(file, Failure(error)) }
     }
+  }
+
+  /// Imports a file. Returns false if it waits for another one.
+  private mutating func take(_ file: SightedFile, _ body: (_ file: String) throws -> Told) throws -> Bool {
+    if let isTaken = file.digest.flatMap({ known[$0] }) {
+      if isTaken { takenCopies.append(file.path) } else { leftAlone += 1 }
+      return true
+    }
+    guard isWelcome(file) else {
+      leftAlone += 1
+      return true
+    }
+    do { note(file, try body(file.path)) } catch let error as Refusal where error.reason == "gap" && !isAlone {
+      return false
+    } catch let error as Refusal where error.isForElsewhere && !isAlone {
+      // A courier's stick holds what is for others too.
+      let words = "\(visible(file.path)): left alone. \(error.message)\n"
+      note(file, Told(text: words, json: ["verdict": "left"], isTaken: false))
+      refused[file.sender, default: 0] += 1
+    } catch {
+      let failure = Failure(Self.helped(error))
+      let isOfFile = !isAlone && failure.code == .failed && !(error is WorkspaceError)
+      guard failure.code == .refused || isOfFile else { throw Self.helped(error) }
+      refuse(file, failure)
+    }
+    return true
+  }
+
+  private mutating func note(_ file: SightedFile, _ told: Told) {
+    results.append((file.path, .told(told)))
+    if let digest = file.digest { known[digest] = told.isTaken }
+  }
+
+  private func isWelcome(_ file: SightedFile) -> Bool { refused[file.sender, default: 0] < mostRefused }
+
+  private mutating func refuse(_ file: SightedFile, _ failure: Failure) {
+    results.append((file.path, .failed(failure)))
+    refused[file.sender, default: 0] += 1
   }
 
   /// Who names a stick's folder means what is on the stick.
@@ -63,7 +107,8 @@ struct ImportRounds {
 
   /// The files that need no carrying any more.
   var taken: [String] {
-    results.compactMap { file, outcome in if case .told(let told) = outcome, told.isTaken { file } else { nil } }
+    takenCopies
+      + results.compactMap { file, outcome in if case .told(let told) = outcome, told.isTaken { file } else { nil } }
   }
 
   var answer: Answer {
@@ -75,7 +120,7 @@ struct ImportRounds {
         answer.text += told.text
         documents.append(.object([.init(name: "file", value: .string(file))] + (told.json.objectValue ?? [])))
       case .failed(let failure):
-        answer.warnings += "\(file): \(failure.text)"
+        answer.warnings += "\(visible(file)): \(failure.text)"
         documents.append(["file": .string(file), "verdict": "refused", "error": failure.json])
         if failure.code == .refused || answer.code == .done {
           answer.code = failure.code == .refused ? .refused : .failed

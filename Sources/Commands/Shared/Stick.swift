@@ -3,19 +3,28 @@ import SatchelWorkspace
 
 /// A stick, or any folder that is carried: bundles lie in `SATCHEL/<to>/<from>/`, so that it serves many and each takes
 /// only its own.
+///
+/// Whoever carries a stick can put anything on it. The platform follows no link below the stick's folder
+/// (`CommandContext.confined`), and nothing is imported or removed but what is called like a bundle of the dataset.
 struct Stick {
   static let folderName = "SATCHEL"
 
   let root: String
+  let dataset: String
   let platform: Platform
 
   private var files: any FileSystem { platform.files }
 
-  /// - Parameter folder: where the stick is mounted.
-  init(_ folder: String, _ platform: Platform) throws {
+  /// Throws `PlatformError.link` if a link has the name of its folder.
+  /// - Parameters:
+  ///   - folder: where the stick is mounted.
+  ///   - dataset: whose bundles are looked for.
+  init(_ folder: String, of dataset: String, _ platform: Platform) throws {
     guard try platform.isFolder(folder) else { throw Self.noFolder(folder) }
     root = Paths.join(folder, Self.folderName)
+    self.dataset = dataset
     self.platform = platform
+    _ = try hasFolder(root)
   }
 
   static func noFolder(_ folder: String, hint: String? = nil) -> WorkspaceError {
@@ -26,38 +35,94 @@ struct Stick {
 
   private func place(to: String, from: String) -> String { Paths.join(Paths.join(root, to), from) }
 
-  /// The bundles for `name`, those of one sender in the order of their numbers.
+  /// Whether a folder is there. Throws if a link has its name.
+  private func hasFolder(_ path: String) throws -> Bool {
+    let kind = try files.kind(path)
+    if kind == .link { throw PlatformError.link(path: path) }
+    return kind == .directory
+  }
+
+  /// What lies on the stick for somebody.
+  struct Found {
+    /// The bundles of one sender are in the order of their numbers.
+    var bundles: [String] = []
+    /// Links, devices and the like in the place of a bundle or a folder. None is opened.
+    var refused: [PlatformError] = []
+    /// How many files are not called like a bundle.
+    var strange = 0
+
+    /// Runs `body`. What has a link in its way is refused by name.
+    mutating func refusing(_ body: (inout Found) throws -> Void) throws {
+      do { try body(&self) } catch let error as PlatformError {
+        guard case .link = error else { throw error }
+        refused.append(error)
+      }
+    }
+  }
+
+  /// The bundles for `name`.
   ///
   /// What a hub once sent and gets back comes before all else: it says which keys rows had when devices wrote about
   /// them.
-  func bundles(for name: String) throws -> [String] {
+  func bundles(for name: String) throws -> Found {
     let mine = Paths.join(root, name)
-    guard try files.kind(mine) == .directory else { return [] }
-    var (returned, sent): ([String], [String]) = ([], [])
-    for sender in try files.list(mine) {
-      let ours = "-\(name)-\(sender)-"
-      for path in try bundles(in: Paths.join(mine, sender)) {
-        if Paths.name(of: path).contains(ours) { returned.append(path) } else { sent.append(path) }
+    var found = Found()
+    try found.refusing { found in
+      guard try hasFolder(mine) else { return }
+      for sender in try files.list(mine) {
+        try found.refusing { try look(into: Paths.join(mine, sender), &$0) }
       }
     }
-    return returned + sent
+    let returned = found.bundles.filter { path in
+      Paths.name(of: path).contains("-\(name)-\(Paths.name(of: Paths.parent(of: path)))-")
+    }
+    let isReturned = Set(returned)
+    found.bundles = returned + found.bundles.filter { !isReturned.contains($0) }
+    return found
   }
 
-  private func bundles(in folder: String) throws -> [String] {
-    guard try files.kind(folder) == .directory else { return [] }
-    // A number with more digits is a greater one.
-    return try files.list(folder).filter { $0.hasSuffix(".satchel") && !$0.hasPrefix(HostFileSystem.temporaryPrefix) }
-      .sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map { Paths.join(folder, $0) }
+  private func look(into folder: String, _ found: inout Found) throws {
+    guard try hasFolder(folder) else { return }
+    let names = try files.list(folder).filter { $0.hasSuffix(".satchel") && !isAside($0) }
+    found.strange += names.count { !isBundleName($0) }
+    for path in ordered(names.filter(isBundleName), in: folder) {
+      switch try files.kind(path) {
+      case .file: found.bundles.append(path)
+      case .link: found.refused.append(.link(path: path))
+      case .directory: found.refused.append(.isADirectory(path: path))
+      case .other: found.refused.append(.notAFile(path: path))
+      case nil: continue
+      }
+    }
   }
+
+  /// Files that are called like bundles of the dataset.
+  private func bundles(in folder: String) throws -> [String] {
+    guard try hasFolder(folder) else { return [] }
+    return try ordered(files.list(folder).filter { isBundleName($0) && !isAside($0) }, in: folder)
+      .filter { try files.kind($0) != .directory }
+  }
+
+  private func ordered(_ names: [String], in folder: String) -> [String] {
+    // A number with more digits is a greater one.
+    names.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map { Paths.join(folder, $0) }
+  }
+
+  private func isAside(_ name: String) -> Bool { name.hasPrefix(HostFileSystem.temporaryPrefix) }
+
+  private func isBundleName(_ name: String) -> Bool { BundleName.fits(name, dataset: dataset) }
 
   /// How many bundles there are that somebody else put here for others.
   func countOfOthers(than name: String) throws -> Int {
-    guard try files.kind(root) == .directory else { return 0 }
+    guard try hasFolder(root) else { return 0 }
     return try files.list(root).filter { $0 != name }.reduce(0) { count, other in
       let folder = Paths.join(root, other)
       guard try files.kind(folder) == .directory else { return count }
-      return try count
-        + files.list(folder).filter { $0 != name }.reduce(0) { try $0 + bundles(in: Paths.join(folder, $1)).count }
+      return try files.list(folder).filter { $0 != name }.reduce(count) { count, sender in
+        let place = Paths.join(folder, sender)
+        guard try files.kind(place) == .directory else { return count }
+        return try count + files.list(place).count { $0.hasSuffix(".satchel") && !isAside($0) }
+      }
     }
   }
 
@@ -113,8 +178,8 @@ struct Stick {
 
   /// Takes away what a stick that was pulled out has left of a file: nobody but this replica writes here.
   private func sweep(_ folder: String) throws {
-    guard try files.kind(folder) == .directory else { return }
-    for name in try files.list(folder) where name.hasPrefix(HostFileSystem.temporaryPrefix) {
+    guard try hasFolder(folder) else { return }
+    for name in try files.list(folder) where isAside(name) {
       try files.removeTree(Paths.join(folder, name))
     }
   }
@@ -130,7 +195,7 @@ struct Stick {
 
   /// Says that all of it is on the medium.
   func sync() throws {
-    if try files.kind(root) == .directory { try files.syncDirectory(root) }
+    if try hasFolder(root) { try files.syncDirectory(root) }
   }
 
   private static let words = """

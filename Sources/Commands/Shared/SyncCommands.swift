@@ -25,10 +25,16 @@ struct SyncCommands: Sendable {
         Imports every bundle on the stick that is for this workspace, in the right order; then makes what is due and puts it there, in \
         SATCHEL/TO/FROM/, in the place of older bundles; and takes off what has arrived. What is for others stays. At the end the stick is safe to \
         remove.
+
+        No link on the stick is followed, and what is no file is not opened. Files that are called otherwise than bundles stay as they are. When \
+        \(ImportRounds.mostRefusedOfStick) files of one sender were refused, or as many that prove no sender, the others like them are left alone.
         """,
       arguments: [ArgumentSpec("DIR", help: "where the stick is")], options: Self.options,
       examples: [Example("\(tool) sync /media/stick", "Both directions.")], changesData: true
-    ) { command, context in try sync(command.path(command.argument("DIR")), command, context) }
+    ) { command, context in
+      let stick = command.path(command.argument("DIR"))
+      return try sync(stick, command, context.confined(below: stick))
+    }
   }
 
   private var watch: Command {
@@ -39,7 +45,7 @@ struct SyncCommands: Sendable {
         Looks into DIR every two seconds, and does what sync does with each stick that appears there. A folder in DIR \
         is a stick where something is \
         mounted on it, or where a folder SATCHEL lies in it; DIR itself is one where SATCHEL lies in it. A stick is synced once each time that it \
-        is plugged in. What goes wrong with one is said, and the watch goes on.
+        is plugged in. What goes wrong with one is said, and the watch goes on. A link in DIR is no stick.
 
         It ends with Ctrl-C or when it is asked to (SIGTERM), never in the middle of a stick. The operator's guide \
         tells how it starts with \

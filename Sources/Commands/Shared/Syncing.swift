@@ -15,6 +15,15 @@ struct Syncing {
     var before: [String] = []
   }
 
+  /// What an import did.
+  struct Import {
+    var answer: Answer
+    /// Files that need no carrying any more.
+    var taken: [String] = []
+    /// Files that were not imported, because too many like them were refused.
+    var leftAlone = 0
+  }
+
   let tool: String
   let isRehearsal: Bool
   /// Of this replica.
@@ -23,44 +32,69 @@ struct Syncing {
 
   /// - Parameters:
   ///   - folder: where the stick is.
-  ///   - name: of this replica.
-  init(tool: String, _ command: ParsedCommand, _ context: CommandContext, stick folder: String, name: String) throws {
+  ///   - replica: whose workspace it is synced with.
+  init(
+    tool: String, _ command: ParsedCommand, _ context: CommandContext, stick folder: String,
+    _ replica: WorkspaceConfiguration
+  ) throws {
     self.tool = tool
-    self.name = name
+    name = replica.name
     isRehearsal = command.dryRun
-    stick = try Stick(folder, context.platform)
+    stick = try Stick(folder, of: replica.dataset, context.platform)
   }
 
   /// From what is imported on, one thing that fails holds up no other, and what was done is told.
   /// - Parameters:
   ///   - waiting: files of the workspace that can be imported by now.
-  ///   - take: imports the bundles that are for us, and says which of the files need no carrying any more.
+  ///   - take: imports those, and the bundles on the stick that are for us.
   ///   - make: makes what is due. In a rehearsal, what would be.
   func run(
-    waiting: [String] = [], take: (_ files: [String]) throws -> (answer: Answer, taken: [String]),
+    waiting: [String] = [], take: (_ waiting: [String], _ files: [String]) throws -> Import,
     make: () throws -> [Outgoing]
   ) throws -> Answer {
-    let incoming = try stick.bundles(for: name)
-    let files = waiting + incoming
-    var (answer, taken) = (Answer("Nothing for \(name) on the stick.\n", ["bundles": .array([])]), [String]())
-    if !files.isEmpty {
-      do { (answer, taken) = try take(files) } catch {
+    let found = try stick.bundles(for: name)
+    let isIdle = waiting.isEmpty && found.bundles.isEmpty
+    var result = Import(answer: Answer("Nothing for \(name) on the stick.\n", ["bundles": .array([])]))
+    if !isIdle {
+      do { result = try take(waiting, found.bundles) } catch {
         let failure = Failure(error)
         // Another program works on the database: the export would wait for it, too.
         if failure.code == .busy || failure.code == .usage { throw error }
         // What stands in the way of an import may be what the export carries.
-        answer.text = ""
-        tell("", failure, &answer)
+        result.answer.text = ""
+        tell("", failure, &result.answer)
       }
     }
+    var answer = result.answer
     if !isRehearsal { answer.text = brief(answer.text) }
     // What was refused or waits stays.
-    if !isRehearsal { attempt(&answer) { _ in try stick.take(taken.filter(incoming.contains)) } }
+    if !isRehearsal { attempt(&answer) { _ in try stick.take(result.taken.filter { !waiting.contains($0) }) } }
+    tellRefused(found, leftAlone: result.leftAlone, &answer)
     var outgoing: [Outgoing] = []
-    do { outgoing = try make() } catch  where !files.isEmpty { tell("", Failure(error), &answer) }
+    do { outgoing = try make() } catch  where !isIdle { tell("", Failure(error), &answer) }
     put(outgoing, &answer)
     attempt(&answer) { try finish(&$0) }
     return answer
+  }
+
+  /// Tells of what lies where bundles for us should, and is none.
+  private func tellRefused(_ found: Stick.Found, leftAlone: Int, _ answer: inout Answer) {
+    let told = found.refused.prefix(Self.mostTold)
+    for refused in told {
+      answer.warnings += Failure(refused).text
+      answer.code = .refused
+    }
+    let rest = leftAlone + found.refused.count - told.count
+    if rest > 0 {
+      answer.warnings +=
+        "\(Words.count(rest, "more file")) on the stick \(rest == 1 ? "was" : "were") left alone: too many like it were refused.\n"
+    }
+    if found.strange > 0 {
+      answer.text +=
+        "\(Words.count(found.strange, "file")) for \(name) \(found.strange == 1 ? "has" : "have") no bundle's name, and stay as they are.\n"
+    }
+    answer.members.append(.init(name: "refused", value: .strings(told.map(\.path))))
+    answer.members.append(.init(name: "left_alone", value: .integer(Int64(rest + found.strange))))
   }
 
   private func put(_ outgoing: [Outgoing], _ answer: inout Answer) {
@@ -131,4 +165,5 @@ struct Syncing {
   }
 
   private static let mostLines = 10
+  private static let mostTold = 100
 }

@@ -24,10 +24,10 @@ struct Watch {
     guard let seconds = Int64(command.value("every") ?? "2"), (1...3600).contains(seconds) else {
       throw UsageError("--every takes a number of seconds, from 1 to 3600")
     }
-    (self.command, self.context, self.sync) = (command, context, sync)
     folder = command.path(command.argument("DIR"))
+    (self.command, self.context, self.sync) = (command, context.confined(below: folder), sync)
     pause = seconds * 1000
-    sticks = AppearingSticks(in: folder, context.platform)
+    sticks = AppearingSticks(in: folder, self.context.platform)
   }
 
   /// Every stick that is there now, once.

@@ -1,0 +1,94 @@
+import Glibc
+import SatchelPlatform
+
+/// The file of a verified bundle, byte for byte as it was verified.
+///
+/// The bytes were copied while they were read. So nothing is read a second time from where the bundle came: a stick
+/// can give other bytes then.
+public final class VerifiedFile {
+  private let files: any FileSystem
+  /// Where it was made. The folder goes with the bundle.
+  private let home: String
+  /// Where it is now.
+  private var path: String
+  public let bytes: Int64
+
+  init(at path: String, _ bytes: Int64, files: any FileSystem) {
+    (home, self.path, self.bytes, self.files) = (path, path, bytes, files)
+  }
+
+  /// Puts the file at `target`, in place of one that is there, when it is safe on the medium. The first time it is
+  /// moved there. After that a copy is made.
+  public func put(at target: String) throws(PlatformError) {
+    guard path == home else { return try files.copy(path, to: target, mode: Self.mode) }
+    let fd = try files.open(path)
+    defer { files.close(fd) }
+    try files.sync(fd)
+    do throws(PlatformError) { try files.rename(path, to: target) } catch .other(_, _, EXDEV) {
+      return try files.copy(path, to: target, mode: Self.mode)
+    }
+    path = target
+  }
+
+  /// Takes the file back from where `put` moved it. Another `put` may follow.
+  public func takeBack() throws(PlatformError) {
+    if path == home { return }
+    try files.move(path, to: home)
+    path = home
+  }
+
+  /// As bundles have it that lie in a workspace.
+  static let mode: UInt32 = 0o644
+}
+
+/// Whether a reader keeps the file of a bundle that it verifies.
+public enum FileKeeping: Sendable {
+  case kept
+  case notKept
+}
+
+/// The bytes of a file, which are copied as they are read, from a certain time on.
+final class CopiedSource: ByteSource {
+  private let source: FileSource
+  private let files: any FileSystem
+  /// What was read before the copy was begun.
+  private var early: [UInt8] = []
+  private var total: Int64 = 0
+  private var copy: (path: String, fd: Int32)?
+
+  /// All that stands before the end of a manifest is smaller, whatever lies around it.
+  private static let mostEarly = 4 << 20
+
+  init(_ fd: Int32, files: any FileSystem) {
+    source = FileSource(fd, files: files)
+    self.files = files
+  }
+
+  deinit { if let copy { files.close(copy.fd) } }
+
+  func read(into buffer: inout [UInt8]) throws -> Int {
+    let count = try source.read(into: &buffer)
+    total += Int64(count)
+    let bytes = count == buffer.count ? buffer : Array(buffer[..<count])
+    if let copy {
+      try files.write(copy.fd, bytes)
+    } else {
+      early += bytes
+      guard early.count <= Self.mostEarly else {
+        throw BundleError.tooLarge("What stands before the manifest's end", limit: Int64(Self.mostEarly))
+      }
+    }
+    return count
+  }
+
+  /// Begins to write the copy: what was read until now proved whose the bundle is.
+  func begin(in folder: borrowing StagingFolder) throws {
+    let made = try files.createTemporary(in: folder.path, mode: VerifiedFile.mode)
+    copy = made
+    try files.write(made.fd, early)
+    early = []
+  }
+
+  /// The copy, when all was read.
+  var file: VerifiedFile? { copy.map { VerifiedFile(at: $0.path, total, files: files) } }
+}

@@ -1,0 +1,100 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelValues
+
+/// What pieces of bundles may take that are not whole yet.
+public struct BundlePartsLimits: Sendable {
+  /// Of one sender, in bytes.
+  let ofOne: Int64
+  /// Of all senders.
+  let ofAll: Int64
+
+  /// So many bundles of one sender, or cuts of one bundle, wait at most.
+  static let mostWholes = 8
+  /// What is left for everything else on the medium.
+  static let leastFree: Int64 = 1 << 30
+  static let keptDays: Int64 = 90
+
+  /// - Parameter bytes: the most that one sender's bundle should have. Two of them may be on their way, each on sticks
+  ///   of its own.
+  public init(ofBundlesWith bytes: Int64) {
+    ofOne = 2 * max(bytes, 2 << 30)
+    ofAll = 4 * ofOne
+  }
+
+  /// - Parameter bytes: the size of the volume's file.
+  static func mostBytes(ofPieceIn bytes: Int64) -> Int64 { (1 << 20) + 4 * bytes }
+}
+
+extension BundleParts {
+  /// Throws a `Refusal` if there is no room for one more piece. Pieces of the sender's oldest bundle go for those of a
+  /// newer one, which says what the older one says.
+  func makeRoom(
+    for bytes: Int64, at place: String, of manifest: Manifest, within limits: BundlePartsLimits
+  ) throws {
+    try forgetOld()
+    var all = try waiting()
+    let prefix = Manifest.namePrefix(dataset: manifest.dataset, from: manifest.from.name, to: manifest.to.name)
+    func number(_ waiting: Waiting) -> Int64? { BundleArchive.number(in: waiting.whole, prefix) }
+    let own = all.filter { $0.path != place && number($0) != nil }.sorted { number($0) ?? 0 < number($1) ?? 0 }
+    if own.count >= BundlePartsLimits.mostWholes, let oldest = own.first {
+      guard number(oldest) ?? 0 <= manifest.wholeNumber else { throw Self.full(manifest) }
+      try platform.files.removeTree(oldest.path)
+      all.removeAll { $0.path == oldest.path }
+    }
+    let ofSender = all.filter { number($0) != nil }.reduce(bytes) { $0 + $1.bytes }
+    let free = try platform.files.freeBytes(Paths.parent(of: root))
+    guard ofSender <= limits.ofOne, all.reduce(bytes, { $0 + $1.bytes }) <= limits.ofAll,
+      bytes + BundlePartsLimits.leastFree <= free
+    else { throw Self.full(manifest) }
+  }
+
+  private static func full(_ manifest: Manifest) -> Refusal {
+    Refusal(
+      "volumes-full", "There is no more room for pieces of bundles from \(manifest.from.name) that are not whole yet.",
+      hint:
+        "status names the bundles and what is missing of them. Bring that, or delete what is not needed any more: bundles/inbox/parts"
+    )
+  }
+
+  /// Forgets pieces to which nothing was added for long.
+  public func forgetOld() throws {
+    for waiting in try waiting() {
+      guard let last = try lastDay(in: waiting.path) else {
+        // They came before anybody wrote that down.
+        try noteDay(in: waiting.path)
+        continue
+      }
+      if today - last > BundlePartsLimits.keptDays { try platform.files.removeTree(waiting.path) }
+    }
+  }
+
+  /// By this machine's clock, from 1970 on.
+  private var today: Int64 { platform.clock.milliseconds() / 86_400_000 }
+
+  private static let dayPrefix = "day-"
+
+  /// When the last piece came, as a file's name beside it says; nil: there is none.
+  private func lastDay(in place: String) throws -> Int64? {
+    try platform.files.list(place).compactMap { name in
+      name.hasPrefix(Self.dayPrefix) ? Int64(name.dropFirst(Self.dayPrefix.count)) : nil
+    }.max()
+  }
+
+  /// Writes down that a piece came today.
+  func noteDay(in place: String) throws {
+    let name = "\(Self.dayPrefix)\(today)"
+    let all = try platform.files.list(place).filter { $0.hasPrefix(Self.dayPrefix) }
+    if all.contains(name) { return }
+    try platform.files.replace(Paths.join(place, name), mode: 0o644, contents: [])
+    for former in all { try platform.files.remove(Paths.join(place, former)) }
+  }
+
+  /// Forgets the pieces of bundles that are called `prefix` and a number from `number` on.
+  public func forget(_ prefix: String, from number: Int64) throws {
+    for waiting in try waiting() {
+      guard let found = BundleArchive.number(in: waiting.whole, prefix), found >= number else { continue }
+      try platform.files.removeTree(waiting.path)
+    }
+  }
+}

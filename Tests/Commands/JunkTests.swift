@@ -1,0 +1,127 @@
+import Foundation
+import SatchelPlatform
+import TestSupport
+import Testing
+
+/// Who holds a stick can put any number of files on it.
+@Suite("Sticks full of junk")
+struct JunkTests {
+  let camp: Camp
+  private let stick: String
+  private let folder = "stick/SATCHEL/hub/tablet"
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+    stick = camp.path("stick")
+    try camp.makeFolder(folder)
+  }
+
+  private func export(_ name: String) throws {
+    let id = name == "tablet" ? "r1" : "r2"
+    try camp.sql("\(name)/data.sqlite", "UPDATE reviews SET stars = stars - 1 WHERE id = '\(id)'")
+    #expect(camp.device(name, "sync", stick).code == 0)
+  }
+
+  private func quarantined() throws -> [String] { try HostFileSystem().list(camp.path("hub/bundles/quarantine")) }
+
+  private func refusals() throws -> String {
+    try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_ledger WHERE verdict = 'refused'")
+  }
+
+  @Test("what is on a stick without a known signature is noted by name, digest and reason, once, and copied nowhere")
+  func unsigned() throws {
+    try camp.write("\(folder)/camp-tablet-hub-7.satchel", "junk")
+    for _ in 1...3 { #expect(camp.hub("sync", stick).code == 3) }
+    #expect(try quarantined() == [])
+    let noted = try camp.rows("office.sqlite", "SELECT detail, digest FROM satchel_ledger WHERE verdict = 'refused'")
+    let digest = try StockTool.b2sum(camp.path("\(folder)/camp-tablet-hub-7.satchel"), in: camp.root).text.prefix(128)
+    #expect(noted == "not-a-bundle: camp-tablet-hub-7.satchel|\(digest)", "\(noted)")
+    #expect(try HostFileSystem().list(camp.path("hub/bundles/inbox")).isEmpty)
+    // Another content under the same name is another file.
+    try camp.write("\(folder)/camp-tablet-hub-7.satchel", "other junk")
+    #expect(camp.hub("sync", stick).code == 3)
+    #expect(try refusals() == "2")
+  }
+
+  @Test("a stranger's bundle on a stick is copied nowhere, and a damaged one of a known device is kept once")
+  func signed() throws {
+    let stranger = try Camp()
+    try stranger.open()
+    try stranger.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1")
+    try HostFileSystem().copy(
+      try stranger.export("tablet"), to: camp.path("\(folder)/camp-tablet-hub-9.satchel"), mode: 0o644)
+    #expect(camp.hub("sync", stick).code == 3)
+    #expect(try quarantined() == [])
+    try camp.remove("\(folder)/camp-tablet-hub-9.satchel")
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('big', 'lake', 'ann', 1, hex(randomblob(300000)))")
+    try export("tablet")
+    let path = camp.path("\(folder)/camp-tablet-hub-1.satchel")
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    bytes[bytes.count - 100_000] ^= 1
+    try bytes.write(to: URL(filePath: path))
+    for _ in 1...2 { #expect(camp.hub("sync", stick).code == 3) }
+    #expect(try quarantined().count == 2)
+  }
+
+  @Test("the good ones come first, 100 of one kind are refused in a sync, and it says how many more were left alone")
+  func bound() throws {
+    for name in ["tablet", "phone"] { try export(name) }
+    try camp.makeFolder("stick/SATCHEL/hub/a")
+    for number in 1...30 { try camp.write("stick/SATCHEL/hub/a/camp-a-hub-\(number).satchel", "junk \(number)") }
+    for number in 1...150 { try camp.write("\(folder)/camp-tablet-hub-\(number + 100).satchel", "junk \(number)") }
+    let outcome = camp.hub("sync", stick)
+    #expect(outcome.code == 3)
+    #expect(
+      outcome.out.hasPrefix("Bundle 1 of phone: 1 change taken.\nBundle 1 of tablet: 1 change taken."), "\(outcome.out)"
+    )
+    #expect(outcome.error.contains("80 more files on the stick were left alone"), "\(outcome.error.suffix(300))")
+    #expect(try refusals() == "100")
+    #expect(try camp.hub("sync", stick, "--json").json["left_alone"] == 80)
+    #expect(try refusals() == "100")
+  }
+
+  @Test("many thousand files that are called otherwise, or hold junk, cost a sync little")
+  func many() throws {
+    let files = HostFileSystem()
+    for number in 1...6000 {
+      let fd = try files.createTemporary(in: camp.path(folder), mode: 0o644)
+      files.close(fd.fd)
+      let name = number.isMultiple(of: 2) ? "camp-tablet-hub-\(number).satchel" : "x\(number).satchel"
+      try files.move(fd.path, to: camp.path("\(folder)/\(name)"))
+    }
+    try camp.sql("phone/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r2'")
+    #expect(camp.device("phone", "sync", stick).code == 0)
+    let start = ContinuousClock.now
+    let outcome = camp.hub("sync", stick)
+    #expect(ContinuousClock.now - start < .seconds(30))
+    #expect(outcome.out.contains("Bundle 1 of phone: 1 change taken."))
+    #expect(outcome.error.contains("2900 more files on the stick were left alone"), "\(outcome.error.suffix(300))")
+    #expect(outcome.out.contains("3000 files for hub have no bundle's name"))
+  }
+
+  @Test("copies of one bundle are imported once, and taken off the stick with it")
+  func copies() throws {
+    try export("tablet")
+    for number in 2...40 {
+      try camp.copy("\(folder)/camp-tablet-hub-1.satchel", to: "\(folder)/camp-tablet-hub-\(number).satchel")
+    }
+    let outcome = camp.hub("sync", stick, "--json")
+    #expect(outcome.code == 0)
+    #expect(try outcome.json["bundles"]?.arrayValue?.count == 1)
+    #expect(try HostFileSystem().list(camp.path(folder)).isEmpty)
+  }
+
+  @Test("what a revoked device signed is kept in quarantine, and nobody else's bundles wait for that")
+  func revoked() throws {
+    try export("phone")
+    try export("tablet")
+    #expect(camp.hub("device", "revoke", "tablet").code == 0)
+    let good = camp.path("\(folder)/camp-tablet-hub-1.satchel")
+    #expect(FileManager.default.fileExists(atPath: good))
+    let outcome = camp.hub("sync", stick)
+    #expect(outcome.code == 3 && outcome.out.contains("Bundle 1 of phone: 1 change taken."), "\(outcome)")
+    // Its signature is known: a person may want to see it.
+    #expect(try quarantined().count == 2)
+  }
+}
