@@ -75,7 +75,10 @@ struct ArchivedVersions {
     let folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
     do {
       let step = try copy.writeTransaction {
-        try VersionStep(from: tables, to: definition, .complete, by: migrations, in: copy, keeping: folder)
+        try VersionStep(
+          from: tables, to: definition, .complete, by: migrations,
+          within: TimeLimit(milliseconds: Migration.longestAtDevice, by: session.platform.clock),
+          in: copy, keeping: folder)
       }
       let whole = Migration(version: definition.version, sql: migrations.map(\.sql).joined(separator: "\n"))
       try VersionTable.add(

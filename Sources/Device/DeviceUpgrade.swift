@@ -2,6 +2,7 @@ import SatchelBundle
 import SatchelCapture
 import SatchelDataset
 import SatchelMerge
+import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
@@ -57,7 +58,9 @@ final class DeviceUpgrade {
     let leaving = session.tables.filter { definition.rules(for: $0.name) == nil }
     for table in leaving { try keepConflicts(of: table) }
     let step = try VersionStep(
-      from: session.tables, to: definition, .complete, by: migrations, in: database, keeping: folder)
+      from: session.tables, to: definition, .complete, by: migrations,
+      within: TimeLimit(milliseconds: Migration.longestAtDevice, by: session.platform.clock),
+      in: database, keeping: folder)
     for table in leaving { try ConflictTable.openHeld(of: table.name, in: database) }
     let now = session.platform.clock.milliseconds()
     let whole = Migration(version: definition.version, sql: migrations.map(\.sql).joined(separator: "\n"))

@@ -59,8 +59,9 @@ extension HubWorkspace {
         let now = platform.clock.milliseconds()
         try store.absorb(user: Self.hubUser, at: now)
         let step = try VersionStep(
-          from: store.tables, to: given, .completedByDatabase, by: migration.map { [$0] } ?? [], in: store.database,
-          keeping: staging)
+          from: store.tables, to: given, .completedByDatabase, by: migration.map { [$0] } ?? [],
+          within: TimeLimit(milliseconds: Migration.longestAtHub, by: platform.clock),
+          in: store.database, keeping: staging)
         let definition = step.definition
         try Self.check(step.tables, of: definition, in: store.database)
         try store.take(step, definition, migration, at: now)

@@ -155,7 +155,7 @@ public struct HubWorkspace: Sendable {
       // Cut off when all was done but this.
       if ending == .keep { try folder.finish(platform.files) }
     }
-    return try HubStore(path: databasePath)
+    return try HubStore(path: databasePath, clock: platform.clock)
   }
 
   /// Runs `body` while no other command of ours works on this workspace.

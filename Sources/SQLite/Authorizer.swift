@@ -81,27 +81,28 @@ extension Database {
     // number.
     satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     defer { satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 1) }
-    return try watched(by: Watch(authorizer.allows), body)
+    return try watched(by: Watch { action, first, second, _ in authorizer.allows(action, first, second) }, body)
   }
 
   /// Runs `body`, and asks about each thing that a statement prepared in it is to do.
   func watched<T: ~Copyable>(by watch: Watch, _ body: () throws -> T) throws -> T {
     sqlite3_set_authorizer(
       handle,
-      { context, action, first, second, _, _ in
+      { context, action, first, second, schema, _ in
         guard let context else { return SQLITE_DENY }
         let watch = Unmanaged<Watch>.fromOpaque(context).takeUnretainedValue()
-        return watch.allows(action, first.map { String(cString: $0) }, second.map { String(cString: $0) })
-          ? SQLITE_OK : SQLITE_DENY
+        let words = [first, second, schema].map { $0.map { String(cString: $0) } }
+        return watch.allows(action, words[0], words[1], words[2]) ? SQLITE_OK : SQLITE_DENY
       }, Unmanaged.passUnretained(watch).toOpaque())
     defer { sqlite3_set_authorizer(handle, nil, nil) }
     return try withExtendedLifetime(watch, body)
   }
 }
 
-/// Says yes or no to one thing that a statement is to do: SQLite's code of it, and the two names that go with that.
+/// Says yes or no to one thing that a statement is to do: SQLite's code of it, the two names that go with that, and the
+/// name of the schema, such as `main` or `temp`.
 final class Watch {
-  let allows: (_ action: Int32, _ first: String?, _ second: String?) -> Bool
+  let allows: (_ action: Int32, _ first: String?, _ second: String?, _ schema: String?) -> Bool
 
-  init(_ allows: @escaping (Int32, String?, String?) -> Bool) { self.allows = allows }
+  init(_ allows: @escaping (Int32, String?, String?, String?) -> Bool) { self.allows = allows }
 }

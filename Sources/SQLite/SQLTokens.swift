@@ -1,4 +1,4 @@
-/// The words and signs of an SQL text, without what stands in quotes and in comments.
+/// The words and signs of an SQL text, without comments. What stands in quotes is left out too, unless it is asked for.
 struct SQLTokens: Sequence, IteratorProtocol {
   struct Token {
     /// A word in small letters, or one sign.
@@ -10,16 +10,31 @@ struct SQLTokens: Sequence, IteratorProtocol {
     func isSign(_ sign: UnicodeScalar) -> Bool { text == [UInt8(ascii: sign)] }
   }
 
+  /// What becomes of names and texts in quotes.
+  enum Quotes {
+    case areLeftOut
+    /// Each is one word, whatever is in it.
+    case areWords
+  }
+
   private let bytes: [UInt8]
+  private let quotes: Quotes
   private var place = 0
 
-  init(_ sql: String) { bytes = Array(sql.utf8) }
+  init(_ sql: String, quotes: Quotes = .areLeftOut) {
+    bytes = Array(sql.utf8)
+    self.quotes = quotes
+  }
 
   mutating func next() -> Token? {
     while place < bytes.count {
       switch bytes[place] {
-      case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): skip(to: [bytes[place]], from: place + 1)
-      case UInt8(ascii: "["): skip(to: [UInt8(ascii: "]")], from: place)
+      case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "["):
+        let start = place + 1
+        skip(to: [bytes[place] == UInt8(ascii: "[") ? UInt8(ascii: "]") : bytes[place]], from: start)
+        if quotes == .areWords {
+          return Token(text: Array(bytes[start..<Swift.max(start, place - 1)]).asciiLowercased, end: place)
+        }
       case UInt8(ascii: "-") where bytes[place...].starts(with: "--".utf8): skip(to: Array("\n".utf8), from: place)
       case UInt8(ascii: "/") where bytes[place...].starts(with: "/*".utf8): skip(to: Array("*/".utf8), from: place + 2)
       case UInt8(ascii: " "), 9...13: place += 1

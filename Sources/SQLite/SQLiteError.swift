@@ -31,6 +31,10 @@ public struct SQLiteError: Error, CustomStringConvertible {
   public enum Kind: Sendable {
     case busy, full, readOnly, cannotOpen, notADatabase, corrupt, inputOutput
     case unique, foreignKey, constraint
+    /// The statement's time was over: `Database.bounded`.
+    case interrupted
+    /// A value is larger than the connection takes.
+    case tooLarge
     case other
   }
 
@@ -48,6 +52,8 @@ public struct SQLiteError: Error, CustomStringConvertible {
     case SQLITE_NOTADB: return .notADatabase
     case SQLITE_CORRUPT: return .corrupt
     case SQLITE_IOERR: return .inputOutput
+    case SQLITE_INTERRUPT: return .interrupted
+    case SQLITE_TOOBIG: return .tooLarge
     // A value of the wrong type in a STRICT table and a text that is no integer in a rowid are refused rows like any
     // other.
     case SQLITE_CONSTRAINT, SQLITE_MISMATCH: return .constraint

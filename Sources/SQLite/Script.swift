@@ -20,16 +20,29 @@ private final class ScriptWatch {
       "index_list",
       "index_info", "foreign_key_list",
     ].map { Array($0.utf8) })
+  /// Those of them that are allowed only as a question: with a value they would change something.
+  private static let questions: Set<[UInt8]> = Set(["data_version", "page_size"].map { Array($0.utf8) })
+  private static let temporary: Set<Int32> = [
+    SQLITE_CREATE_TEMP_TABLE, SQLITE_CREATE_TEMP_INDEX, SQLITE_CREATE_TEMP_TRIGGER, SQLITE_CREATE_TEMP_VIEW,
+    SQLITE_DROP_TEMP_TABLE, SQLITE_DROP_TEMP_INDEX, SQLITE_DROP_TEMP_TRIGGER, SQLITE_DROP_TEMP_VIEW,
+  ]
+  /// SQLite asks so too if it is the name that says where the new thing is to be: `temp.t`.
+  private static let creating: Set<Int32> = [
+    SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_CREATE_TRIGGER, SQLITE_CREATE_VIEW, SQLITE_CREATE_VTABLE,
+  ]
   private static let functions: Set<[UInt8]> = Set(["load_extension", "fts3_tokenizer"].map { Array($0.utf8) })
 
-  func allows(_ action: Int32, _ first: String?, _ second: String?) -> Bool {
+  func allows(_ action: Int32, _ first: String?, _ second: String?, _ schema: String?) -> Bool {
     let one = Array((first ?? "").utf8).asciiLowercased
     let two = Array((second ?? "").utf8).asciiLowercased
     switch action {
     case SQLITE_ATTACH, SQLITE_DETACH: refusal = "it opens another database"
+    case _ where Self.temporary.contains(action) || schema == "temp" && Self.creating.contains(action):
+      refusal = "it makes or drops something temporary, which would stand in the way of the app's own"
     case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
       refusal = "it begins or ends a transaction, and a migration is one already: leave BEGIN, COMMIT and the like out"
-    case SQLITE_PRAGMA where !Self.pragmas.contains(one): refusal = "PRAGMA \(first ?? "") has no place in a migration"
+    case SQLITE_PRAGMA where !Self.pragmas.contains(one) || Self.questions.contains(one) && second != nil:
+      refusal = "PRAGMA \(first ?? "") has no place in a migration"
     case SQLITE_FUNCTION where Self.functions.contains(two): refusal = "it calls \(second ?? "")()"
     case SQLITE_PRAGMA, SQLITE_FUNCTION, SQLITE_SELECT, SQLITE_RECURSIVE: break
     case SQLITE_READ, SQLITE_UPDATE, SQLITE_INSERT, SQLITE_DELETE: refuseOurs([one])
@@ -39,6 +52,7 @@ private final class ScriptWatch {
   }
 
   private func refuseOurs(_ names: [[UInt8]]) {
+    if names.contains(Array("sqlite_dbpage".utf8)) { refusal = "it reaches past the tables, to the pages of the file" }
     guard let name = names.first(where: { $0.starts(with: "satchel_".utf8) }) else { return }
     refusal = "it touches \(String(decoding: name, as: UTF8.self)), and what begins with satchel_ is Satchel's own"
   }
@@ -49,16 +63,19 @@ extension Database {
   private static let mostStatements = 1_000
 
   /// Runs the statements of a script that a person wrote, inside the caller's transaction. They may change the app's
-  /// tables, rows and triggers, and nothing of Satchel's; they can open no other database, load nothing, and end no
-  /// transaction.
+  /// tables, rows and triggers, and nothing of Satchel's; they can open no other database, make nothing temporary, load
+  /// nothing, and end no transaction.
   ///
-  /// - Parameter look: is called after each statement.
+  /// - Parameters:
+  ///   - isOver: whether the script has run for long enough. It is asked all the time.
+  ///   - look: is called after each statement.
   /// - Throws: a `ScriptError` with the line of the statement that failed, and what `look` throws.
-  public func runScript(_ sql: String, look: () throws -> Void) throws {
+  public func runScript(_ sql: String, until isOver: @escaping () -> Bool, look: () throws -> Void) throws {
     let bytes = Array(sql.utf8)
     if let zero = bytes.firstIndex(of: 0) {
       throw ScriptError(line: Self.line(zero, of: bytes), message: "there is a NUL in it")
     }
+    let reserved = try ReservedNames(in: self)
     var place = 0
     var count = 0
     while place < bytes.count {
@@ -66,12 +83,16 @@ extension Database {
       let watch = ScriptWatch()
       let done: (end: Int, isStatement: Bool)
       do {
-        done = try watched(by: Watch(watch.allows)) { try runStatement(at: place, of: bytes) }
+        done = try watched(by: Watch(watch.allows)) {
+          try bounded(by: isOver) { try runStatement(at: place, of: bytes) }
+        }
       } catch let error as SQLiteError where ![.busy, .full, .inputOutput, .corrupt].contains(error.kind) {
-        throw ScriptError(line: line, message: watch.refusal ?? error.message)
+        let words = error.kind == .interrupted ? "it does not come to an end" : error.message
+        throw ScriptError(line: line, message: watch.refusal ?? words)
       }
       place = done.end
       if !done.isStatement { continue }
+      if let fault = try reserved.fault(in: self) { throw ScriptError(line: line, message: fault) }
       count += 1
       if count > Self.mostStatements {
         throw ScriptError(line: line, message: "there are more than \(Self.mostStatements) statements")

@@ -1,6 +1,7 @@
 import SatchelBundle
 import SatchelCapture
 import SatchelDataset
+import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
@@ -53,13 +54,13 @@ public final class VersionStep {
   /// Takes the step. The caller holds the transaction, has settled what was written, and lets triggers fire.
   /// - Parameters:
   ///   - migrations: in the order of their versions.
+  ///   - limit: how long they may run together.
   ///   - folder: where rows are kept meanwhile. It must outlive the step.
   /// - Throws: a `VersionError` where a migration fails, a `DatasetError` where the tables that it leaves are not the
   ///   definition's.
   public init(
     from old: [TrackedTable], to given: DatasetDefinition, _ references: References, by migrations: [Migration],
-    in database: borrowing Database,
-    keeping folder: borrowing StagingFolder
+    within limit: TimeLimit, in database: borrowing Database, keeping folder: borrowing StagingFolder
   ) throws {
     let staying = old.filter { given.rules(for: $0.name) != nil }
     let present = try Set(
@@ -74,7 +75,7 @@ public final class VersionStep {
       for table in old { try Capture.dropTriggers(of: table.name, in: database) }
     }
     let trail = ColumnTrail(staying)
-    for migration in migrations { try Self.run(migration, trail, in: database) }
+    for migration in migrations { try Self.run(migration, within: limit, trail, in: database) }
     let definition = references == .complete ? given : try given.completed(by: database)
     let tables = try TrackedTable.find(definition, in: database)
     let mappings = trail.mappings
@@ -128,8 +129,12 @@ public final class VersionStep {
     return (known, pending)
   }
 
-  private static func run(_ migration: Migration, _ trail: ColumnTrail, in database: borrowing Database) throws {
-    do { try database.runScript(migration.sql) { try trail.look(at: database) } } catch let error as ScriptError {
+  private static func run(
+    _ migration: Migration, within limit: TimeLimit, _ trail: ColumnTrail, in database: borrowing Database
+  ) throws {
+    do {
+      try database.runScript(migration.sql, until: limit.isOver) { try trail.look(at: database) }
+    } catch let error as ScriptError {
       throw VersionError(
         "The migration to version \(migration.version) fails at line \(error.line): \(error.message).",
         hint: "Nothing was changed. Try it with sqlite3 on a copy of the database.")

@@ -22,6 +22,8 @@ final class HubStore {
   /// keys.
   private(set) var isReversible: [Bool]
   let logged: LogStatements
+  /// By which the questions of rules are bounded.
+  let clock: any WallClock
   let walks = LogWalks()
 
   struct Identity: Sendable {
@@ -38,7 +40,7 @@ final class HubStore {
     var logFrom = Cursor.zero
   }
 
-  init(path: String) throws {
+  init(path: String, clock: any WallClock = SystemClock()) throws {
     let database = try Database(path: path, mode: .readWrite)
     try database.prepareForCommand()
     let isOurs = try database.hasTable("satchel_hub")
@@ -62,6 +64,7 @@ final class HubStore {
     self.dataset = dataset
     self.tables = tables
     self.identity = identity
+    self.clock = clock
     self.database = database
   }
 

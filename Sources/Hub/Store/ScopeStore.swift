@@ -24,9 +24,13 @@ final class ScopeStore {
     private let keyParameters: [Int32]
     /// The columns of the table itself, by position, on which the answer depends.
     let columns: Set<Int>
+    private let store: HubStore
+    private let table: Name
 
-    fileprivate init(_ kept: KeptStatement, about table: TableSchema, columns: Set<Int>) {
+    fileprivate init(_ kept: KeptStatement, about table: TableSchema, columns: Set<Int>, in store: HubStore) {
       self.kept = kept
+      self.store = store
+      self.table = table.name
       let names = kept.statement.parameterNames
       keyParameters = table.key.indices.map { part in
         Int32((names.firstIndex { $0 == "satchel_\(part + 1)" } ?? 0) + 1)
@@ -40,7 +44,7 @@ final class ScopeStore {
     fileprivate func answer<T>(for key: RowKey, _ read: (borrowing Statement) -> T) throws -> T? {
       defer { kept.statement.reset() }
       for (parameter, value) in zip(keyParameters, key.values) { try kept.statement.bind(value, at: parameter) }
-      return try kept.statement.step() ? read(kept.statement) : nil
+      return try store.askingRules(of: table) { _ in try kept.statement.step() ? read(kept.statement) : nil }
     }
   }
 
@@ -79,7 +83,12 @@ final class ScopeStore {
   func visible(in place: Int) throws -> RowSet {
     let (kept, _) = try prepare(rules.visibleNumbersSQL(store.tables[place]))
     var set = RowSet()
-    while try kept.statement.step() { set.insert(kept.statement.integer(0)) }
+    try store.askingRules(of: store.tables[place].name) { limit in
+      while try kept.statement.step() {
+        set.insert(kept.statement.integer(0))
+        limit.restart()
+      }
+    }
     return set
   }
 
@@ -146,7 +155,7 @@ final class ScopeStore {
 
   private func question(_ sql: String, about table: TrackedTable) throws -> Question {
     let (kept, authorizer) = try prepare(sql)
-    return Question(kept, about: table.schema, columns: authorizer.dependencies(on: table.schema))
+    return Question(kept, about: table.schema, columns: authorizer.dependencies(on: table.schema), in: store)
   }
 
   /// Prepares SQL made of rules, and binds what is known of the user; an attribute that was never set is NULL.

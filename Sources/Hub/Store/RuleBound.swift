@@ -1,0 +1,27 @@
+import SatchelDataset
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+
+extension HubStore {
+  /// How long the rules may take to find the next row, in milliseconds.
+  static let longestRule: Int64 = 10 * 60_000
+
+  /// Runs a question that is made of the dataset's rules.
+  ///
+  /// Throws a `DatasetError` if the rules find no next row in time: they may never end.
+  /// - Parameter body: restarts the time with each row that it gets.
+  func askingRules<T>(of table: Name, _ body: (_ limit: TimeLimit) throws -> T) throws -> T {
+    let limit = TimeLimit(milliseconds: Self.longestRule, by: clock)
+    do {
+      return try database.bounded(by: limit.isOver) { try body(limit) }
+    } catch let error as SQLiteError where error.kind == .interrupted {
+      throw DatasetError(
+        "tables.\(table)",
+        "its rules and its parents' do not come to an end: a single answer took more than ten minutes",
+        hint:
+          "Look for subqueries that read a whole table for each row, or that lack an index; then: satchel-hub dataset apply FILE"
+      )
+    }
+  }
+}

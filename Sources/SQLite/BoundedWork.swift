@@ -1,0 +1,32 @@
+import CSQLite
+
+/// Statements that somebody else wrote may never end. These functions end them.
+extension Database {
+  /// How many steps of SQLite's virtual machine are between two questions: far below a millisecond of usual work.
+  private static let stepsBetweenLooks: Int32 = 1_000
+
+  /// Runs `body`. A statement in it ends with an error of the kind `interrupted` as soon as `isOver` says yes.
+  ///
+  /// If the statement writes, SQLite takes the whole transaction back. One call does not stand inside another.
+  public func bounded<T: ~Copyable>(by isOver: @escaping () -> Bool, _ body: () throws -> T) throws -> T {
+    let bound = Bound(isOver)
+    sqlite3_progress_handler(
+      handle, Self.stepsBetweenLooks,
+      { bound in
+        guard let bound else { return 1 }
+        return Unmanaged<Bound>.fromOpaque(bound).takeUnretainedValue().isOver() ? 1 : 0
+      }, Unmanaged.passUnretained(bound).toOpaque())
+    defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+    return try withExtendedLifetime(bound, body)
+  }
+
+  /// Limits the values that this connection reads and makes: a larger one ends its statement with an error of the kind
+  /// `tooLarge`.
+  public func limitValues(toBytes limit: Int32) { sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, limit) }
+}
+
+private final class Bound {
+  let isOver: () -> Bool
+
+  init(_ isOver: @escaping () -> Bool) { self.isOver = isOver }
+}
