@@ -151,6 +151,9 @@ extension JSONWriter {
   }
 }
 
+/// What a replica keeps of its own may have any value that SQLite takes. A bundle's lines have limits of their own.
+private let ownLimits = JSONLimits(maxStringBytes: Int(Int32.max))
+
 /// Named values as one JSON object, as they stand in lines and in tables that people read.
 public enum FieldsCoding {
   public static func json(_ fields: [Field]) -> [UInt8] {
@@ -160,7 +163,7 @@ public enum FieldsCoding {
   }
 
   public static func parse(_ bytes: [UInt8]) throws -> [Field] {
-    var scanner = JSONScanner(bytes)
+    var scanner = JSONScanner(bytes, limits: ownLimits)
     let fields = try scanner.readFields()
     try scanner.finish()
     return fields
@@ -174,7 +177,7 @@ public struct FieldsReader: Sendable {
   public init() {}
 
   public mutating func parse(_ bytes: [UInt8]) throws -> [Field] {
-    var scanner = JSONScanner(bytes)
+    var scanner = JSONScanner(bytes, limits: ownLimits)
     let fields = try scanner.readFields(named: &names)
     try scanner.finish()
     return fields

@@ -44,6 +44,9 @@ public struct VerifiedBundle: ~Copyable {
     }
   }
 
+  /// The clock of whoever reads it.
+  public var clock: any WallClock { platform.clock }
+
   public var entryList: [Manifest.Entry] { entries }
 
   public func has(_ name: EntryName) -> Bool { entries.contains { $0.name == name } }

@@ -241,6 +241,11 @@ extension TrackedTable {
   public var namedRowsSQL: String {
     "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) WHERE NOT (\(isNamelessSQL))"
   }
+
+  /// The same in the order of their keys.
+  public var namedRowsInOrderSQL: String {
+    "\(namedRowsSQL) ORDER BY \(quotedList(schema.key.map { schema.columns[$0] }))"
+  }
 }
 
 extension TrackedTable {

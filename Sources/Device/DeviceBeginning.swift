@@ -105,6 +105,8 @@ extension DeviceWorkspace {
       throw BundleError.manifest("it is a device's first bundle and has no dataset.json")
     }
     let definition = try DatasetDefinition(json: source)
+    // Opened for its checks alone: a file that is refused is not kept.
+    _ = try Snapshot.open(bundle, holding: definition.tables)
     if ending == .keep { try BundleArchive(folder, platform.files).keep(bundle, from: path) }
     return definition
   }
@@ -113,8 +115,6 @@ extension DeviceWorkspace {
   private func makeDatabase(
     from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
   ) throws -> ImportReport {
-    // Opened for its checks alone.
-    _ = try Snapshot.open(bundle, holding: definition.tables.map(\.name))
     guard let snapshot = bundle.path(of: .snapshot) else {
       throw BundleError.manifest("it is full and has no snapshot.sqlite")
     }
@@ -143,7 +143,11 @@ extension DeviceWorkspace {
     _ definition: DatasetDefinition
   ) throws -> Int {
     let database = try Database(path: path, mode: .readWrite)
-    let tables = try TrackedTable.find(definition, in: database)
+    let tables: [TrackedTable]
+    do { tables = try TrackedTable.find(definition, in: database) } catch let error as DatasetError {
+      throw BundleError.entry(
+        "snapshot.sqlite", "does not fit the dataset that came with it: at \(error.place), \(error.problem)")
+    }
     return try database.writeTransaction {
       try database.execute("DROP TABLE \(SnapshotBuilder.stampTable)")
       try addSatchel(to: database, tables, bundle, scope, definition)

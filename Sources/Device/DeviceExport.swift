@@ -188,6 +188,18 @@ extension DeviceSession {
     return zip(tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }
   }
 
+  /// Adds the whole database, if it is wished or due. If a row is too large for the hub, a snapshot that nobody asked for
+  /// is left out: the changes go without it.
+  private func addSnapshot(
+    to draft: inout BundleDraft, as wish: DeviceWorkspace.SnapshotWish, in sequence: SequenceNumber
+  ) throws {
+    let isDue = wish == .asTheDatasetSays && dataset.snapshot.applies(to: sequence)
+    guard wish == .always || isDue else { return }
+    do {
+      try SnapshotBuilder.addWhole(database, tables, to: &draft, largeRows: .areRefused)
+    } catch BundleError.rowTooLarge where isDue {}
+  }
+
   /// Puts the export together, signs it, and writes down that it exists. The caller holds the transaction.
   fileprivate func seal(
     into draft: inout BundleDraft, _ attached: DeviceAttachments.Outgoing, snapshot: DeviceWorkspace.SnapshotWish,
@@ -199,9 +211,7 @@ extension DeviceSession {
     let counts = try addChanges(to: &draft)
     try draft.addResolutions(resolutions())
     try draft.addConflicts(conflicts)
-    if snapshot == .always || snapshot == .asTheDatasetSays && dataset.snapshot.applies(to: sequence) {
-      try SnapshotBuilder.addWhole(database, tables, to: &draft)
-    }
+    try addSnapshot(to: &draft, as: snapshot, in: sequence)
     if isProofDue(in: sequence, proof) {
       try draft.addState(stateEntry())
       (state.lastProof, state.mustProve, state.compare) = (sequence, false, [])

@@ -14,10 +14,9 @@ final class Snapshot {
 
   /// nil where the bundle carries none, which a delta may and a full bundle may not.
   static func open(_ bundle: borrowing VerifiedBundle, tables: [TrackedTable]) throws -> Snapshot? {
-    guard let database = try open(bundle, holding: tables.map(\.name)) else { return nil }
-    let snapshot = Snapshot(database: database)
-    try snapshot.check(tables)
-    return snapshot
+    let database = try open(bundle, holding: tables.map(\.rules)) { try check(tables, in: $0) }
+    guard let database else { return nil }
+    return Snapshot(database: database)
   }
 
   /// The same where the tables here are not yet those of the bundle's version: `check` has to follow when they are.
@@ -30,11 +29,13 @@ final class Snapshot {
   /// says what it holds.
   static func open(holdingItsOwnTables bundle: borrowing VerifiedBundle) throws -> Database? {
     guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { return nil }
-    return try open(bundle, holding: DatasetDefinition(json: source).tables.map(\.name))
+    return try open(bundle, holding: DatasetDefinition(json: source).tables)
   }
 
   /// Checks that its tables have the columns and keys that they have here.
-  func check(_ tables: [TrackedTable]) throws {
+  func check(_ tables: [TrackedTable]) throws { try Self.check(tables, in: database) }
+
+  private static func check(_ tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables {
       try table.schema.refuseOtherColumns(table.carriedColumns(in: database) ?? [])
       guard try table.hasSameKey(in: database) else {
@@ -47,9 +48,12 @@ final class Snapshot {
 
   /// Opens the snapshot and checks that there is nothing in it but these tables, their indexes, and the stamps: it may
   /// become the device's database.
-  static func open(_ bundle: borrowing VerifiedBundle, holding tables: [Name]) throws -> Database? {
+  static func open(
+    _ bundle: borrowing VerifiedBundle, holding tables: [TableRules],
+    look: (borrowing Database) throws -> Void = { _ in }
+  ) throws -> Database? {
     guard case .scope(let scope) = bundle.manifest.body, scope.extent == .full else { return nil }
-    guard let database = try BundleSnapshot.open(bundle, holding: tables) else {
+    guard let database = try BundleSnapshot.open(bundle, holding: tables, look: look) else {
       throw BundleError.manifest("it is full and has no snapshot.sqlite")
     }
     return database

@@ -14,15 +14,13 @@ extension HubWorkspace {
     let version = bundle.manifest.version
     let known = try VersionTable.definitions(in: store.database).first { $0.version == version }
     let definition = try known.map { try DatasetDefinition(json: $0.source) } ?? store.dataset
-    guard let database = try BundleSnapshot.open(bundle, holding: definition.tables.map(\.name)) else { return }
-    for rules in definition.tables {
-      guard try database.tableInfo(rules.name) != nil else {
-        throw BundleError.entry("snapshot.sqlite", "has no table \(rules.name)")
-      }
-      guard version == store.dataset.version, let ours = store.place(of: rules.name).map({ store.tables[$0] })
-      else { continue }
-      guard try ours.hasSameKey(in: database) else {
-        throw BundleError.entry("snapshot.sqlite", "has another PRIMARY KEY in \(rules.name)")
+    let isPresent = version == store.dataset.version
+    _ = try BundleSnapshot.open(bundle, holding: definition.tables) { database in
+      for rules in definition.tables where isPresent {
+        guard let ours = store.place(of: rules.name).map({ store.tables[$0] }) else { continue }
+        guard try ours.hasSameKey(in: database) else {
+          throw BundleError.entry("snapshot.sqlite", "has another PRIMARY KEY in \(rules.name)")
+        }
       }
     }
   }

@@ -69,6 +69,7 @@ struct EmissionWriter {
       }
     }
     try builder.finish()
+    try builder.refuseLargeRows(of: store.tables)
     try draft.addSnapshot(at: path)
     return newest
   }

@@ -37,7 +37,7 @@ extension HubWorkspace {
   ) throws {
     let key = try keys.signing()
     var draft = try BundleDraft(in: folder.archive, platform: platform)
-    try SnapshotBuilder.addWhole(database, tables, to: &draft)
+    try SnapshotBuilder.addWhole(database, tables, to: &draft, largeRows: .areTaken)
     try draft.addDataset(definition.source)
     draft.require(tables.critical)
     let now = platform.clock.milliseconds()

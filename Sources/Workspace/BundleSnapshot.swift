@@ -1,33 +1,130 @@
 import SatchelBundle
+import SatchelDataset
+import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
 /// The database that a bundle carries, opened as the work of a stranger.
 public enum BundleSnapshot {
+  /// How large a row may be, in bytes: as large as a line.
+  public static let mostRowBytes = Int64(BundleLimits().lineBytes)
+
   /// Opens the database and checks that there is nothing in it but these tables, their indexes, and the stamps of rows.
+  ///
+  /// What stands in its schema is compared before SQLite computes anything by it. Values are limited, and so is the
+  /// time of all checks.
   ///
   /// Throws a `BundleError` where it is no sound database, or holds anything else. Returns nil where the bundle carries
   /// none.
-  public static func open(_ bundle: borrowing VerifiedBundle, holding tables: [Name]) throws -> Database? {
+  /// - Parameters:
+  ///   - tables: say which columns name their rows.
+  ///   - look: compares more of the schema, such as columns.
+  public static func open(
+    _ bundle: borrowing VerifiedBundle, holding tables: [TableRules],
+    look: (borrowing Database) throws -> Void = { _ in }
+  ) throws -> Database? {
     guard let path = bundle.path(of: .snapshot) else { return nil }
-    let database: Database
-    do { database = try Database.untrusted(path: path) } catch let error as SQLiteError {
-      if error.isOfTheMachine { throw error }
-      throw BundleError.entry("snapshot.sqlite", "is no sound database (\(error.message))")
+    do {
+      let database = try Database.hardened(path: path)
+      database.limitValues(toBytes: Int32(mostRowBytes))
+      try checkSchema(of: database, tables)
+      try look(database)
+      let limit = try timeLimit(for: database, clock: bundle.clock)
+      try database.bounded(by: limit.isOver) { try checkContent(of: database, tables) }
+      return database
+    } catch let error as SQLiteError { throw refusal(error) }
+  }
+
+  /// Ten minutes, and a second for each MiB: reading alone takes a slow device that long.
+  private static func timeLimit(for database: borrowing Database, clock: any WallClock) throws -> TimeLimit {
+    TimeLimit(milliseconds: 600_000 + (try database.pageBytes() >> 20) * 1_000, by: clock)
+  }
+
+  private static func refusal(_ error: SQLiteError) -> any Error {
+    if error.isOfTheMachine { return error }
+    switch error.kind {
+    case .interrupted: return problem("takes longer to read than a database of its size may")
+    case .tooLarge: return tooLarge
+    default: return problem("is no sound database (\(error.message))")
     }
+  }
+
+  private static var tooLarge: BundleError { .tooLarge("A row in snapshot.sqlite", limit: mostRowBytes) }
+
+  private static func problem(_ words: String) -> BundleError { .entry("snapshot.sqlite", words) }
+}
+
+// MARK: what stands in the schema
+
+extension BundleSnapshot {
+  /// SQLite's own counters and statistics.
+  private static let ownTables: Set<String> = ["sqlite_sequence", "sqlite_stat1", "sqlite_stat4"]
+
+  private static func checkSchema(of database: borrowing Database, _ tables: [TableRules]) throws {
     if let encoding = try database.otherTextEncoding() {
-      throw BundleError.entry("snapshot.sqlite", "holds its texts in \(encoding), and not in UTF-8")
+      throw problem("holds its texts in \(encoding), and not in UTF-8")
     }
-    let known = tables + [Name(SnapshotBuilder.stampTable)]
+    let known = tables.map(\.name) + [Name(SnapshotBuilder.stampTable)]
     try database.each("SELECT type, name, tbl_name, sql LIKE 'CREATE VIRTUAL%' FROM sqlite_schema") {
       let (type, name, table) = ($0.text(0), $0.text(1), Name($0.text(2)))
-      // SQLite keeps its own counters and statistics in tables that nobody else can make.
-      if type == "table", name.hasPrefix("sqlite_") { return }
-      guard type == "table" || type == "index", known.contains(where: { $0.isSameInSQL(as: table) }), $0.integer(3) == 0
-      else {
-        throw BundleError.entry("snapshot.sqlite", "holds what is no part of the dataset: the \(type) \(name)")
+      let isPart = known.contains { $0.isSameInSQL(as: table) } || ownTables.contains(name) && type == "table"
+      guard type == "table" || type == "index", isPart, $0.integer(3) == 0 else {
+        throw problem("holds what is no part of the dataset: the \(type) \(name)")
       }
     }
-    return database
+    for table in tables { _ = try schema(of: table, in: database) }
+    let stamps = try database.tableShape(Name(SnapshotBuilder.stampTable))?.columns.map(\.text) ?? []
+    guard stamps.starts(with: SnapshotBuilder.stampColumns) else {
+      throw problem("does not say when its rows were changed: it has no table \(SnapshotBuilder.stampTable)")
+    }
+  }
+}
+
+extension BundleSnapshot {
+  /// A table with the columns that name its rows: those that the dataset lists, or else its PRIMARY KEY.
+  private static func schema(of rules: TableRules, in database: borrowing Database) throws -> TableSchema {
+    guard let info = try database.tableInfo(rules.name) else { throw problem("has no table \(rules.name)") }
+    guard let columns = rules.key else {
+      if info.schema.key.isEmpty { throw problem("has no PRIMARY KEY in \(rules.name)") }
+      return info.schema
+    }
+    let key = try columns.map { column in
+      guard let position = info.schema.position(of: column) else {
+        throw problem("has no column \(column), which names the rows of \(rules.name)")
+      }
+      return position
+    }
+    return TableSchema(name: info.schema.name, columns: info.schema.columns, key: key, foreignKeys: [])
+  }
+}
+
+// MARK: what stands in the rows
+
+extension BundleSnapshot {
+  private static func checkContent(of database: borrowing Database, _ tables: [TableRules]) throws {
+    try database.requireSound()
+    for table in tables {
+      let schema = try schema(of: table, in: database)
+      if try database.row(of: schema, largerThan: mostRowBytes) != nil { throw tooLarge }
+      let isNameless = schema.key.map { "\(quoted(schema.columns[$0])) IS NULL" }.joined(separator: " OR ")
+      if try database.first("SELECT 1 FROM \(quoted(schema.name)) WHERE \(isNameless)", [:], { _ in true }) ?? false {
+        throw problem("has a row without a key in \(schema.name)")
+      }
+    }
+    try checkStamps(of: database, tables)
+  }
+
+  private static func checkStamps(of database: borrowing Database, _ tables: [TableRules]) throws {
+    let stamps = SnapshotBuilder.stampTable
+    let isWrong = "typeof(stamp) <> 'integer' OR stamp < 0 OR typeof(key) <> 'text' OR typeof(table_name) <> 'text'"
+    if try database.first("SELECT 1 FROM \(stamps) WHERE \(isWrong)", [:], { _ in true }) ?? false {
+      throw problem("has a time in \(stamps) that is none")
+    }
+    try database.each("SELECT DISTINCT table_name FROM \(stamps)") { row in
+      let name = Name(row.text(0))
+      guard tables.contains(where: { $0.name.isSameInSQL(as: name) }) else {
+        throw problem("has a time in \(stamps) of a row of \(name), which is no table of the dataset")
+      }
+    }
   }
 }

@@ -14,6 +14,8 @@ public final class SnapshotBuilder {
   private let stamps: Statement
 
   public static let stampTable = "satchel_stamps"
+  /// The columns that it has in any case.
+  public static let stampColumns = ["table_name", "key", "stamp"]
 
   private let saysOthers: Bool
 
@@ -73,6 +75,16 @@ public final class SnapshotBuilder {
     try stamps.run(saysOthers ? known + [written] : known)
   }
 
+  /// Throws a `BundleError` if a row is larger than its readers take.
+  public func refuseLargeRows(of tables: [TrackedTable]) throws {
+    let limit = BundleSnapshot.mostRowBytes
+    for table in tables {
+      guard let key = try database.row(of: table.schema, largerThan: limit) else { continue }
+      throw BundleError.rowTooLarge(
+        "\(table.name) \(String(decoding: canonicalKey(key), as: UTF8.self))", limit: Int(limit))
+    }
+  }
+
   /// Builds the indexes and ends the file.
   public func finish() throws {
     for table in source {
@@ -105,17 +117,28 @@ extension SnapshotBuilder {
 }
 
 extension SnapshotBuilder {
-  /// Puts a snapshot of all rows of these tables into a bundle that is being made.
-  public static func addWhole(_ database: borrowing Database, _ tables: [TrackedTable], to draft: inout BundleDraft)
-    throws
-  {
+  /// Puts a snapshot of all rows of these tables into a bundle that is being made. Rows without a key are left out:
+  /// nobody else could name them.
+  ///
+  /// Throws a `BundleError` if a row is larger than a reader takes, unless such rows are taken along.
+  public static func addWhole(
+    _ database: borrowing Database, _ tables: [TrackedTable], to draft: inout BundleDraft, largeRows: LargeRows
+  ) throws {
     let path = draft.file("building.sqlite")
     let builder = try SnapshotBuilder(at: path, like: database, tables: tables)
     for table in tables {
       let rows = try builder.rows(of: table)
-      try database.each(table.allRowsSQL) { try rows.insert(rowOf: $0) }
+      try database.each(table.namedRowsInOrderSQL) { try rows.insert(rowOf: $0) }
     }
     try builder.finish()
+    if largeRows == .areRefused { try builder.refuseLargeRows(of: tables) }
     try draft.addSnapshot(at: path)
+  }
+
+  /// What becomes of a row that no other replica would take.
+  public enum LargeRows {
+    case areRefused
+    /// The bundle is for this replica itself.
+    case areTaken
   }
 }
