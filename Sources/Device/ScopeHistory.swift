@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelCapture
 import SatchelCrypto
 import SatchelPlatform
 import SatchelSQLite
@@ -59,6 +60,25 @@ extension DeviceSession {
   private func follows(_ scope: Manifest.Scope) -> Bool {
     guard let follows = scope.follows else { return true }
     return follows.contains { $0.number == state.received && (state.proof == nil || $0.digest == state.proof?.digest) }
+  }
+
+  /// How far a hub's time may be ahead of all that this device knows, in milliseconds: as long as a hub may rest.
+  private static let longestTimeJump: Int64 = 180 * 86_400_000
+
+  /// Throws a `Refusal` if the hub's time is so far ahead that it cannot be right, unless the device's clock is wrong.
+  ///
+  /// This device's stamps follow the hub's from then on, and never go back. So a person is asked first.
+  func refuseTimeJump(of manifest: Manifest) throws {
+    if isRebuilt || isHubConfirmed { return }
+    let now = platform.clock.milliseconds()
+    let known = try max(now, Capture.newestStamp(in: database).milliseconds)
+    guard manifest.stamp.milliseconds - known > Self.longestTimeJump else { return }
+    throw Refusal(
+      "clock",
+      "The hub's clock showed \(UTCTime.text(milliseconds: manifest.stamp.milliseconds)) when it made this file, and this device's shows \(UTCTime.text(milliseconds: now)).",
+      hint:
+        "Look at this device's clock, set it if it is wrong, and import the file again. If it is right, the hub's is wrong: do not use the file, and tell the hub's operator."
+    )
   }
 
   private func refuseOlderDatabase(_ scope: Manifest.Scope) throws {

@@ -31,6 +31,7 @@ extension DeviceSession {
     case .next: isNewHistory = false
     case .epoch: isNewHistory = true
     }
+    try refuseTimeJump(of: manifest)
     let lacks = try isNewHistory && isLacking(exportsAfter: scope.acknowledged)
     if lacks, lost == .deliveredAgain, let report = try redeliver(to: scope, manifest) { return report }
     guard manifest.version >= dataset.version else {

@@ -266,6 +266,32 @@ struct AttackTests {
     #expect(try reason { _ = try tablet.importBundle(fromItself) } == "other-key")
   }
 
+  @Test("a hub's time that is far ahead of all that a device knows is not followed before a person has looked")
+  func farFuture() throws {
+    let emitted = try kept(world.emit(to: tablet, full: true), as: "emitted")
+    let day: Int64 = 86_400_000
+    func bundle(at stamp: Stamp) throws -> String {
+      try forged(
+        scope(emitted, number: 2), from: office, to: party(tablet), key: world.hub.keys.signing(), stamp: stamp)
+    }
+    let known = try newestStamp()
+    let now = world.clock.milliseconds()
+    for stamp in [Stamp(rawValue: .max), Stamp(milliseconds: now + 181 * day)] {
+      #expect(try reason { _ = try tablet.importBundle(bundle(at: stamp)) } == "clock")
+      #expect(try newestStamp() == known)
+    }
+    // The device's own clock may be the wrong one: then it is set, and the same file is taken.
+    let late = try bundle(at: Stamp(milliseconds: now + 181 * day))
+    world.clock.advance(by: 2 * day)
+    #expect(try tablet.importBundle(late).verdict == .imported)
+    #expect(try newestStamp() == Stamp(milliseconds: now + 181 * day))
+  }
+
+  private func newestStamp() throws -> Stamp? {
+    let database = try Database(path: tablet.folder.path("data.sqlite"), mode: .readOnly)
+    return try database.first("SELECT stamp FROM satchel_capture") { Stamp($0.integer(0)) }
+  }
+
   @Test("a stranger: a bundle whose signer is not known is taken by nobody")
   func stranger() throws {
     let elsewhere = try World(random: SystemRandom())
