@@ -49,10 +49,8 @@ extension DeviceWorkspace {
       }
       guard let fingerprint else {
         throw Refusal(
-          "new-hub-key",
-          "It is signed with another key than the hub's. The key's fingerprint is\n\n    \(signer.fingerprint)\n",
-          hint:
-            "Has the hub's key been lost, and is this what `satchel-hub keys show` shows there by now? Then: satchel import FILE --fingerprint \(signer.fingerprint)",
+          "new-hub-key", "It is signed with another key than the hub's. A stranger may have made it.",
+          hint: "If the hub has lost no key, do not use this file. \(Self.askForFingerprint)",
           keeping: .quarantine)
       }
       try compare(fingerprint, with: signer)
@@ -61,15 +59,16 @@ extension DeviceWorkspace {
     return bundle
   }
 
+  /// The fingerprint must come from the hub itself: who made the file could show any.
+  private static let askForFingerprint =
+    "Have the fingerprint read out that satchel-hub keys show shows at the hub; then: satchel import FILE --fingerprint WORDS"
+
   /// The ceremony at the device: what a person compared must be the fingerprint of the key that signed.
   private func compare(_ fingerprint: String?, with signer: PublicKey) throws {
     guard let fingerprint else {
       throw Refusal(
-        "untrusted-hub",
-        "This device does not know its hub yet. The bundle's key has the fingerprint\n\n    \(signer.fingerprint)\n",
-        hint:
-          "Compare it with what `satchel-hub status` shows at the hub; if they are the same: satchel import FILE --fingerprint \(signer.fingerprint)"
-      )
+        "untrusted-hub", "This device does not know its hub yet, so a stranger may have made this file.",
+        hint: Self.askForFingerprint)
     }
     try signer.requireFingerprint(
       fingerprint, of: "bundle", hint: "Do not use this file before you have spoken with the hub's operator.")

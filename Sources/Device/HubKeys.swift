@@ -86,7 +86,7 @@ extension DeviceWorkspace {
     let session = try isInitial() ? nil : examined()
     return try KeyReport(
       keys, unaware: [session?.state.hubName].compactMap(\.self),
-      revoked: session.map { try RevokedKeys.all(in: $0.database) } ?? [])
+      revoked: session.map { try RevokedKeys.all(in: $0.database) } ?? [], hub: hubKey())
   }
 
   /// Makes a new key. The hub learns of it by the next export, which the present key signs.

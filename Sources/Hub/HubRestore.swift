@@ -128,9 +128,9 @@ public struct HubRestore {
       guard let fingerprint else {
         throw Refusal(
           "untrusted-hub",
-          "Nobody has said yet whose backup this is. It is signed with a key that has the fingerprint\n\n    \(signer.fingerprint)\n",
+          "Nobody has said yet whose backup this is, so a stranger may have made it.",
           hint:
-            "Compare it with what was written down of the hub (any of its devices has the key too, as keys/hub.pub); if they are the same, add: --fingerprint \(signer.fingerprint)"
+            "Take the fingerprint that was written down of the hub, or that satchel keys show shows as the hub's at one of its devices; then add: --fingerprint WORDS"
         )
       }
       try signer.requireFingerprint(

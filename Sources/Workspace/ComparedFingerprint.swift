@@ -1,15 +1,20 @@
 import SatchelCrypto
 
 extension PublicKey {
-  /// Throws a `Refusal` unless this is the key whose fingerprint a person has compared.
+  /// Throws a `Refusal` unless this is the key whose fingerprint a person has compared. The words never say which one
+  /// it has: a person in a hurry would give that one next.
   /// - Parameters:
   ///   - what: is signed by this key, in one word.
   ///   - hint: what to do where it is another one's.
   public func requireFingerprint(_ compared: String, of what: String, hint: String) throws {
-    guard PublicKey.normalisedFingerprint(compared) == fingerprint else {
+    guard let words = PublicKey.normalisedFingerprint(compared) else {
       throw Refusal(
-        "other-fingerprint",
-        "The \(what) is signed by another key than the one that you compared: its fingerprint is \(fingerprint).",
+        "other-fingerprint", "What was typed is no fingerprint: its last group does not fit the others.",
+        hint: "Have it read out again.")
+    }
+    guard words == fingerprint else {
+      throw Refusal(
+        "other-fingerprint", "The \(what) is signed by another key than the one whose fingerprint you gave.",
         hint: hint)
     }
   }

@@ -13,8 +13,11 @@ public struct KeyReport: Sendable {
   public let isProtected: Bool
   /// Keys that nothing may be signed with any more, as this workspace knows.
   public let revoked: [PublicKey]
+  /// At a device, the key of its hub; nil: it knows none yet.
+  public let hub: PublicKey?
 
-  public init(_ keys: WorkspaceKeys, unaware: [String], revoked: [PublicKey]) throws {
+  public init(_ keys: WorkspaceKeys, unaware: [String], revoked: [PublicKey], hub: PublicKey? = nil) throws {
+    self.hub = hub
     key = try keys.ownKey()
     recipient = try keys.recipient()
     next = try keys.nextKey()

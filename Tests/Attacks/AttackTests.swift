@@ -266,6 +266,26 @@ struct AttackTests {
     #expect(try reason { _ = try tablet.importBundle(fromItself) } == "other-key")
   }
 
+  @Test("a stranger: no refusal shows the fingerprint of the key that signed, for somebody to paste")
+  func strangersFingerprint() throws {
+    let emitted = try kept(world.emit(to: tablet, full: true), as: "emitted")
+    let fingerprint = try phone.keys.ownKey().fingerprint
+    let fresh = try DeviceWorkspace.create(
+      world.folder("fresh"), dataset: "world", name: "fresh", platform: world.platform)
+    let other = try world.hub.keys.ownKey().fingerprint
+    let tries: [(DeviceWorkspace, String?)] = [(tablet, nil), (tablet, other), (fresh, nil), (fresh, other)]
+    for (device, given) in tries {
+      let forgery = try forged(scope(emitted, number: 9), from: office, to: party(device), key: phone.keys.signing())
+      do {
+        _ = try device.importBundle(forgery, fingerprint: given)
+        Issue.record("it was taken")
+      } catch let error as any ExplainedError {
+        #expect(["new-hub-key", "untrusted-hub", "other-fingerprint"].contains(error.reason), "\(error)")
+        #expect(!"\(error.message) \(error.hint ?? "")".contains(fingerprint), "\(error)")
+      }
+    }
+  }
+
   @Test("a hub's time that is far ahead of all that a device knows is not followed before a person has looked")
   func farFuture() throws {
     let emitted = try kept(world.emit(to: tablet, full: true), as: "emitted")
