@@ -92,6 +92,13 @@ import Testing
     #expect(try unasked.json["error"]?["reason"] == "untrusted-hub")
     let wrong = camp.hubAnywhere("restore", file, camp.path("new"), "--fingerprint", "0000-0000")
     #expect(wrong.code == 3)
+    let other = try #require(try camp.device("tablet", "keys", "show", "--json").json["fingerprint"]?.stringValue)
+    let strangers = camp.hubAnywhere("restore", file, camp.path("new"), "--fingerprint", other)
+    #expect(strangers.code == 3 && strangers.error.contains("another key"), "\(strangers)")
+    // It comes from elsewhere: a stranger could show any.
+    let own = try fingerprint()
+    for outcome in [unasked, wrong, strangers] { #expect(!(outcome.out + outcome.error).contains(own)) }
+    #expect(try camp.device("tablet", "keys", "show", "--json").json["hub"]?.stringValue == own)
     #expect(try !camp.everything().keys.contains { $0.hasPrefix("new") })
     let right = camp.hubAnywhere("restore", file, camp.path("new"), "--fingerprint", try fingerprint())
     #expect(right.code == 0, "\(right.error)")

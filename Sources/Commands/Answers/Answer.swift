@@ -6,19 +6,29 @@ struct Answer {
   /// Members of the JSON document, behind `ok` and `command`.
   var members: [JSONValue.Member]
   /// For people; lines that end with a newline. Empty: nothing to say.
-  var text: String
+  var text: TerminalText
   /// For people on standard error, such as what was refused among several.
-  var warnings: String = ""
+  var warnings: TerminalText = ""
   var code: ExitCode = .done
   /// A file whose bytes are the command's output: all words go to standard error then.
   var output: String?
 
-  init(_ text: String, _ members: KeyValuePairs<String, JSONValue>, code: ExitCode = .done, warnings: String = "") {
+  init(
+    _ text: TerminalText, _ members: KeyValuePairs<String, JSONValue>, code: ExitCode = .done,
+    warnings: TerminalText = ""
+  ) {
     self.text = text
     self.members = members.map { JSONValue.Member(name: $0.key, value: $0.value) }
     self.code = code
     self.warnings = warnings
   }
+}
+
+extension Console {
+  /// The command's result, for people.
+  func show(_ text: TerminalText) { out(text.string) }
+  /// Warnings, errors and questions, for people.
+  func warn(_ text: TerminalText) { error(text.string) }
 }
 
 extension CommandSpec where Context == CommandContext {
@@ -39,19 +49,20 @@ extension CommandSpec where Context == CommandContext {
       let answer = try answer(command, context)
       line.finish()
       if let output = answer.output { try Streams.write(output, context) }
-      let say = answer.output == nil ? context.console.out : context.console.error
+      let say = answer.output == nil ? context.console.show : context.console.warn
       if command.json {
         let head: [JSONValue.Member] = [
           .init(name: "ok", value: .bool(answer.code == .done)),
           .init(name: "command", value: .string(command.path.joined(separator: " "))),
         ]
         let rehearsal: [JSONValue.Member] = command.dryRun ? [.init(name: "dry_run", value: true)] : []
-        say(String(decoding: JSONValue.object(head + rehearsal + answer.members).prettyBytes, as: UTF8.self))
+        let document = JSONValue.object(head + rehearsal + answer.members).prettyBytes
+        say(TerminalText(ofOwnMaking: String(decoding: document, as: UTF8.self)))
       } else {
         if !command.quiet {
           say((command.dryRun ? "A rehearsal: nothing of this was done.\n" : "") + answer.text)
         }
-        context.console.error(answer.warnings)
+        context.console.warn(answer.warnings)
       }
       return answer.code
     }

@@ -7,9 +7,9 @@ enum Confirmation {
   /// Asks the person at the terminal. Without a terminal, nobody is asked: whoever wrote the script has decided.
   ///
   /// Throws a `WorkspaceError` if the answer is not yes.
-  static func ask(_ question: String, _ command: ParsedCommand, _ context: CommandContext) throws {
+  static func ask(_ question: TerminalText, _ command: ParsedCommand, _ context: CommandContext) throws {
     guard context.console.traits.interactive, !command.flag(yes.long), !command.dryRun else { return }
-    context.console.error("\(question) [y/N] ")
+    context.console.warn("\(question) [y/N] ")
     let answer = context.console.readLine()?.lowercased() ?? ""
     guard ["y", "yes"].contains(answer) else {
       throw WorkspaceError("cancelled", "Nothing was changed.", hint: "To go on, answer y, or add: --yes")

@@ -101,11 +101,8 @@ struct Failure {
     self.code = code
   }
 
-  /// Names of files and rows may come from anybody: what a terminal would obey is shown as what it is.
-  var text: String {
-    let lines = ([message] + [hint].compactMap(\.self)).joined(separator: "\n")
-    return lines.split(separator: "\n", omittingEmptySubsequences: false).map { visible(String($0)) + "\n" }.joined()
-  }
+  /// Two lines, or one. Names of files and rows in them may come from anybody.
+  var text: TerminalText { "\(message)\n" + (hint.map { "\($0)\n" } ?? "") }
 
   var json: JSONValue {
     ["reason": .string(reason), "message": .string(message), "hint": hint.map { .string($0) } ?? .null]
@@ -121,9 +118,9 @@ func report(_ failure: CommandFailure, to console: any Console) -> ExitCode {
     ]
     console.out(String(decoding: document.prettyBytes, as: UTF8.self))
   } else if let usage = failure.error as? UsageError {
-    console.error(usage.text(tool: failure.tool))
+    console.warn(usage.text(tool: failure.tool))
   } else {
-    console.error("\(failure.tool): \(told.text)")
+    console.warn("\(failure.tool): \(told.text)")
   }
   return told.code
 }

@@ -102,7 +102,7 @@ extension JSONValue {
 
 extension Words {
   /// That a database was not shrunk; empty where it was.
-  static func notShrunk(_ reason: String?) -> String {
+  static func notShrunk(_ reason: String?) -> TerminalText {
     reason.map { "The database keeps its size (\($0)): let the app that knows that run VACUUM.\n" } ?? ""
   }
 }

@@ -35,9 +35,9 @@ extension HubTool {
           let document: JSONValue = [
             "ok": true, "command": "console", "address": .string(address), "port": .integer(Int64(port)),
           ]
-          console.out(
+          console.show(
             isJSON
-              ? String(decoding: document.prettyBytes, as: UTF8.self)
+              ? TerminalText(ofOwnMaking: String(decoding: document.prettyBytes, as: UTF8.self))
               : "Open this in a browser on this machine; it works once:\n\n  \(address)\n\nCtrl-C ends it.\n")
         }, receive: { site.receive($0) }, answer: { site.answer($0) })
       return .done

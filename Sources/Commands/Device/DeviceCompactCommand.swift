@@ -31,7 +31,7 @@ extension DeviceTool {
       let workspace = try open(command, context)
       let report = try workspace.compact(
         olderThan: command.days("older-than") ?? DeviceWorkspace.keptDays, shrinking: command.flag("shrink"))
-      var text =
+      var text: TerminalText =
         "\(command.dryRun ? "Would give up" : "Gave up") \(Words.count(report.exports, "export")), \(report.bytes >> 10) KiB.\n"
       text += AttachedWords.removed(report.attached, command) + Words.notShrunk(report.notShrunk)
       if report.archived > 100 {

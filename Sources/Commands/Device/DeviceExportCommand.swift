@@ -33,7 +33,7 @@ extension DeviceTool {
       let file = Paths.name(of: report.file)
       let delivered = try command.deliver(report.file, context) { try workspace.cut(report, size: $0, into: $1) }
       let total = report.changes.reduce(0) { $0 + $1.count }
-      var text =
+      var text: TerminalText =
         report.isNew
         ? "Export \(report.sequence): \(Words.count(total, "change"))\(total > 0 ? " (\(Words.tables(report.changes)))" : "").\n"
         : "Nothing is new since export \(report.sequence).\n"
@@ -58,7 +58,9 @@ extension DeviceTool {
   }
 
   /// Brings the files to the same folder that the hub must have before the newest export. Returns the words for it.
-  private static func deliver(_ files: [String], _ command: ParsedCommand, _ context: CommandContext) throws -> String {
+  private static func deliver(
+    _ files: [String], _ command: ParsedCommand, _ context: CommandContext
+  ) throws -> TerminalText {
     if files.isEmpty { return "" }
     let target = command.value("to").map(command.path)
     let isFolder = try target.map { try context.platform.isFolder($0) } ?? false

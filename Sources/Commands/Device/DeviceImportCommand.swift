@@ -181,14 +181,14 @@ extension DeviceTool {
       failure: failure, before: Array(stranded.files.dropLast()))
   }
 
-  private static func text(_ report: ImportReport) -> String {
+  private static func text(_ report: ImportReport) -> TerminalText {
     if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
     let number = report.manifest.wholeNumber
     if report.verdict == .redeliver { return redelivery(report.redelivered) }
     guard report.verdict == .imported else {
       return "Bundle \(number) of the hub was imported before: nothing changed.\n"
     }
-    var text =
+    var text: TerminalText =
       "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
     text += AttachedWords.came(report.attached, newer: report.attachedNewer, report.beside)
     if let sealed = report.sealed {
@@ -218,7 +218,7 @@ extension DeviceTool {
     return text
   }
 
-  private static func redelivery(_ exports: [SequenceNumber]) -> String {
+  private static func redelivery(_ exports: [SequenceNumber]) -> TerminalText {
     """
     The hub was restored from a backup, and lacks what this device delivered since: \(Words.count(exports.count, "bundle")), from \(exports.first ?? .zero) on.
     Nothing is changed here. What it lacks lies in bundles/outbox once more.
@@ -228,7 +228,7 @@ extension DeviceTool {
     """
   }
 
-  private static func text(replayed: Int) -> String {
+  private static func text(replayed: Int) -> TerminalText {
     let pending =
       replayed == 0
       ? "" : " \(Words.count(replayed, "change")) that the hub may not have are in it, and go out with the next export."
@@ -236,8 +236,8 @@ extension DeviceTool {
       "The database was made anew from the bundles and exports that are kept here.\(pending) Open it in the app again.\n"
   }
 
-  private static func text(_ saved: SavedDatabase) -> String {
-    var text =
+  private static func text(_ saved: SavedDatabase) -> TerminalText {
+    var text: TerminalText =
       "The database was damaged (\(saved.fault)). It is kept in \(saved.kept), and the bundle made a new one: close the app and open it again.\n"
     if let export = saved.export {
       text +=

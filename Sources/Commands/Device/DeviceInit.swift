@@ -48,7 +48,7 @@ extension DeviceTool {
         if !isThere { try workspace.folder.undoCreation(context.platform.files) }
         throw error
       }
-      let text = """
+      let text: TerminalText = """
         \(isThere ? "The workspace \(root) waits for the hub's first bundle; its request is written once more." : "Made the workspace \(root) for the device \(name).")
         The request is in \(isStreamed ? "standard output" : request): carry it to the hub.
 
@@ -59,9 +59,10 @@ extension DeviceTool {
         The hub's operator types it there, as you read it out.
 
         """
-        + (context.console.traits.showsOutput ? KeyCommands.picture(key, colour: context.console.traits.colour) : "")
+      let traits = context.console.traits
+      let picture = traits.showsOutput ? KeyCommands.picture(key, colour: traits.colour) : ""
       var answer = Answer(
-        text,
+        text + picture,
         [
           "workspace": .string(root), "device": .string(name), "id": .string(workspace.configuration.id.text),
           "request": .string(request), "fingerprint": .string(key.fingerprint),

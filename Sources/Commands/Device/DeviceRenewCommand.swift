@@ -77,7 +77,7 @@ extension DeviceTool {
         ["device": .string(command.value("name") ?? name), "request": .string(request)])
     }
     let key = try left.workspace.writeRequest(to: request)
-    let kept = left.copy.map { "The database as it was is kept in \($0).\n" } ?? ""
+    let kept: TerminalText = left.copy.map { "The database as it was is kept in \($0).\n" } ?? ""
     let words = RequestWords(
       request: request, key: key, hub: "new hub", whose: "this device's new key",
       next: "Then import the new hub's first bundle, and export.")

@@ -17,10 +17,10 @@ extension DeviceTool {
     }
   }
 
-  private static func text(_ status: DeviceStatus, _ now: Int64) -> String {
+  private static func text(_ status: DeviceStatus, _ now: Int64) -> TerminalText {
     let configuration = status.configuration
     if let trouble = status.trouble {
-      let outbox =
+      let outbox: TerminalText =
         status.outbox.isEmpty
         ? "" : "\(Words.count(status.outbox.count, "file")) in bundles/outbox can be carried: satchel sync DIR\n"
       return "Device \(configuration.name) of the dataset \(configuration.dataset).\n" + words(trouble) + outbox
@@ -34,12 +34,14 @@ extension DeviceTool {
         Its key's fingerprint is \(status.fingerprint).
         Next: \(status.staged.isEmpty ? "import the hub's first bundle: satchel import FILE" : "satchel apply")
 
-        """ + status.volumes.map { "Of \($0.whole), \(Volumes.missing($0.missing, of: $0.parts)).\n" }.joined()
+        """
+          + status.volumes.map { "Of \($0.whole), \(Volumes.missing($0.missing, of: $0.parts)).\n" as TerminalText }
+          .joined()
     }
     return StatusSheet(facts: facts(status, current, now), steps: steps(status, current)).text
   }
 
-  private static func words(_ trouble: DeviceStatus.Trouble) -> String {
+  private static func words(_ trouble: DeviceStatus.Trouble) -> TerminalText {
     switch trouble {
     case .replaced:
       """
@@ -253,7 +255,8 @@ extension DeviceTool {
       let now = context.platform.clock.milliseconds()
       let title = "Device \(status.configuration.name) of the dataset \(status.configuration.dataset)"
       guard let current = status.current else {
-        let words = text(status, now).split(separator: "\n").map { StatusSheet.Fact(name: "Device", words: String($0)) }
+        let lines = text(status, now).string.split(separator: "\n")
+        let words = lines.map { StatusSheet.Fact(name: "Device", words: String($0)) }
         return Report(title: title, made: now, sheet: StatusSheet(facts: words, steps: []))
       }
       return Report(

@@ -11,7 +11,7 @@ struct RequestWords {
   /// What follows when the hub has let the device in: a sentence.
   let next: String
 
-  var text: String {
+  var text: TerminalText {
     """
     The request is in \(request): carry it to the \(hub).
 
@@ -26,7 +26,7 @@ struct RequestWords {
   }
 
   /// The text and, for a person at a screen, a picture of the fingerprint.
-  func text(pictureFor context: CommandContext) -> String {
+  func text(pictureFor context: CommandContext) -> TerminalText {
     let traits = context.console.traits
     return text + (traits.showsOutput ? KeyCommands.picture(key, colour: traits.colour) : "")
   }

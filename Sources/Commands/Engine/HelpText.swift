@@ -63,7 +63,7 @@ extension ToolSpec {
   private func table(_ rows: [(String, String)]) -> String {
     var table = TextTable(["", ""])
     for (left, right) in rows { table.add([left, right]) }
-    return table.text(width: helpWidth, indent: 2, overflow: .wrap)
+    return table.text(width: helpWidth, indent: 2, overflow: .wrap).string
   }
 
   private func lines(_ example: Example) -> String {

@@ -2,7 +2,7 @@
 ///
 ///     var table = TextTable(["NAME", .right("BUNDLES")])
 ///     table.add(["asha", "12"])
-///     console.out(table.text(width: console.traits.width))
+///     console.show(table.text(width: console.traits.width))
 ///
 /// Cells may come from anybody's database: what would move the cursor or turn the text around shows as U+FFFD.
 public struct TextTable: Sendable {
@@ -48,8 +48,8 @@ public struct TextTable: Sendable {
 
   /// The table in lines that end with a newline, none with a trailing space. Only the last column gives way to `width`,
   /// and it keeps ten columns whatever happens; nil is as wide as it takes.
-  public func text(width: Int?, indent: Int = 0, overflow: Overflow = .clip) -> String {
-    let heading = columns.allSatisfy(\.title.isEmpty) ? [] : [columns.map(\.title)]
+  public func text(width: Int?, indent: Int = 0, overflow: Overflow = .clip) -> TerminalText {
+    let heading = columns.allSatisfy(\.title.isEmpty) ? [] : [columns.map { visible($0.title) }]
     let all = heading + rows
     let widths = columns.indices.map { i in all.map { $0[i].displayWidth }.max() ?? 0 }
     let start = widths.dropLast().reduce(indent) { $0 + $1 + Self.gap }
@@ -64,7 +64,8 @@ public struct TextTable: Sendable {
         text += withoutTrailingSpaces(i == 0 ? spaces(indent) + before + line : spaces(start) + line) + "\n"
       }
     }
-    return text
+    // Cells and titles are visible already.
+    return TerminalText(ofOwnMaking: text)
   }
 
   private var lastColumn: Int { columns.count - 1 }
@@ -93,17 +94,4 @@ private func withoutTrailingSpaces(_ line: String) -> String {
   var line = line
   while line.last == " " { line.removeLast() }
   return line
-}
-
-func visible(_ cell: String) -> String {
-  String(String.UnicodeScalarView(cell.unicodeScalars.map { misleads($0) ? "\u{FFFD}" : $0 }))
-}
-
-/// Control characters (escape sequences begin with one), line separators, and the marks that turn the direction of
-/// text.
-private func misleads(_ scalar: Unicode.Scalar) -> Bool {
-  switch scalar.value {
-  case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: true
-  default: false
-  }
 }

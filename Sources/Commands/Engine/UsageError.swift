@@ -15,7 +15,8 @@ public struct UsageError: Error, Hashable, Sendable {
   }
 
   /// The whole of it for people, ready for standard error.
-  public func text(tool: String) -> String {
-    ([tool + ": " + message, usage, hint] as [String?]).compactMap(\.self).map { $0 + "\n" }.joined()
+  public func text(tool: String) -> TerminalText {
+    let more = [usage, hint].compactMap(\.self).map { TerminalText(lines: $0) + "\n" }
+    return "\(tool): \(message)\n" + more.joined()
   }
 }

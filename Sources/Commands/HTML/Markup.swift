@@ -16,6 +16,7 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
     mutating func appendLiteral(_ literal: String) { text += literal }
     mutating func appendInterpolation(_ words: some StringProtocol) { text += escaped(words) }
     mutating func appendInterpolation(_ number: some BinaryInteger) { text += String(number) }
+    mutating func appendInterpolation(_ text: TerminalText) { self.text += escaped(text.string) }
     mutating func appendInterpolation(_ markup: Markup) { text += markup.text }
     mutating func appendInterpolation(_ markup: [Markup]) { for piece in markup { text += piece.text } }
   }

@@ -47,7 +47,7 @@ extension HubTool {
     }
   }
 
-  private static func text(_ report: BackupReport) -> String {
+  private static func text(_ report: BackupReport) -> TerminalText {
     """
     The hub after its change \(report.cursor), made \(report.created): \(Words.count(report.bundles, "bundle")) in the archive, \
     \(report.hasSecretKeys ? "with" : "without") the secret keys, \(report.bytes >> 10) KiB.
@@ -136,7 +136,7 @@ extension HubTool {
   }
 
   private static func answer(_ report: InPlaceReport, _ command: ParsedCommand) -> Answer {
-    var text =
+    var text: TerminalText =
       "\(command.dryRun ? "Would begin" : "Began") a new epoch on the files as they are. The database as it was: \(report.copy)\n"
     if !report.wasKnown {
       text +=
@@ -166,8 +166,8 @@ extension HubTool {
     }
   }
 
-  private static func text(_ report: RestoreReport, _ root: String, _ command: ParsedCommand) -> String {
-    var text = """
+  private static func text(_ report: RestoreReport, _ root: String, _ command: ParsedCommand) -> TerminalText {
+    var text: TerminalText = """
       \(command.dryRun ? "Would make" : "Made") \(root): the hub \(report.name) of the dataset \(report.dataset), as it was on \(report.created), after its change \(report.cursor).
       The fingerprint of its key is \(report.fingerprint).
 
@@ -233,11 +233,11 @@ extension HubTool {
     }
   }
 
-  private static func text(_ report: CompactReport, _ command: ParsedCommand) -> String {
+  private static func text(_ report: CompactReport, _ command: ParsedCommand) -> TerminalText {
     func size(_ bytes: (before: Int64, after: Int64)) -> String {
       "\(bytes.before >> 10) KiB, now \(bytes.after >> 10) KiB"
     }
-    var text = """
+    var text: TerminalText = """
       \(command.dryRun ? "Would forget" : "Forgot") \(Words.count(Int(report.logEntries), "change")), up to the hub's change \(report.logFrom); \
       \(Words.count(Int(report.goneRows), "deleted row")); \(Words.count(report.bundles, "file")) of the archive, \(report.sent) of those that were carried.
 

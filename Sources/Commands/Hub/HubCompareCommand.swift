@@ -40,7 +40,7 @@ extension HubTool {
     }
   }
 
-  private static func text(_ found: StateComparison) -> String {
+  private static func text(_ found: StateComparison) -> TerminalText {
     let name = found.device
     guard let proof = found.proof else { return "The device \(name) has not told of its rows yet.\n" }
     if let count = found.repaired {

@@ -39,10 +39,11 @@ extension HubTool {
     }
   }
 
-  private static func text(_ report: VersionReport, isDone: Bool) -> String {
-    var text = "The dataset \(report.dataset) \(isDone ? "has" : "would have") version \(report.version).\n"
+  private static func text(_ report: VersionReport, isDone: Bool) -> TerminalText {
+    var text: TerminalText =
+      "The dataset \(report.dataset) \(isDone ? "has" : "would have") version \(report.version).\n"
     var table = TextTable(["", ""])
-    func add(_ what: String, _ words: String) { table.add([what, visible(words)]) }
+    func add(_ what: String, _ words: String) { table.add([what, words]) }
     for name in report.change.added { add("Added", name.text) }
     for name in report.change.removed { add("Taken out", "\(name): its rows stay, and are kept in step no longer") }
     for (name, words) in report.columns { add("Columns", "\(name) \(words)") }
@@ -81,8 +82,7 @@ extension HubTool {
       let report = try open(command, context).dataset()
       let definition = report.definition
       let source = String(decoding: definition.source, as: UTF8.self)
-      var text = source.split(separator: "\n", omittingEmptySubsequences: false).map { visible(String($0)) }.joined(
-        separator: "\n")
+      var text = TerminalText(lines: source)
       if !source.hasSuffix("\n") { text += "\n" }
       text += "\nVersion \(definition.version), since \(UTCTime.text(milliseconds: report.versions.last?.at ?? 0)).\n"
       if !report.devices.isEmpty {

@@ -90,7 +90,7 @@ extension HubTool {
     }
   }
 
-  private static let bareGeoPackage = """
+  private static let bareGeoPackage: TerminalText = """
     The hub's database is a GeoPackage, and the device's has nothing but the dataset's tables: GIS tools will not open \
     it.
     Give the device a GeoPackage to begin with: --template FILE
@@ -134,7 +134,7 @@ extension HubTool {
         throw error
       }
       let fingerprint = try hub.fingerprint()
-      let text = """
+      let text: TerminalText = """
         Enrolled the device \(device.name) for the user \(device.user).
         Its first bundle is in \(emitted.file): carry it to the device.
 
@@ -153,7 +153,7 @@ extension HubTool {
   private static func compare(_ fingerprint: String, _ command: ParsedCommand, _ context: CommandContext) throws {
     var typed = command.value("fingerprint")
     if typed == nil, context.console.traits.interactive {
-      context.console.error("Type the fingerprint that the device shows: ")
+      context.console.warn("Type the fingerprint that the device shows: ")
       typed = context.console.readLine()
     }
     guard let typed else {
@@ -202,7 +202,7 @@ extension HubTool {
           "\(device.proved)",
         ])
       }
-      let text =
+      let text: TerminalText =
         devices.isEmpty
         ? "There is no device yet: satchel-hub device provision NAME --user USER --into DIR\n" : table.text(width: nil)
       return Answer(text, ["devices": .array(devices.map(json))])

@@ -49,7 +49,7 @@ extension HubTool {
           )
         }
       }
-      let left = names.isEmpty && expired.isEmpty ? "" : expired.map { "\($0): expired, nothing was made\n" }.joined()
+      let left = expired.map { "\($0): expired, nothing was made\n" as TerminalText }.joined()
       let words = reports.map { text($0.report, $0.delivered) }.joined() + left
       var answer = Answer(
         words.isEmpty ? "There is no active device.\n" : words,
@@ -72,7 +72,7 @@ extension HubTool {
     return active.filter { Name($0.user) == Name(user) }.map(\.name)
   }
 
-  private static func text(_ report: EmitReport, _ delivered: Delivered) -> String {
+  private static func text(_ report: EmitReport, _ delivered: Delivered) -> TerminalText {
     let who = "\(report.device) (\(report.user))"
     let place = delivered.place(report.file)
     guard report.isNew else { return "\(who): nothing is new since bundle \(report.number), \(place)\n" }

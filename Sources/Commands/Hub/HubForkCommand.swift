@@ -80,7 +80,7 @@ extension HubTool {
     return answer
   }
 
-  private static func next(_ fork: Fork) -> String {
+  private static func next(_ fork: Fork) -> TerminalText {
     """
     In the folder of the other copy: satchel renew --name NEW-NAME --request FILE
     Then let it in here: satchel-hub device enrol FILE --user \(fork.device.user)
@@ -103,7 +103,7 @@ extension HubTool {
         ])
       }
     }
-    let head =
+    let head: TerminalText =
       fork.isForked
       ? "\(fork.histories.count) histories came from the device \(name): they part after its export \(fork.parted).\n"
       : "Bundles of the device \(name) were refused that can be taken now.\n"

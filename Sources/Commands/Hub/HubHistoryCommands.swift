@@ -29,22 +29,22 @@ extension HubTool {
     }
   }
 
-  private static func text(_ history: RowHistory, _ width: Int) -> String {
-    var text = "\(history.table) [\(Words.key(history.key))]\n"
+  private static func text(_ history: RowHistory, _ width: Int) -> TerminalText {
+    var text: TerminalText = "\(history.table) [\(Words.key(history.key))]\n"
     if history.forgotten > .zero {
       text += "What happened up to the hub's change \(history.forgotten) is forgotten (satchel-hub compact).\n"
     } else if history.entries.isEmpty, history.row != nil {
       text += "It was there when the hub began, and nobody has changed it since.\n"
     }
     for row in history.renamed {
-      text += "A row that \(visible(row.device)) made under this key is [\(Words.key(row.key))] here.\n"
+      text += "A row that \(row.device) made under this key is [\(Words.key(row.key))] here.\n"
     }
     for entry in history.entries {
       let who = "\(entry.user)\(entry.device.map { " on \($0)" } ?? " at the hub")"
-      text += "\n\(UTCTime.text(milliseconds: entry.stamp.milliseconds)) \(entry.operation.rawValue) by \(visible(who))"
+      text += "\n\(UTCTime.text(milliseconds: entry.stamp.milliseconds)) \(entry.operation.rawValue) by \(who)"
       text += entry.bundle.map { ", bundle \($0.text.prefix(8))" } ?? ""
       text += ", taken \(UTCTime.text(milliseconds: entry.at))\n"
-      text += lines(entry).map { "  \(visible($0))\n" }.joined()
+      text += lines(entry).map { "  \($0)\n" as TerminalText }.joined()
     }
     if !history.conflicts.isEmpty {
       text += "\nConflicts\n"
@@ -52,11 +52,11 @@ extension HubTool {
         let decision = conflict.decision.map { ", \($0.made.rawValue) by \($0.by)" } ?? ""
         let record = conflict.record
         text +=
-          "  \(record.id.text.prefix(8)) \(record.kind.rawValue), \(record.state.rawValue)\(visible(decision)), change by \(visible(record.user))\n"
+          "  \(record.id.text.prefix(8)) \(record.kind.rawValue), \(record.state.rawValue)\(decision), change by \(record.user)\n"
       }
     }
-    return text + "\nNow\n"
-      + (history.row.map { $0.map { "  \(visible("\($0.name): \(Words.value($0.value))"))\n" }.joined() } ?? "  gone\n")
+    let row = history.row.map { $0.map { "  \($0.name): \(Words.value($0.value))\n" as TerminalText }.joined() }
+    return text + "\nNow\n" + (row ?? "  gone\n")
   }
 
   /// What a change did to each column.
@@ -105,7 +105,8 @@ extension HubTool {
     ) { command, context in
       let report = try open(command, context).revert(command.argument("BUNDLE"))
       let count = report.rows.reduce(0) { $0 + $1.count }
-      var text = "\(Words.count(count, "row")) as before\(count > 0 ? " (\(Words.tables(report.rows)))" : "").\n"
+      var text: TerminalText =
+        "\(Words.count(count, "row")) as before\(count > 0 ? " (\(Words.tables(report.rows)))" : "").\n"
       if report.conflicts > 0 {
         text += "\(Words.count(report.conflicts, "row")) changed since, to be decided: satchel-hub conflicts\n"
       }
@@ -130,7 +131,7 @@ extension HubTool {
     ) { command, context in
       let report = try open(command, context).audit()
       var text = report.findings.map { finding in
-        visible(finding.message) + "\n" + (finding.hint.map { "  \(visible($0))\n" } ?? "")
+        ("\(finding.message)\n" as TerminalText) + (finding.hint.map { "  \($0)\n" } ?? "")
       }.joined()
       text +=
         "\(Words.count(report.verified, "bundle")) of \(Words.count(report.devices, "device")) verified, \(Words.count(report.findings.count, "finding")).\n"

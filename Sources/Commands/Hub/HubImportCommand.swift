@@ -95,9 +95,9 @@ extension HubTool {
     }
   }
 
-  static func text(_ report: HubImportReport) -> String {
+  static func text(_ report: HubImportReport) -> TerminalText {
     if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
-    let recovery = report.recovery.map(Self.text) ?? ""
+    let recovery: TerminalText = report.recovery.map { Self.text($0) } ?? ""
     if report.verdict == .collected {
       let number = report.manifest.wholeNumber
       return "Bundle \(number) for \(report.manifest.to.name), which this hub made and had lost: it is kept.\n"
@@ -112,7 +112,7 @@ extension HubTool {
       return "\(name) was overtaken by a newer one: \(words).\n" + came
     default: break
     }
-    var text = "\(name): \(Words.count(report.taken, "change")) taken"
+    var text: TerminalText = "\(name): \(Words.count(report.taken, "change")) taken"
     if report.conflicts > 0 { text += ", \(Words.count(report.conflicts, "conflict"))" }
     if report.resolved > 0 { text += ", \(Words.count(report.resolved, "conflict")) decided by its user" }
     if report.released > 0 { text += ", \(Words.count(report.released, "row")) that had waited let in" }
@@ -154,8 +154,9 @@ extension HubTool {
   }
 
   /// What came back of the time that the hub lost.
-  static func text(_ report: RecoveryReport) -> String {
-    var text = "What was lost is back, as far as the devices have it: \(Words.count(report.rows, "row")) changed, "
+  static func text(_ report: RecoveryReport) -> TerminalText {
+    var text: TerminalText =
+      "What was lost is back, as far as the devices have it: \(Words.count(report.rows, "row")) changed, "
     text += "\(Words.count(report.kept, "older value")) kept as settled conflicts.\n"
     if report.gone > 0 {
       text += "\(Words.count(report.gone, "row")) may have been deleted in the lost time: satchel-hub conflicts\n"

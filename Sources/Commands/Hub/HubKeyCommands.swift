@@ -27,7 +27,7 @@ extension HubTool {
     return common + [revoke(["keys", "revoke"])]
   }
 
-  private static let afterRotation = """
+  private static let afterRotation: TerminalText = """
     Next: satchel-hub emit --all, which tells the devices of it. Nobody needs to compare it: the present key vouches \
     for it.
 
@@ -39,7 +39,7 @@ extension HubTool {
   {
     let cost = try hub.costOfLostKeys()
     if let unused = cost.unused, !command.flag("again") {
-      let text = """
+      let text: TerminalText = """
         A new key was made already, and no device has used it yet. That one stays:
 
             \(unused.fingerprint)
@@ -56,14 +56,14 @@ extension HubTool {
     return Answer(command.dryRun ? answer.text + people : answer.text, members(key, cost, isNew: !command.dryRun))
   }
 
-  private static func price(of cost: HubWorkspace.CostOfLoss) -> String {
+  private static func price(of cost: HubWorkspace.CostOfLoss) -> TerminalText {
     if cost.devices.isEmpty { return "No device knows the present key.\n" }
     let names = cost.devices.joined(separator: ", ")
     return
       "This costs a visit to \(Words.count(cost.devices.count, "device")): a person at each compares the new fingerprint. (\(names))\n"
   }
 
-  private static func afterLoss(_ key: PublicKey, _ cost: HubWorkspace.CostOfLoss) -> String {
+  private static func afterLoss(_ key: PublicKey, _ cost: HubWorkspace.CostOfLoss) -> TerminalText {
     if cost.devices.isEmpty { return "" }
     return """
       No signature can tell the devices of it: at each of \(Words.count(cost.devices.count, "device")) somebody compares the fingerprint, once.

@@ -41,11 +41,11 @@ extension HubTool {
     ) { command, context in
       let found = try open(command, context).explainScope(
         of: command.argument("USER"), table: command.argument("TABLE"), key: command.argument("KEY"))
-      var text =
+      var text: TerminalText =
         "\(found.table) [\(Words.key(found.key))] is \(found.isVisible ? "" : "not ")to be seen by \(command.argument("USER"))"
       text += found.mayWrite ? ", who may change it.\n" : ", who may not change it.\n"
       for condition in found.conditions {
-        text += "  \(condition.holds ? "yes" : "no ")  \(visible(condition.words))\n"
+        text += "  \(condition.holds ? "yes" : "no ")  \(condition.words)\n"
       }
       return Answer(
         text,

@@ -92,7 +92,8 @@ extension HubTool {
       for user in users {
         table.add([user.name, Words.fields(user.attributes), user.expires.map { UTCTime.text(milliseconds: $0) } ?? ""])
       }
-      let text = users.isEmpty ? "There is no user yet: satchel-hub user add NAME\n" : table.text(width: nil)
+      let text: TerminalText =
+        users.isEmpty ? "There is no user yet: satchel-hub user add NAME\n" : table.text(width: nil)
       return Answer(text, ["users": .array(users.map(json))])
     }
   }

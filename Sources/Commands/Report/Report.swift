@@ -42,13 +42,15 @@ struct Report {
       .text
   }
 
-  /// A line for each cell: the section, the row's first cell, the column, what it says.
+  /// A line for each cell: the section, the row's first cell, the column, what it says. A cell's lines stand behind each
+  /// other.
   var csv: String {
-    CSV.text(
+    func line(_ cell: String) -> String { cell.split(separator: "\n").joined(separator: "; ") }
+    return CSV.text(
       [["section", "row", "column", "value"]]
         + all.flatMap { section in
           section.table.rows.flatMap { row in
-            zip(section.table.titles, row).dropFirst().map { [section.heading, row[0], $0, $1] }
+            zip(section.table.titles, row).dropFirst().map { [section.heading, row[0], $0, line($1)] }
           }
         })
   }
@@ -62,7 +64,7 @@ extension Report.Section {
       return [
         String(record.id.text.prefix(8)), record.state.rawValue, "\(record.table) [\(Words.key(record.key))]",
         ConflictView.explain(record.kind), record.user, Words.age(of: conflict.noted, now: now),
-        record.columns.map { ConflictView.sides(of: $0, in: record) }.joined(separator: "\n"),
+        record.columns.map { ConflictView.sides(of: $0, in: record).string }.joined(separator: "\n"),
       ]
     }
     let more = conflicts.count > rows.count ? ", the first \(rows.count) of \(conflicts.count)" : ""

@@ -28,7 +28,7 @@ enum ReportCommand {
         context.platform.files.removeLeftovers(of: file)
         try context.platform.files.replace(file, mode: 0o644, contents: Array(text.utf8))
       }
-      return Answer(files.map { "Wrote \($0).\n" }.joined(), ["files": .strings(files)])
+      return Answer(files.map { "Wrote \($0).\n" as TerminalText }.joined(), ["files": .strings(files)])
     }
   }
 }

@@ -10,21 +10,21 @@ enum AttachedWords {
   /// How many files `status` names; `--json` has all.
   static let mostShown = 5
 
-  static func carried(_ count: Int, left: Int) -> String {
+  static func carried(_ count: Int, left: Int) -> TerminalText {
     if count == 0, left == 0 { return "" }
     let more = left == 0 ? "" : "; \(Words.count(left, "file")) for the next ones"
     return "\(Words.count(count, "file")) along with it\(more).\n"
   }
 
   /// For what an export asks.
-  static func asked(_ count: Int) -> String {
+  static func asked(_ count: Int) -> TerminalText {
     count == 0
       ? "" : "It asks for \(Words.count(count, "file")) that \(count == 1 ? "is" : "are") gone from files/ here.\n"
   }
 
-  static func came(_ count: Int, newer: Int, _ beside: [ArrivingAttachments.Arrival]) -> String {
+  static func came(_ count: Int, newer: Int, _ beside: [ArrivingAttachments.Arrival]) -> TerminalText {
     let versions = newer == 0 ? "" : ", \(newer == count ? "" : "\(newer) of them ")in place of earlier versions"
-    var text = count == 0 ? "" : "\(Words.count(count, "file")) came with it\(versions).\n"
+    var text: TerminalText = count == 0 ? "" : "\(Words.count(count, "file")) came with it\(versions).\n"
     for file in beside.prefix(mostShown) {
       text += "The file \(file.path) here is another one than what came: that is kept as \(file.kept).\n"
     }
@@ -33,7 +33,7 @@ enum AttachedWords {
   }
 
   /// What `compact` took away.
-  static func removed(_ unnamed: UnnamedFiles, _ command: ParsedCommand) -> String {
+  static func removed(_ unnamed: UnnamedFiles, _ command: ParsedCommand) -> TerminalText {
     if unnamed.count == 0 { return "" }
     let verb = command.dryRun ? "Would remove" : "Removed"
     return "\(verb) \(Words.count(unnamed.count, "file")) that no row names any more, \(unnamed.bytes >> 10) KiB.\n"

@@ -43,7 +43,7 @@ struct BundleView {
     return lines
   }
 
-  var text: String {
+  var text: TerminalText {
     var table = TextTable(["", ""])
     for line in lines { table.add([line.0, line.1]) }
     return table.text(width: nil)
@@ -66,14 +66,14 @@ struct BundleContent {
   private var tables: [Name] = []
   private var counts: [Name: [String: Int]] = [:]
   /// What became of each row, a block of lines each, for people; and the same for programs.
-  private(set) var rows: [String] = []
+  private(set) var rows: [TerminalText] = []
   private(set) var rowDocuments: [JSONValue] = []
   private(set) var conflicts: [String] = []
   /// The SQL that it is to run, by the version to which it leads.
   private(set) var migrations: [Migration] = []
 
   init(_ bundle: borrowing VerifiedBundle, withRows: Bool) throws {
-    var content = (tables: [Name](), counts: [Name: [String: Int]](), rows: [String](), documents: [JSONValue]())
+    var content = (tables: [Name](), counts: [Name: [String: Int]](), rows: [TerminalText](), documents: [JSONValue]())
     try bundle.eachChange { line in
       let word = Self.word(line)
       if content.counts[line.table] == nil { content.tables.append(line.table) }
@@ -105,7 +105,7 @@ struct BundleContent {
   }
 
   /// A row as a difference: what comes after `+`, what goes after `-`, and what changes with both.
-  private static func difference(_ line: ChangeLine) -> String {
+  private static func difference(_ line: ChangeLine) -> TerminalText {
     let row = "\(line.table) [\(Words.key(line.key))]"
     func list(_ sign: String, _ fields: [Field]) -> [String] {
       fields.map { "  \(sign) \($0.name): \(Words.value($0.value))" }
@@ -120,7 +120,7 @@ struct BundleContent {
       case .rekey(let to, _): ["~ \(row) is now [\(Words.key(to))]"]
       case .block(let last, _): ["= \(row) to [\(Words.key(last))] are this device's keys to hand out"]
       }
-    return lines.map { visible($0) + "\n" }.joined()
+    return lines.map { "\($0)\n" as TerminalText }.joined()
   }
 
   private static func document(_ line: ChangeLine, _ word: String) -> JSONValue {
@@ -139,11 +139,11 @@ struct BundleContent {
     return .object(members)
   }
 
-  var text: String {
-    var text = ""
+  var text: TerminalText {
+    var text: TerminalText = ""
     for migration in migrations {
       text += "\nMigration to version \(migration.version)\n"
-      text += migration.sql.split(separator: "\n").map { "  \(visible(String($0)))\n" }.joined()
+      text += migration.sql.split(separator: "\n").map { "  \($0)\n" as TerminalText }.joined()
     }
     if !tables.isEmpty {
       let rare = [("rekey", "NEW KEYS"), ("block", "BLOCKS")].filter { word, _ in
@@ -162,7 +162,7 @@ struct BundleContent {
       text += "\n" + table.text(width: nil)
     }
     if !rows.isEmpty { text += "\n" + rows.joined() }
-    if !conflicts.isEmpty { text += "\nConflicts\n" + conflicts.map { "  \(visible($0))\n" }.joined() }
+    if !conflicts.isEmpty { text += "\nConflicts\n" + conflicts.map { "  \($0)\n" as TerminalText }.joined() }
     return text
   }
 

@@ -34,16 +34,49 @@ enum CSV {
     return rows
   }
 
-  /// Lines of fields as spreadsheets read them.
+  /// Lines of fields as spreadsheets read them. What would command a terminal or turn the text around is U+FFFD, line
+  /// breaks in a field among them.
   static func text(_ rows: [[String]]) -> String {
     rows.map { $0.map(quoted).joined(separator: ",") + "\r\n" }.joined()
   }
 
-  /// A spreadsheet takes what begins so for a formula, and would run it.
-  private static func quoted(_ text: String) -> String {
-    let isFormula = text.utf8.first.map { Array("=+-@\t\r".utf8).contains($0) } ?? false
-    let safe = isFormula && Double(text) == nil ? "'\(text)" : text
-    guard safe.utf8.contains(where: { [0x22, 0x2c, 0x0a, 0x0d].contains($0) }) else { return safe }
+  private static func quoted(_ field: String) -> String {
+    let words = visible(field)
+    let safe = isFormula(field) ? "'\(words)" : words
+    guard safe.utf8.contains(where: { $0 == 0x22 || $0 == 0x2c }) else { return safe }
     return "\"" + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+  }
+
+  /// A spreadsheet takes what begins so for a formula, and would run it; some do that behind quotes and spaces, and with
+  /// the wide signs of East Asian texts. A number is none.
+  private static func isFormula(_ text: String) -> Bool {
+    let rest = text.unicodeScalars.drop { "\"' ".unicodeScalars.contains($0) }
+    guard let first = rest.first, "=+-@\t\r\n\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}".unicodeScalars.contains(first) else {
+      return false
+    }
+    return !isNumber(text)
+  }
+
+  /// Digits with a sign, a point and an exponent, as SQLite and people write them.
+  private static func isNumber(_ text: String) -> Bool {
+    var bytes = Array(text.utf8)[...]
+    func skip(_ signs: String) { if let first = bytes.first, signs.utf8.contains(first) { bytes.removeFirst() } }
+    func digits() -> Bool {
+      let count = bytes.prefix { (48...57).contains($0) }.count
+      bytes = bytes.dropFirst(count)
+      return count > 0
+    }
+    skip("+-")
+    guard digits() else { return false }
+    if bytes.first == UInt8(ascii: ".") {
+      skip(".")
+      guard digits() else { return false }
+    }
+    if let first = bytes.first, "eE".utf8.contains(first) {
+      skip("eE")
+      skip("+-")
+      guard digits() else { return false }
+    }
+    return bytes.isEmpty
   }
 }

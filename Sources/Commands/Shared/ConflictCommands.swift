@@ -47,7 +47,7 @@ struct ConflictCommands: Sendable {
       let conflicts = try list(ConflictState.allCases, command, context)
       let found = try layers(command, context)
       return Answer(
-        ConflictCSV.text(conflicts, layers: found),
+        TerminalText(ofOwnMaking: ConflictCSV.text(conflicts, layers: found)),
         ["conflicts": .array(conflicts.map { ConflictView(conflict: $0, layers: found).json() })])
     }
   }
@@ -81,7 +81,7 @@ struct ConflictCommands: Sendable {
       let conflicts = try list(states, command, context)
       let found = try layers(command, context)
       let now = context.platform.clock.milliseconds()
-      let text =
+      let text: TerminalText =
         conflicts.isEmpty
         ? "No conflict waits for anybody.\n"
         : ConflictView.list(conflicts, layers: found, now: now, width: context.console.traits.width)
@@ -172,9 +172,10 @@ struct ConflictCommands: Sendable {
     }
     let result = try resolveAll(
       policy, command.value("table").map { Name($0) }, command.value("note"), command, context)
-    var text = "Resolved \(Words.count(result.resolved.count, "conflict")) by the policy \(policy.rawValue).\n"
+    var text: TerminalText =
+      "Resolved \(Words.count(result.resolved.count, "conflict")) by the policy \(policy.rawValue).\n"
     for (record, why) in result.left {
-      text += "Left: \(record.id.text.prefix(8)) \(record.table) [\(Words.key(record.key))]. \(visible(why.message))\n"
+      text += "Left: \(record.id.text.prefix(8)) \(record.table) [\(Words.key(record.key))]. \(why.message)\n"
     }
     return Answer(
       text,

@@ -16,7 +16,7 @@ struct ConflictView {
     columns(row).compactMap { ConflictGeometries($0, of: record, layers: layers) }
   }
 
-  static func list(_ conflicts: [StoredConflict], layers: [Layer], now: Int64, width: Int) -> String {
+  static func list(_ conflicts: [StoredConflict], layers: [Layer], now: Int64, width: Int) -> TerminalText {
     var table = TextTable(["ID", "STATE", "KIND", "USER", "NOTED", "ROW"])
     for conflict in conflicts {
       let record = conflict.record
@@ -31,8 +31,8 @@ struct ConflictView {
 
   /// Base, hub and device side by side, column by column, with the row as it is now.
   /// - Parameter device: whose change it is, by name where it is known.
-  func text(row: [Field]?, device: String, now: Int64, width: Int) -> String {
-    var text = "Conflict \(record.id)\n"
+  func text(row: [Field]?, device: String, now: Int64, width: Int) -> TerminalText {
+    var text: TerminalText = "Conflict \(record.id)\n"
     text += "\(record.table) [\(Words.key(record.key))]: \(Self.explain(record.kind))\n"
     text += "Change by \(record.user) on \(device), \(UTCTime.text(milliseconds: record.stamp.milliseconds))\n"
     text += "State: \(record.state.rawValue)"
@@ -40,7 +40,7 @@ struct ConflictView {
       text += ", \(decision.made.rawValue) by \(decision.by), \(UTCTime.text(milliseconds: decision.at))"
     }
     text += "\n"
-    if let note = record.note { text += "Note: \(visible(note))\n" }
+    if let note = record.note { text += "Note: \(note)\n" }
     var table = TextTable(["COLUMN", "BEFORE", "HUB", "DEVICE", "STANDS", "ROW NOW"])
     for name in columns(row) {
       table.add(
@@ -59,7 +59,7 @@ struct ConflictView {
   }
 
   /// `stars: 4 before, 3 at the hub, 5 on the device`.
-  static func sides(of name: Name, in record: ConflictRecord) -> String {
+  static func sides(of name: Name, in record: ConflictRecord) -> TerminalText {
     "\(name): \(cell(name, record.baseValues)) before, \(cell(name, record.hubValues)) at the hub, \(cell(name, record.deviceValues)) on the device"
   }
 

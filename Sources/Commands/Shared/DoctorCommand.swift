@@ -39,7 +39,7 @@ enum DoctorCommand {
     }
   }
 
-  private static func text(_ report: DoctorReport, tool: String) -> String {
+  private static func text(_ report: DoctorReport, tool: String) -> TerminalText {
     var lines: [String] = []
     for finding in report.findings {
       let isMended = report.isRepaired && finding.hint == nil
@@ -62,7 +62,7 @@ enum DoctorCommand {
     if !report.isRepaired, report.findings.contains(where: { $0.hint == nil }) || !report.unseen.isEmpty {
       lines.append("Next: \(tool) doctor --repair")
     }
-    return lines.map { visible($0) + "\n" }.joined()
+    return lines.map { "\($0)\n" as TerminalText }.joined()
   }
 
   private static func members(_ report: DoctorReport) -> KeyValuePairs<String, JSONValue> {

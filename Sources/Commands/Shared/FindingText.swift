@@ -3,8 +3,8 @@ import SatchelWorkspace
 
 /// What works, and what somebody will meet: in words and as a member of the document.
 enum FindingText {
-  static func notes(_ findings: [Finding]) -> String {
-    findings.map { "Note: \(visible($0.message))\n" + ($0.hint.map { "  \(visible($0))\n" } ?? "") }.joined()
+  static func notes(_ findings: [Finding]) -> TerminalText {
+    findings.map { ("Note: \($0.message)\n" as TerminalText) + ($0.hint.map { "  \($0)\n" } ?? "") }.joined()
   }
 
   static func json(_ findings: [Finding]) -> JSONValue {

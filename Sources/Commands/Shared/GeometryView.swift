@@ -27,8 +27,8 @@ extension ConflictGeometries {
   }
 
   /// A line for each state, below the conflict's table.
-  func text(row: [Field]?) -> String {
-    sides(row: row).map { "\(visible(column.text)) \($0.place): \(words(of: $0.geometry, $0.change))\n" }.joined()
+  func text(row: [Field]?) -> TerminalText {
+    sides(row: row).map { "\(column) \($0.place): \(words(of: $0.geometry, $0.change))\n" as TerminalText }.joined()
   }
 
   /// `Polygon, 5 points, x 0 to 9, y 0 to 9; 1 of 5 points moved, 7.0 m`.

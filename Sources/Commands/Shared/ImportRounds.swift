@@ -10,7 +10,7 @@ import SatchelWorkspace
 struct ImportRounds {
   /// What is told of a file that was no failure.
   struct Told {
-    let text: String
+    let text: TerminalText
     let json: JSONValue
     /// Whether the file needs no carrying any more.
     let isTaken: Bool
@@ -73,7 +73,7 @@ struct ImportRounds {
       return false
     } catch let error as Refusal where error.isForElsewhere && !isAlone {
       // A courier's stick holds what is for others too.
-      let words = "\(visible(file.path)): left alone. \(error.message)\n"
+      let words: TerminalText = "\(file.path): left alone. \(error.message)\n"
       note(file, Told(text: words, json: ["verdict": "left"], isTaken: false))
       refused[file.sender, default: 0] += 1
     } catch {
@@ -120,7 +120,7 @@ struct ImportRounds {
         answer.text += told.text
         documents.append(.object([.init(name: "file", value: .string(file))] + (told.json.objectValue ?? [])))
       case .failed(let failure):
-        answer.warnings += "\(visible(file)): \(failure.text)"
+        answer.warnings += "\(file): \(failure.text)"
         documents.append(["file": .string(file), "verdict": "refused", "error": failure.json])
         if failure.code == .refused || answer.code == .done {
           answer.code = failure.code == .refused ? .refused : .failed

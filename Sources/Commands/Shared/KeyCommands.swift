@@ -39,9 +39,11 @@ struct KeyCommands {
   }
 
   /// A fingerprint for a camera.
-  static func picture(_ key: PublicKey, colour: Bool) -> String { QRCode(key.fingerprint)?.text(colour: colour) ?? "" }
+  static func picture(_ key: PublicKey, colour: Bool) -> TerminalText {
+    TerminalText(ofOwnMaking: QRCode(key.fingerprint)?.text(colour: colour) ?? "")
+  }
 
-  private static func text(_ report: KeyReport) -> String {
+  private static func text(_ report: KeyReport) -> TerminalText {
     var table = TextTable(["", ""])
     table.add(["Fingerprint", report.key.fingerprint])
     table.add(["Recipient", report.recipient.text])
@@ -50,6 +52,7 @@ struct KeyCommands {
       table.add(["Next key", next.fingerprint])
       table.add(["Not told yet", report.unaware.isEmpty ? "nobody" : report.unaware.joined(separator: ", ")])
     }
+    if let hub = report.hub { table.add(["Hub's key", hub.fingerprint]) }
     for key in report.revoked { table.add(["Revoked", key.fingerprint]) }
     return table.text(width: nil)
   }
@@ -60,7 +63,7 @@ struct KeyCommands {
       "recipient": .string(report.recipient.text),
       "protected": .bool(report.isProtected), "next": .optional(report.next?.fingerprint),
       "unaware": .strings(report.unaware),
-      "revoked": .strings(report.revoked.map(\.fingerprint)),
+      "revoked": .strings(report.revoked.map(\.fingerprint)), "hub": .optional(report.hub?.fingerprint),
     ]
   }
 
@@ -80,7 +83,7 @@ struct KeyCommands {
   /// - Parameters:
   ///   - key: the new key; in a rehearsal the present one.
   ///   - next: what follows, for people.
-  static func answer(_ key: PublicKey, _ command: ParsedCommand, next: String) -> Answer {
+  static func answer(_ key: PublicKey, _ command: ParsedCommand, next: TerminalText) -> Answer {
     if command.dryRun {
       return Answer("A new key would take the place of this one:\n\n    \(key.fingerprint)\n\n", [:])
     }

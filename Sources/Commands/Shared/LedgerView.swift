@@ -31,7 +31,7 @@ enum LedgerCommand {
           entry.detail ?? "",
         ])
       }
-      let text =
+      let text: TerminalText =
         entries.isEmpty
         ? "No bundle was made or seen here yet.\n" : table.text(width: context.console.traits.width, overflow: .wrap)
       return Answer(text, ["entries": .array(entries.map(json))])

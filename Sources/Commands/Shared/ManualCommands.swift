@@ -18,7 +18,7 @@ enum ManualCommands {
         throw UsageError("there is completion for bash, zsh and fish")
       }
       let text = spec().completion(for: shell)
-      return Answer(text, ["shell": .string(shell.rawValue), "text": .string(text)])
+      return Answer(TerminalText(ofOwnMaking: text), ["shell": .string(shell.rawValue), "text": .string(text)])
     }
   }
 
@@ -29,7 +29,7 @@ enum ManualCommands {
       examples: [Example("\(tool) man | man -l -", "Read it.")]
     ) { _, _ in
       let text = spec().manPage
-      return Answer(text, ["text": .string(text)])
+      return Answer(TerminalText(ofOwnMaking: text), ["text": .string(text)])
     }
   }
 }

@@ -23,7 +23,8 @@ struct QuarantineCommands {
       let refused = try list(command, context)
       var table = TextTable(["FILE", "SIZE", "WHY"])
       for file in refused { table.add([file.file, "\(file.bytes >> 10) KiB", file.words]) }
-      var text = refused.isEmpty ? "Nothing was refused.\n" : table.text(width: context.console.traits.width)
+      var text: TerminalText =
+        refused.isEmpty ? "Nothing was refused.\n" : table.text(width: context.console.traits.width)
       let isFull = Quarantine.isFull(refused.map(\.bytes))
       if isFull {
         text += "No more can be kept. What you have seen to: \(tool) quarantine drop FILE\n"

@@ -6,7 +6,7 @@ import SatchelWorkspace
 enum Rehearsal {
   /// What an import says, and in a rehearsal also what would change and which conflicts would arise.
   static func extend(
-    _ text: String, _ json: JSONValue, _ verdict: Verdict, by tally: RowTally, _ found: [ConflictRecord],
+    _ text: TerminalText, _ json: JSONValue, _ verdict: Verdict, by tally: RowTally, _ found: [ConflictRecord],
     _ command: ParsedCommand
   ) -> ImportRounds.Told {
     .init(
@@ -14,8 +14,8 @@ enum Rehearsal {
       json: .object((json.objectValue ?? []) + members(tally, found)), isTaken: verdict.isTaken)
   }
 
-  private static func text(_ tally: RowTally, _ found: [ConflictRecord]) -> String {
-    var text = ""
+  private static func text(_ tally: RowTally, _ found: [ConflictRecord]) -> TerminalText {
+    var text: TerminalText = ""
     if !tally.tables.isEmpty {
       var table = TextTable(["TABLE", .right("INSERTED"), .right("UPDATED"), .right("DELETED")])
       for (name, counts) in tally.tables {
@@ -25,9 +25,7 @@ enum Rehearsal {
     }
     for record in found {
       text +=
-        visible(
-          "Conflict: \(record.kind.rawValue) \(record.table) [\(Words.key(record.key))], \(record.state.rawValue)")
-        + "\n"
+        "Conflict: \(record.kind.rawValue) \(record.table) [\(Words.key(record.key))], \(record.state.rawValue)\n"
     }
     return text
   }

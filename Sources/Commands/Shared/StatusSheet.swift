@@ -25,7 +25,7 @@ struct StatusSheet {
   /// How many steps are told; who has done those asks again.
   private static let mostSteps = 3
 
-  var text: String {
+  var text: TerminalText {
     var sheet = TextTable(["", ""])
     for fact in facts { sheet.add([fact.name, fact.words]) }
     var text = sheet.text(width: nil)

@@ -98,7 +98,7 @@ struct Syncing {
   }
 
   private func put(_ outgoing: [Outgoing], _ answer: inout Answer) {
-    var text = ""
+    var text: TerminalText = ""
     let idle = outgoing.count { $0.file == nil && $0.failure == nil }
     var documents: [JSONValue] = []
     for outgoing in outgoing {
@@ -150,18 +150,18 @@ struct Syncing {
     do { try body(&answer) } catch { tell("", Failure(error), &answer) }
   }
 
-  private func tell(_ before: String, _ failure: Failure, _ answer: inout Answer) {
+  private func tell(_ before: TerminalText, _ failure: Failure, _ answer: inout Answer) {
     answer.warnings += before + failure.text
     if answer.code == .done { answer.code = .failed }
   }
 
   /// As many lines as leave room on a screen for the others: of more, the first ones and the last.
-  private func brief(_ text: String) -> String {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+  private func brief(_ text: TerminalText) -> TerminalText {
+    let lines = text.string.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     guard lines.count > Self.mostLines else { return text }
     let (first, last) = (lines.prefix(Self.mostLines - 2), lines.suffix(1))
     let more = "... and \(lines.count - first.count - 1) lines more; \(tool) log has them all."
-    return (first + [Substring(more)] + last).joined(separator: "\n") + "\n"
+    return (first + [Substring(more)] + last).map { "\($0)\n" as TerminalText }.joined()
   }
 
   private static let mostLines = 10

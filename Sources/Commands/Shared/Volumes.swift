@@ -8,7 +8,7 @@ enum Volumes {
     help: "in pieces of at most SIZE, such as 4095M for a FAT stick; any order, any sticks")
 
   /// What is to be said of a volume that was kept.
-  static func text(_ part: Int64, _ waiting: BundleParts.Waiting) -> String {
+  static func text(_ part: Int64, _ waiting: BundleParts.Waiting) -> TerminalText {
     let missing = waiting.missing
     return "Volume \(part) of \(waiting.parts) of \(waiting.whole): \(Self.missing(missing, of: waiting.parts)).\n"
   }

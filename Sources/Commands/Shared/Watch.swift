@@ -18,7 +18,7 @@ struct Watch {
   private var count: Int64 = 0
   private var failures: Int64 = 0
   /// What was said last of what stands in the way, to say it once.
-  private var lastTrouble: [String: String] = [:]
+  private var lastTrouble: [String: TerminalText] = [:]
 
   init(_ command: ParsedCommand, _ context: CommandContext, sync: @escaping SyncCommands.Sync) throws {
     guard let seconds = Int64(command.value("every") ?? "2"), (1...3600).contains(seconds) else {
@@ -57,7 +57,7 @@ struct Watch {
     return answer("Ended after \(Words.count(count, "visit"))\(trouble).\n", .done)
   }
 
-  private func answer(_ text: String, _ code: ExitCode) -> Answer {
+  private func answer(_ text: TerminalText, _ code: ExitCode) -> Answer {
     Answer(text, ["visits": .integer(count), "failures": .integer(failures), "sticks": .array(visits)], code: code)
   }
 
@@ -74,13 +74,13 @@ struct Watch {
   }
 
   private mutating func visit(_ stick: String) -> ExitCode {
-    say("\n\(UTCTime.text(milliseconds: context.platform.clock.milliseconds())) \(visible(stick))\n")
+    say("\n\(UTCTime.text(milliseconds: context.platform.clock.milliseconds())) \(stick)\n")
     count += 1
     let head = JSONValue.Member(name: "stick", value: .string(stick))
     do {
       let answer = try sync(stick, command, context)
       say(answer.text)
-      if !answer.warnings.isEmpty { context.console.error(answer.warnings) }
+      if !answer.warnings.isEmpty { context.console.warn(answer.warnings) }
       keep([head, .init(name: "ok", value: .bool(answer.code == .done))] + answer.members, answer.code)
       lastTrouble[stick] = nil
       return answer.code
@@ -100,11 +100,11 @@ struct Watch {
 
   /// Says once what goes wrong, also where it goes wrong at every look.
   private mutating func complain(_ failure: Failure, about path: String) {
-    if lastTrouble[path] != failure.text { context.console.error("\(visible(path)): \(failure.text)") }
+    if lastTrouble[path] != failure.text { context.console.warn("\(path): \(failure.text)") }
     lastTrouble[path] = failure.text
   }
 
-  private func say(_ text: String) {
-    if !command.json, !command.quiet { context.console.out(text) }
+  private func say(_ text: TerminalText) {
+    if !command.json, !command.quiet { context.console.show(text) }
   }
 }

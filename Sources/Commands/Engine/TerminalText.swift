@@ -1,0 +1,62 @@
+/// Text for a terminal. What is put into it by `\(...)` stays in its line and commands nothing:
+///
+///     text += "\(table) [\(key)]: taken\n"
+///
+/// Words may come from anybody's data, names and files. So line breaks, escape sequences and marks that turn the
+/// direction of text show as U+FFFD. Only what stands in the program's own text is layout, and text that was made so.
+public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation {
+  /// As it goes to the terminal.
+  public private(set) var string: String
+
+  public init(stringLiteral text: String) { string = text }
+
+  public init(stringInterpolation: StringInterpolation) { string = stringInterpolation.text }
+
+  /// Lines that somebody else wrote, such as a script: their ends stay, and each is made safe.
+  public init(lines: String) {
+    string = lines.split(separator: "\n", omittingEmptySubsequences: false).map { visible(String($0)) }
+      .joined(separator: "\n")
+  }
+
+  /// Text that this program drew or made for another program, as it is: a picture with colours, a manual page.
+  public init(ofOwnMaking text: String) { string = text }
+
+  public struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var text = ""
+
+    public init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
+
+    public mutating func appendLiteral(_ literal: String) { text += literal }
+    public mutating func appendInterpolation(_ words: some CustomStringConvertible) { text += visible("\(words)") }
+    public mutating func appendInterpolation(_ text: TerminalText) { self.text += text.string }
+  }
+
+  public var isEmpty: Bool { string.isEmpty }
+
+  public func contains(_ words: String) -> Bool {
+    let bytes = Array(string.utf8)
+    return words.isEmpty || bytes.indices.contains { bytes[$0...].starts(with: words.utf8) }
+  }
+
+  public static func + (a: TerminalText, b: TerminalText) -> TerminalText { "\(a)\(b)" }
+  public static func += (a: inout TerminalText, b: TerminalText) { a.string += b.string }
+}
+
+extension Sequence where Element == TerminalText {
+  func joined() -> TerminalText { reduce(into: "") { $0 += $1 } }
+}
+
+/// Words as they can be shown: what would move the cursor, command the terminal or turn the text around is U+FFFD.
+func visible(_ words: String) -> String {
+  if !words.unicodeScalars.contains(where: misleads) { return words }
+  return String(String.UnicodeScalarView(words.unicodeScalars.map { misleads($0) ? "\u{FFFD}" : $0 }))
+}
+
+/// Control characters (escape sequences begin with one), line separators, and the marks that turn the direction of
+/// text.
+private func misleads(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar.value {
+  case 0..<0x20, 0x7f..<0xa0, 0x61c, 0x2028, 0x2029, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: true
+  default: false
+  }
+}
