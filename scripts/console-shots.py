@@ -38,7 +38,6 @@ def prepare():
 
 
 def drive(page, address):
-    site = address.split("/?")[0]
     count = 0
 
     def shoot(name):
@@ -47,6 +46,8 @@ def drive(page, address):
         page.screenshot(path=f"{pictures}/{count}-{name}.png", full_page=True)
 
     page.goto(address)
+    # The folder of the session, in which all pages lie.
+    site = page.url.rstrip("/")
     page.set_input_files("#files", "phone/bundles/outbox/camp-phone-hub-1.satchel")
     shoot("overview")
     page.get_by_role("button", name="Import", exact=True).click()

@@ -73,8 +73,10 @@ public protocol WebFiles: AnyObject {
 
 /// What is to become of a request's body: it is asked for when the headers are there, and nothing else.
 public enum WebIntake {
-  /// Nothing of it is read.
+  /// Nothing of it is read, and the browser may have to wait behind others.
   case refused(WebResponse)
+  /// It has none; if it has one, that is thrown away. `answer` says what is answered.
+  case nothing
   /// It is read to its end and thrown away, because browsers show no answer before that.
   case thrownAway(WebResponse)
   /// - Parameters:

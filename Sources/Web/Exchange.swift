@@ -30,7 +30,8 @@ final class Exchange {
   }
 
   /// Reads what comes and keeps nothing of it.
-  init(throwingAwayFor answer: WebResponse) {
+  /// - Parameter answer: what is answered whatever comes; nil: what a request without a body is answered.
+  init(throwingAwayFor answer: WebResponse?) {
     left = 0
     failure = answer
     parser = nil

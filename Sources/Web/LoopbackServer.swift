@@ -22,10 +22,21 @@ public struct LoopbackServer: WebServer {
           return Unmanaged<Answering>.fromOpaque(answering).takeUnretainedValue()
             .handle(connection, String(cString: url), String(cString: method), bytes, count, exchange)
         }, Unmanaged.passUnretained(answering).toOpaque(),
-        { _, _, exchange, _ in
+        { answering, connection, exchange, _ in
+          if let answering, let connection {
+            Unmanaged<Answering>.fromOpaque(answering).takeUnretainedValue().connections.noteEnd(of: connection)
+          }
           guard let exchange, let object = exchange.pointee else { return }
           Unmanaged<Exchange>.fromOpaque(object).release()
           exchange.pointee = nil
+        },
+        { answering, connection, _, event in
+          guard let answering, let connection else { return }
+          let connections = Unmanaged<Answering>.fromOpaque(answering).takeUnretainedValue().connections
+          switch event {
+          case .CONNECTION_NOTIFY_STARTED: connections.open(connection)
+          default: connections.close(connection)
+          }
         })
     else { throw PlatformError.other(operation: "listen at", path: address, errno: errno == 0 ? EADDRINUSE : errno) }
     // Ends the thread, after the answer that it is giving.
@@ -36,7 +47,9 @@ public struct LoopbackServer: WebServer {
 }
 
 /// What the server's thread works with.
-private final class Answering: Sendable {
+private final class Answering: @unchecked Sendable {
+  /// The server's thread alone uses it.
+  let connections = Connections()
   private let receive: @Sendable (WebRequest) -> WebIntake
   private let answer: @Sendable (WebRequest) -> WebResponse
 
@@ -61,9 +74,11 @@ private final class Answering: Sendable {
       let exchange: Exchange
       switch receive(request()) {
       case .refused(let answer): return send(answer, connection)
+      case .nothing: exchange = Exchange(throwingAwayFor: nil)
       case .thrownAway(let answer): exchange = Exchange(throwingAwayFor: answer)
       case .form(let mostBytes, let files): exchange = Exchange(connection, mostBytes: mostBytes, files: files)
       }
+      connections.admit(connection)
       place.pointee = Unmanaged.passRetained(exchange).toOpaque()
       return .YES
     }

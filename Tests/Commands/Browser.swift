@@ -26,28 +26,47 @@ final class Browser {
     let status: Int
     let headers: String
     let text: String
+
+    func header(_ name: String) -> String? {
+      headers.components(separatedBy: "\r\n").first { $0.hasPrefix("\(name): ") }.map {
+        String($0.dropFirst(name.count + 2))
+      }
+    }
   }
 
   let port: Int
   private let way: String
-  private var cookie: String?
+  private(set) var cookie: String?
+  /// The folder in which the session's pages lie, without the slash behind it.
+  private(set) var folder = ""
+  /// The answer that began the session.
+  let entry: Answer
 
   /// - Parameter address: as the console shows it.
   init(_ address: String) throws {
     let parts = address.components(separatedBy: ":")[2].components(separatedBy: "/")
     port = Int(parts[0]) ?? 0
     way = "/" + parts[1]
-    let answer = open()
-    cookie =
-      answer.headers.components(separatedBy: "\r\n").first { $0.hasPrefix("Set-Cookie: ") }?
-      .dropFirst("Set-Cookie: ".count).components(separatedBy: ";")[0]
+    entry = Self.answer(Self.visit(way, port: port))
+    let answer = entry
+    cookie = answer.header("Set-Cookie")?.components(separatedBy: ";")[0]
+    folder = String((answer.header("Location") ?? "").dropLast())
   }
 
-  func open() -> Answer { send("GET", way, cookie: nil) }
+  func open() -> Answer { send("GET", outside: way, cookie: nil) }
 
-  func get(_ path: String) -> Answer { send("GET", path, cookie: cookie) }
-  func get(_ path: String, cookie: String?) -> Answer { send("GET", path, cookie: cookie) }
-  func get(_ path: String, host: String) -> Answer { send("GET", path, cookie: cookie, host: host) }
+  private static func visit(_ way: String, port: Int) -> [UInt8] {
+    let line = Line(port: port)
+    line.send(Array("GET \(way) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n".utf8))
+    return line.rest()
+  }
+
+  func get(_ path: String) -> Answer { send("GET", outside: folder + path, cookie: cookie) }
+  func get(outside path: String, cookie: String?) -> Answer { send("GET", outside: path, cookie: cookie) }
+  func get(_ path: String, cookie: String?) -> Answer { send("GET", outside: folder + path, cookie: cookie) }
+  func get(_ path: String, host: String) -> Answer {
+    send("GET", outside: folder + path, cookie: cookie, host: host)
+  }
 
   func post(_ path: String, _ fields: [String: String]) -> Answer {
     post(path, fields, origin: "http://127.0.0.1:\(port)")
@@ -58,13 +77,14 @@ final class Browser {
     let body = fields.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: plain) ?? "")" }.joined(
       separator: "&")
     return send(
-      "POST", path, cookie: cookie, more: ["Content-Type: application/x-www-form-urlencoded"] + Self.origin(origin),
+      "POST", outside: folder + path, cookie: cookie,
+      more: ["Content-Type: application/x-www-form-urlencoded"] + Self.origin(origin),
       body: Array(body.utf8))
   }
 
   func upload(_ files: [(name: String, bytes: [UInt8])]) -> Answer {
     let body = files.flatMap { Self.head(ofFile: $0.name) + $0.bytes + Array("\r\n".utf8) } + Self.end
-    return send("POST", "/import", cookie: cookie, more: formHeaders, body: body)
+    return send("POST", outside: folder + "/import", cookie: cookie, more: formHeaders, body: body)
   }
 
   /// Sends a file as it is read, in pieces.
@@ -75,7 +95,8 @@ final class Browser {
     let head = Self.head(ofFile: "large.satchel")
     let end = Array("\r\n".utf8) + Self.end
     let line = Line(port: port)
-    line.send(self.head("POST", "/import", cookie, formHeaders, bytes: head.count + size + end.count) + head)
+    let count = head.count + size + end.count
+    line.send(self.head("POST", folder + "/import", cookie, formHeaders, bytes: count) + head)
     while let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty { line.send([UInt8](piece)) }
     line.send(end)
     return Self.answer(line.rest())
@@ -84,7 +105,17 @@ final class Browser {
   /// Says that a file of so many bytes comes, and sends the first of them. The line stays open.
   func begin(_ bytes: [UInt8], of count: Int) -> Line {
     let line = Line(port: port)
-    line.send(head("POST", "/import", cookie, formHeaders, bytes: count) + Self.head(ofFile: "half.satchel") + bytes)
+    let lines = head("POST", folder + "/import", cookie, formHeaders, bytes: count)
+    line.send(lines + Self.head(ofFile: "half.satchel") + bytes)
+    return line
+  }
+
+  static let form = ["Content-Type: application/x-www-form-urlencoded"]
+
+  /// Says that a body of so many bytes comes, and sends none of them.
+  func begin(_ method: String, _ path: String, cookie: String?, bytes: Int) -> Line {
+    let line = Line(port: port)
+    line.send(head(method, path, cookie, Self.form, bytes: bytes))
     return line
   }
 
@@ -102,10 +133,12 @@ final class Browser {
 
   private static func origin(_ origin: String?) -> [String] { origin.map { ["Origin: \($0)"] } ?? [] }
 
-  func send(_ method: String, _ path: String) -> Answer { send(method, path, cookie: cookie) }
+  func send(_ method: String, _ path: String) -> Answer { send(method, outside: folder + path, cookie: cookie) }
 
-  private func send(
-    _ method: String, _ path: String, cookie: String?, host: String? = nil, more: [String] = [], body: [UInt8] = []
+  /// Sends a request with whatever path.
+  func send(
+    _ method: String, outside path: String, cookie: String?, host: String? = nil, more: [String] = [],
+    body: [UInt8] = []
   ) -> Answer {
     let line = Line(port: port)
     line.send(head(method, path, cookie, host: host, more, bytes: body.count) + body)

@@ -58,6 +58,61 @@ struct ConsoleTests {
     }
   }
 
+  @Test("a session has two secrets, and the cookie is for the folder of the session alone")
+  func folder() throws {
+    try inBrowser { browser throws in
+      #expect(browser.folder.count == 49 && browser.folder.dropFirst().allSatisfy(\.isHexDigit))
+      let cookie = try #require(browser.cookie)
+      let scope = "; HttpOnly; SameSite=Strict; Path=\(browser.folder)/"
+      #expect(browser.entry.header("Set-Cookie")?.hasSuffix(scope) == true)
+      for path in ["/", "/conflicts", "/\(String(repeating: "0", count: 48))/", browser.folder] {
+        #expect(browser.get(outside: path, cookie: cookie).status == 403, "\(path)")
+      }
+      #expect(browser.get(outside: "\(browser.folder)/", cookie: nil).status == 403)
+      #expect(browser.post("/../conflicts", ["policy": "hub"]).status != 303)
+      // Nothing leads out of the folder.
+      for page in ["/", "/conflicts", "/bundles", "/scopes", "/history"] {
+        #expect(!browser.get(page).text.contains("=\"/"), "\(page)")
+      }
+    }
+  }
+
+  @Test("no body is read of who was not let in, and of a page that is asked for none is kept")
+  func bodies() throws {
+    try inBrowser { browser throws in
+      let strangers = (0..<8).map { _ in browser.begin("GET", "/", cookie: nil, bytes: 64 << 20) }
+      for line in strangers { #expect(String(decoding: line.rest().prefix(12), as: UTF8.self) == "HTTP/1.1 403") }
+      let form = Array("note=".utf8) + [UInt8](repeating: 0x61, count: 100 << 20)
+      let page = browser.send(
+        "GET", outside: "\(browser.folder)/", cookie: browser.cookie, more: Browser.form, body: form)
+      #expect(page.status == 200)
+    }
+  }
+
+  @Test(
+    "connections that say nothing, or never end their first lines, lock nobody out",
+    arguments: ["", "GET / HTTP/1.1\r\nHost: "])
+  func silence(beginning: String) throws {
+    try inBrowser { browser throws in
+      let upload = browser.begin([UInt8](repeating: 1, count: 300_000), of: 1_000_000)
+      try ask(browser) { try !inbox().isEmpty }
+      let silent = (0..<300).map { _ in
+        let line = Line(port: browser.port)
+        line.send(Array(beginning.utf8))
+        return line
+      }
+      // Waiting until they are cut off for their silence would take longer.
+      let time = ContinuousClock().measure { #expect(browser.get("/").status == 200) }
+      #expect(time < .seconds(8))
+      // Who was let in is not cut off for it.
+      #expect(try inbox().count == 1)
+      for line in silent.prefix(200) { #expect(line.rest().isEmpty) }
+      #expect(browser.get("/conflicts").status == 200)
+      upload.hangUp()
+      try ask(browser) { try inbox().isEmpty }
+    }
+  }
+
   @Test("another name for this machine, and forms of other sites, are refused")
   func strangers() throws {
     try quarrel()

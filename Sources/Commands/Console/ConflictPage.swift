@@ -13,7 +13,7 @@ extension ConsoleSite {
     let columns = view.columns(row)
     let isOpen = record.state != .resolved
     let key = String(decoding: canonicalKey(record.key), as: UTF8.self)
-    let address = "/history?table=\(percentEncoded(record.table.text))&key=\(percentEncoded(key))"
+    let address = "history?table=\(percentEncoded(record.table.text))&key=\(percentEncoded(key))"
     let decided: Markup =
       conflict.decision.map {
         "<p class=\"notice\">\($0.made.rawValue) by \($0.by), \(UTCTime.text(milliseconds: $0.at)).</p>" as Markup
@@ -32,7 +32,7 @@ extension ConsoleSite {
   /// The first button is the one that Enter in a field presses: where nothing was chosen it does nothing.
   private static func form(_ record: ConflictRecord, _ columns: [Name], _ row: [Field]?) -> Markup {
     """
-    <form method="post" action="/conflict">
+    <form method="post" action="conflict">
     <input type="hidden" name="id" value="\(record.id.text)">
     <input type="hidden" name="row" value="\(rowMark(row))">
     <p><label for="note">Why, for those who look at it later</label> <input id="note" name="note" maxlength="500"></p>
@@ -114,7 +114,7 @@ extension ConsoleSite {
     default: decision = .set(try Self.chosen(request, conflict.record, ConflictView(conflict: conflict).columns(row)))
     }
     _ = try hub.resolve(id, decision, note: request.filled("note"), seen: .mark(try request.needed("row")))
-    return .seeOther("/conflict?id=\(percentEncoded(id))")
+    return .seeOther("conflict?id=\(percentEncoded(id))")
   }
 
   private static func chosen(_ request: WebRequest, _ record: ConflictRecord, _ columns: [Name]) throws

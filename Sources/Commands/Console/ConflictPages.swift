@@ -18,7 +18,7 @@ extension ConsoleSite {
       let record = conflict.record
       let moves = ConflictView(conflict: conflict, layers: layers).moves
       return """
-        <tr><th scope="row"><a href="/conflict?id=\(record.id.text)">\(String(record.id.text.prefix(8)))</a></th>\
+        <tr><th scope="row"><a href="conflict?id=\(record.id.text)">\(String(record.id.text.prefix(8)))</a></th>\
         <td>\(record.table.text) [\(Words.key(record.key))]\(moves)</td><td>\(ConflictView.explain(record.kind))</td>\
         <td>\(record.state.rawValue)</td><td>\(record.user)</td><td>\(Words.age(of: conflict.noted, now: now))</td></tr>
 
@@ -44,7 +44,7 @@ extension ConsoleSite {
 
   private func filter(_ tables: [Name], isAll: Bool, _ table: Name?) -> Markup {
     """
-    <form method="get" action="/conflicts">
+    <form method="get" action="conflicts">
     <label for="state">Show</label>
     <select id="state" name="state"><option value="waiting">those that wait</option>\
     <option value="all"\(isAll ? " selected" as Markup : "")>all that ever were</option></select>
@@ -62,7 +62,7 @@ extension ConsoleSite {
   private func paging(_ page: Int64, _ total: Int64, isAll: Bool, _ table: Name?) -> Markup {
     func link(_ page: Int64, _ words: String, _ rel: String) -> Markup {
       let address =
-        "/conflicts?state=\(isAll ? "all" : "waiting")&table=\(percentEncoded(table?.text ?? ""))&page=\(page)"
+        "conflicts?state=\(isAll ? "all" : "waiting")&table=\(percentEncoded(table?.text ?? ""))&page=\(page)"
       return "<li><a rel=\"\(rel)\" href=\"\(address)\">\(words)</a></li>"
     }
     let earlier = page > 1 ? link(page - 1, "Earlier ones", "prev") : ""
@@ -73,7 +73,7 @@ extension ConsoleSite {
   private static func many(_ tables: [Name], _ table: Name?) -> Markup {
     """
     <h2>Decide many by a rule</h2>
-    <form method="post" action="/conflicts">
+    <form method="post" action="conflicts">
     <p>Rows that were changed since their conflict was found are left as they are.</p>
     <label for="policy">All that are open:</label>
     <select id="policy" name="policy"><option value="hub">keep the hub's values</option><option value="device">take the devices' values</option>\
@@ -94,7 +94,7 @@ extension ConsoleSite {
     let result = try hub.resolveAll(
       policy, table: request.filled("table").map { Name($0) }, note: request.filled("note"))
     let left = result.left.prefix(Int(Self.pageSize)).map { record, why in
-      "<li><a href=\"/conflict?id=\(record.id.text)\">\(record.table.text) [\(Words.key(record.key))]</a>: \(why.message)</li>\n"
+      "<li><a href=\"conflict?id=\(record.id.text)\">\(record.table.text) [\(Words.key(record.key))]</a>: \(why.message)</li>\n"
         as Markup
     }
     let rest: Markup =
@@ -104,7 +104,7 @@ extension ConsoleSite {
       "Decided",
       """
       <p class="notice">\(Words.count(result.resolved.count, "conflict")) decided by the rule \(policy.rawValue).</p>
-      \(rest)<p><a href="/conflicts">To the conflicts</a></p>
+      \(rest)<p><a href="conflicts">To the conflicts</a></p>
       """)
   }
 }

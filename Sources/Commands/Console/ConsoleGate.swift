@@ -4,6 +4,10 @@ import Synchronization
 
 /// Lets in the browser of the person who started the console, and nobody else: other users of the machine do not know
 /// the token, and pages of other sites can neither read an answer nor have anything done.
+///
+/// A session has two secrets: a cookie, and the folder of all its pages. Cookies know no ports, so the browser would send
+/// the cookie to any server on this machine. Because the cookie is for that folder alone, the browser sends it only to a
+/// server whose address has the folder's name.
 final class ConsoleGate: Sendable {
   private struct State {
     var port: UInt16 = 0
@@ -11,14 +15,25 @@ final class ConsoleGate: Sendable {
     var token: String?
   }
 
+  /// What becomes of a request.
+  enum Verdict {
+    case refused(WebResponse)
+    /// It has the token that begins the session.
+    case enters(token: String)
+    /// It belongs to the session, and asks for this page.
+    case admitted(page: String)
+  }
+
   private let state: Mutex<State>
   private let session: String
+  private let folder: String
   /// What stands in the address that is shown.
   let token: String
 
   init(random: any RandomSource) {
     token = Hexadecimal.text(of: random.bytes(24))
     session = Hexadecimal.text(of: random.bytes(24))
+    folder = "/\(Hexadecimal.text(of: random.bytes(24)))/"
     state = Mutex(State(token: token))
   }
 
@@ -30,11 +45,29 @@ final class ConsoleGate: Sendable {
     return ["127.0.0.1:\(port)", "localhost:\(port)"]
   }
 
-  /// Cookies know no ports: a second console on this machine has another name for its own.
+  /// A second console on this machine has another name for its own.
   private var cookie: String { "satchel-\(state.withLock { $0.port })" }
 
-  /// nil: the request may be answered. Else the answer to it: a refusal, or the way in.
-  func stop(_ request: WebRequest) -> WebResponse? {
+  /// Judges a request by its first lines. Nothing changes, so it can be asked again.
+  func verdict(on request: WebRequest) -> Verdict {
+    if let refusal = refusal(of: request) { return .refused(refusal) }
+    if request.method == "GET", request.path == "/", let token = request.value("token") {
+      return isFresh(token) ? .enters(token: token) : .refused(Self.usedToken)
+    }
+    guard let given = request.cookie(cookie), isEqual(given, session),
+      isEqual(String(request.path.prefix(folder.count)), folder)
+    else {
+      return .refused(
+        .refusal(
+          403,
+          "Open the address that satchel-hub console shows. It works once; for another browser start the console anew.")
+      )
+    }
+    return .admitted(page: String(request.path.dropFirst(folder.count)))
+  }
+
+  /// nil: it comes to the console's own address, and from the console's own pages.
+  private func refusal(of request: WebRequest) -> WebResponse? {
     // A site elsewhere whose name leads here still sends its own name.
     guard let host = request.header("host"), names.contains(host) else {
       return .refusal(403, "This console is only known under its address on this machine.")
@@ -42,33 +75,33 @@ final class ConsoleGate: Sendable {
     guard ["GET", "HEAD", "POST"].contains(request.method) else {
       return .refusal(405, "The console does not know this method.")
     }
-    if request.method == "POST" {
-      // Every browser says where a form comes from.
-      guard let origin = request.header("origin"), names.contains(where: { origin == "http://\($0)" }) else {
-        return .refusal(403, "This form does not come from the console's own pages.")
-      }
-    }
-    if request.method == "GET", request.path == "/", let token = request.value("token") { return enter(token) }
-    guard let given = request.cookie(cookie), isEqual(given, session) else {
-      return .refusal(
-        403,
-        "Open the address that satchel-hub console shows. It works once; for another browser start the console anew.")
+    if request.method != "POST" { return nil }
+    // Every browser says where a form comes from.
+    guard let origin = request.header("origin"), names.contains(where: { origin == "http://\($0)" }) else {
+      return .refusal(403, "This form does not come from the console's own pages.")
     }
     return nil
   }
 
-  private func enter(_ given: String) -> WebResponse {
+  private func isFresh(_ given: String) -> Bool {
+    state.withLock { state in state.token.map { isEqual($0, given) } ?? false }
+  }
+
+  /// Begins the session. The token is worth nothing from then on.
+  func enter(_ given: String) -> WebResponse {
     let isRight = state.withLock { state in
       guard let token = state.token, isEqual(token, given) else { return false }
       state.token = nil
       return true
     }
-    guard isRight else {
-      return .refusal(403, "This address was used, or is of another console. Start satchel-hub console anew.")
-    }
-    var response = WebResponse.seeOther("/")
-    response.headers.append(("Set-Cookie", "\(cookie)=\(session); HttpOnly; SameSite=Strict; Path=/"))
+    if !isRight { return Self.usedToken }
+    var response = WebResponse.seeOther(folder)
+    response.headers.append(("Set-Cookie", "\(cookie)=\(session); HttpOnly; SameSite=Strict; Path=\(folder)"))
     return response
+  }
+
+  private static var usedToken: WebResponse {
+    .refusal(403, "This address was used, or is of another console. Start satchel-hub console anew.")
   }
 }
 
@@ -100,6 +133,8 @@ extension WebResponse {
   }
 
   static func refusal(_ status: Int, _ words: String) -> WebResponse {
-    page(Page(title: "Refused", content: "<p class=\"warning\">\(words)</p>"), status: status)
+    var response = page(Page(title: "Refused", content: "<p class=\"warning\">\(words)</p>"), status: status)
+    response.headers.append(("Connection", "close"))
+    return response
   }
 }

@@ -11,11 +11,13 @@ struct ConsoleSite: Sendable {
   /// How much a form's fields may hold together: as much as a row.
   private static let mostBytes = 64 << 20
 
-  /// Who may not come in, and what there is no room for, is stopped before a byte of it is kept.
+  /// Who may not come in, and what there is no room for, is stopped before a byte of it is kept. Only forms have a
+  /// body.
   func receive(_ request: WebRequest) -> WebIntake {
-    guard request.method == "POST" else { return .form(mostBytes: Self.mostBytes, files: nil) }
-    if let stop = gate.stop(request) { return .refused(Self.sealed(stop)) }
-    guard request.path == Self.importPath else { return .form(mostBytes: Self.mostBytes, files: nil) }
+    let verdict = gate.verdict(on: request)
+    if case .refused(let answer) = verdict { return .refused(Self.sealed(answer)) }
+    guard request.method == "POST", case .admitted(let page) = verdict else { return .nothing }
+    guard page == Self.importPage else { return .form(mostBytes: Self.mostBytes, files: nil) }
     do {
       let hub = try HubTool.open(command, context)
       let bytes = request.header("content-length").flatMap { Int64($0) }
@@ -24,9 +26,15 @@ struct ConsoleSite: Sendable {
     } catch { return .thrownAway(Self.failed(error)) }
   }
 
-  static let importPath = "/import"
+  private static let importPage = "import"
 
-  func answer(_ request: WebRequest) -> WebResponse { Self.sealed(gate.stop(request) ?? served(request)) }
+  func answer(_ request: WebRequest) -> WebResponse {
+    switch gate.verdict(on: request) {
+    case .refused(let answer): Self.sealed(answer)
+    case .enters(let token): Self.sealed(gate.enter(token))
+    case .admitted(let page): Self.sealed(served(page, request))
+    }
+  }
 
   private static func sealed(_ response: WebResponse) -> WebResponse {
     var response = response
@@ -48,43 +56,44 @@ struct ConsoleSite: Sendable {
       status: failure.code == .usage ? 400 : 409)
   }
 
-  private func served(_ request: WebRequest) -> WebResponse {
+  private func served(_ page: String, _ request: WebRequest) -> WebResponse {
     do {
       let hub = try HubTool.open(command, context)
-      return try request.method == "POST" ? done(request, hub) : shown(request, hub)
+      return try request.method == "POST" ? done(page, request, hub) : shown(page, request, hub)
     } catch { return Self.failurePage(error) }
   }
 
-  private func shown(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
-    switch request.path {
-    case "/": try overview(hub)
-    case "/conflicts": try conflicts(request, hub)
-    case "/conflict": try conflict(request, hub)
-    case "/history": try history(request, hub)
-    case "/scopes": try scopes(request, hub)
-    case "/bundles": try bundles(hub)
-    default: frame("There is no such page", "<p><a href=\"/\">To the overview</a></p>", status: 404)
+  private func shown(_ page: String, _ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    switch page {
+    case "": try overview(hub)
+    case "conflicts": try conflicts(request, hub)
+    case "conflict": try conflict(request, hub)
+    case "history": try history(request, hub)
+    case "scopes": try scopes(request, hub)
+    case "bundles": try bundles(hub)
+    default: frame("There is no such page", "<p><a href=\"./\">To the overview</a></p>", status: 404)
     }
   }
 
-  private func done(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
-    switch request.path {
-    case "/conflict": try decide(request, hub)
-    case "/conflicts": try decideAll(request, hub)
-    case Self.importPath: try take(request, hub)
-    default: frame("There is no such page", "<p><a href=\"/\">To the overview</a></p>", status: 404)
+  private func done(_ page: String, _ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    switch page {
+    case "conflict": try decide(request, hub)
+    case "conflicts": try decideAll(request, hub)
+    case Self.importPage: try take(request, hub)
+    default: frame("There is no such page", "<p><a href=\"./\">To the overview</a></p>", status: 404)
     }
   }
 
-  /// A page with the way to all others.
+  /// A page with the way to all others. All pages lie beside each other, below the session's secret: links name nothing
+  /// but the page.
   func frame(_ title: String, _ content: Markup, status: Int = 200) -> WebResponse {
     Self.frame(title, content, status: status)
   }
 
   private static func frame(_ title: String, _ content: Markup, status: Int) -> WebResponse {
     let places = [
-      ("/", "Overview"), ("/conflicts", "Conflicts"), ("/bundles", "Bundles"), ("/scopes", "Who sees what"),
-      ("/history", "A row's history"),
+      ("./", "Overview"), ("conflicts", "Conflicts"), ("bundles", "Bundles"), ("scopes", "Who sees what"),
+      ("history", "A row's history"),
     ]
     let header: Markup = """
       <a class="skip" href="#main">To the content</a>

@@ -9,7 +9,7 @@ extension ConsoleSite {
     let tables = try hub.status().tables.map(\.table)
     let table = request.filled("table")
     let form: Markup = """
-      <form method="get" action="/history">
+      <form method="get" action="history">
       \(Self.rowFields(tables, table: table, key: request.filled("key")))
       <button>Show</button>
       </form>
@@ -46,7 +46,7 @@ extension ConsoleSite {
       ? "<p>What happened up to the hub's change \(history.forgotten.rawValue) is forgotten (satchel-hub compact).</p>"
       : ""
     let conflicts = history.conflicts.prefix(200).map {
-      "<li><a href=\"/conflict?id=\($0.record.id.text)\">\($0.record.id.text.prefix(8))</a> \($0.record.kind.rawValue), \($0.record.state.rawValue)</li>\n"
+      "<li><a href=\"conflict?id=\($0.record.id.text)\">\($0.record.id.text.prefix(8))</a> \($0.record.kind.rawValue), \($0.record.state.rawValue)</li>\n"
         as Markup
     }
     return """
@@ -70,7 +70,7 @@ extension ConsoleSite {
     let users = try hub.users()
     let user = request.filled("user")
     let choice: Markup = """
-      <form method="get" action="/scopes">
+      <form method="get" action="scopes">
       <label for="user">What does this user see?</label>
       <select id="user" name="user">\(users.map { "<option\($0.name == user ? " selected" as Markup : "")>\($0.name)</option>" as Markup })</select>
       <button>Count</button>
@@ -87,7 +87,7 @@ extension ConsoleSite {
       rows: summary.tables.map { [$0.table.text, String($0.visible), String($0.all)] })
     let why: Markup = """
       <h2>Why does \(user) see a row, or not?</h2>
-      <form method="get" action="/scopes">
+      <form method="get" action="scopes">
       <input type="hidden" name="user" value="\(user)">
       \(Self.rowFields(summary.tables.map(\.table), table: request.filled("table"), key: request.filled("key")))
       <button>Explain</button>

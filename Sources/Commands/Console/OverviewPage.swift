@@ -27,7 +27,7 @@ extension ConsoleSite {
 
   private static let upload: Markup = """
     <h2>Bring a bundle in</h2>
-    <form method="post" action="/import" enctype="multipart/form-data">
+    <form method="post" action="import" enctype="multipart/form-data">
     <label for="files">Files from devices, chosen or dropped here </label><br>
     <input type="file" id="files" name="files" accept=".satchel" multiple required>
     <button>Import</button>
@@ -42,7 +42,7 @@ extension ConsoleSite {
     let (answer, _) = try HubTool.take(names, into: hub, command) { name, body in try body(sent[name] ?? name) }
     let warnings: Markup = answer.warnings.isEmpty ? "" : "<pre class=\"warning\">\(answer.warnings)</pre>"
     let text: Markup = answer.text.isEmpty ? "" : "<pre class=\"notice\">\(answer.text)</pre>"
-    return frame("What came of it", "\(text)\(warnings)<p><a href=\"/\">To the overview</a></p>")
+    return frame("What came of it", "\(text)\(warnings)<p><a href=\"./\">To the overview</a></p>")
   }
 
   func bundles(_ hub: HubWorkspace) throws -> WebResponse {
