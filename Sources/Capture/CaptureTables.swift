@@ -76,8 +76,11 @@ struct CaptureTables {
   /// the keys. Beyond that each entry would read and write pages anew.
   static let mostUnsorted = 32 << 20
 
-  /// Milliseconds since 1970, in SQL, of a column that holds a Julian day.
-  static func milliseconds(_ column: Name) -> String { "CAST((\(quoted(column)) - 2440587.5) * 86400000.0 AS INTEGER)" }
+  /// Milliseconds since 1970, in SQL, of a column that holds a Julian day. An app may put a function of its own in the
+  /// place of SQLite's clock: without a time the write counts as one of 1970, and none is later than a stamp can hold.
+  static func milliseconds(_ column: Name) -> String {
+    "min(coalesce(CAST((\(quoted(column)) - 2440587.5) * 86400000.0 AS INTEGER), 0), \(Stamp.latestMilliseconds))"
+  }
 
   /// Whether the row of an entry that says that it was there was there before the writes, too. It was not if its key,
   /// or a lower one, was foretold earlier: SQLite foretells what is greater than the key of every row. Then the entry

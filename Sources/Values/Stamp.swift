@@ -11,6 +11,9 @@ public struct Stamp: Counter {
 
   public var milliseconds: Int64 { rawValue >> 16 }
 
+  /// The last millisecond that a stamp can hold, with room for the stamps that follow: in the year 6429.
+  public static let latestMilliseconds: Int64 = (1 << 47) - 60_000
+
   /// Sixteen hexadecimal digits: sorts as text, and no JSON reader rounds it.
   public var hexadecimal: String { String(decoding: hexadecimalBytes, as: UTF8.self) }
 

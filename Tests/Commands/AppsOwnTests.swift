@@ -55,4 +55,24 @@ struct AppsOwnTests {
       camp.hubAnywhere("restore", camp.path("monday.satchel"), camp.path("again"), "--keys", camp.path("hub/keys")))
     expect(camp.hubAnywhere("-C", camp.path("again"), "doctor"))
   }
+
+  @Test(
+    "writes are delivered whatever an app's own function says in the place of SQLite's clock",
+    arguments: ["NULL", "1e12", "-1e12", "'noon'"])
+  func clock(time: String) throws {
+    let camp = try Camp()
+    try camp.open()
+    try camp.sql(
+      "phone/data.sqlite",
+      """
+      UPDATE reviews SET words = 'first' WHERE id = 'r2';
+      UPDATE satchel_writes_reviews SET satchel_written = \(time) WHERE satchel_number > 0;
+      """)
+    try camp.deliver("phone")
+    try camp.sql("phone/data.sqlite", "UPDATE reviews SET words = 'second' WHERE id = 'r2'")
+    try camp.deliver("phone")
+    try camp.answer("phone")
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r2'") == "second")
+    #expect(camp.device("phone", "doctor").code == 0)
+  }
 }
