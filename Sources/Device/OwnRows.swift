@@ -64,9 +64,11 @@ struct OwnRows {
 
   /// What the row was before this device's change of it; nil: there is no change.
   private static func image(of own: Found, meeting hub: Row?, in table: TrackedTable) -> PreImage? {
-    guard own.row != hub, let last = own.images.last else { return nil }
+    guard let last = own.images.last else { return nil }
     func image(_ row: Row?) -> PreImage { PreImage(generation: last.generation, stamp: last.stamp, row: row) }
     let mine = own.images.filter { $0.generation >= firstOwn }
+    // A row that this hub lacks may come later, from another device: the delete goes to the hub all the same.
+    if own.row == hub { return own.row == nil ? mine.first?.row.map { image($0) } : nil }
     guard let row = own.row else { return mine.first?.row.map { image($0) } }
     guard let hub else { return image(nil) }
     let rules = MergeRules(table.rules, schema: table.schema)

@@ -1,5 +1,6 @@
 import SatchelDataset
 import SatchelMerge
+import SatchelSQLite
 import SatchelValues
 
 /// Changes of an epoch before this one. Devices deliver them again to a hub that was set back, in any order: one may
@@ -16,9 +17,45 @@ extension StepMerger {
 
   /// Remembers a deletion of a row that is not here. An older insert of it, which comes later, does not bring it back.
   func rememberDeletion(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int) throws {
-    guard base.isFormerEpoch, hub == nil, case .delete = step.change else { return }
+    guard hub == nil, case .delete = step.change else { return }
+    guard base.isFormerEpoch else {
+      if past == nil, step.first == nil { unknownDeletes.append((step, place)) }
+      return
+    }
     if let past, past.stamp >= min(step.stamp, latest) { return }
     try log(step.change, step, with: past, in: place)
+  }
+
+  /// Remembers deletes that a device brought from its former hub, of rows that this hub never had. Another device of
+  /// that hub may bring such a row. Only what the user could delete here is remembered.
+  func rememberUnknownDeletes() throws {
+    for (step, place) in unknownDeletes {
+      guard !device.isReadOnly, store.tables[place].rules.delete != .never, case .delete(let was) = step.change,
+        try store.past(of: step.key, in: place) == nil, try mayMake(was, in: place)
+      else { continue }
+      try log(step.change, step, with: nil, in: place)
+    }
+    unknownDeletes = []
+  }
+
+  private struct OnlyLooking: Error {}
+
+  private func mayMake(_ row: Row, in place: Int) throws -> Bool {
+    do {
+      try store.database.savepoint {
+        try write(.insert(row), to: row, over: nil, key: store.tables[place].schema.key(of: row), in: place)
+        throw OnlyLooking()
+      }
+    } catch is OnlyLooking { return true } catch is NotAllowed {} catch let error as SQLiteError
+      where error.kind == .unique || error.kind == .constraint
+    {}
+    return false
+  }
+
+  /// Whether a row that was there before its device joined this hub was deleted later than it was written.
+  func isOlderThanDelete(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?) -> Bool {
+    guard hub == nil, case .insert = step.change, step.first == nil, let past else { return false }
+    return past.cursor != nil && past.stamp > min(step.stamp, latest)
   }
 
   /// The step without elements of sets that a newer change took out. That change came before this one, so that there

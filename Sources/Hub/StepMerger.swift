@@ -40,6 +40,8 @@ final class StepMerger {
   /// How the values of references are compared that cascade.
   var comparisons: [ForeignKey: [Comparison]] = [:]
   var parents = FoundParents()
+  /// Deletes of rows that this hub never had.
+  var unknownDeletes: [(step: Step, place: Int)] = []
   let walks: RowWalks
   /// Whether any change of the device waits from before; nil: it was not looked up yet.
   private var holdsAny: Bool? {
@@ -130,6 +132,11 @@ final class StepMerger {
 
   /// Tries what waits until nothing more gives way; what is left then becomes conflicts.
   func finish() throws {
+    try takeWaiting()
+    try rememberUnknownDeletes()
+  }
+
+  private func takeWaiting() throws {
     var families = try takeFamilies()
     try drainAll(besides: &families)
     if try takeTogether(order) { order = [] }
@@ -297,9 +304,10 @@ final class StepMerger {
       let all = OthersChanges(columns: Dictionary(uniqueKeysWithValues: schema.columns.indices.map { ($0, .zero) }))
       return merge(step.change, at: stamp, onto: hub, others: all, by: .hubWins(schema))
     }
-    let others = try store.changesByOthers(
+    var others = try store.changesByOthers(
       meeting: step.change, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own,
       walks.walk(past, in: place, besides: pending.own, store))
+    if isOlderThanDelete(step, onto: hub, with: past) { others.presence = true }
     return merge(
       step.change, at: stamp, onto: hub,
       others: pending.isFolded ? others.meetingFolded(step.change, onto: hub) : others,

@@ -108,6 +108,43 @@ struct JoiningTests {
     #expect(try camp.rows("hub.sqlite", "SELECT count(*) FROM satchel_log") == "3")
   }
 
+  @Test(
+    "a delete that was pending when its hub was lost reaches the next hub, and an older row of another device does not undo it",
+    arguments: [false, true])
+  func pendingDelete(otherFirst: Bool) throws {
+    for name in ["site", "other"] {
+      try site(name, "")
+      #expect(try answer(name, from: "hub", isFirst: true).code == 0)
+      #expect(try wells("\(name)/data.sqlite") == "w1|10|A\nw2|20|B")
+    }
+    camp.awaitLaterTime()
+    try camp.sql("site/data.sqlite", "DELETE FROM visits; DELETE FROM wells WHERE id = 'w1'")
+    try openHub("next", rows: "INSERT INTO wells VALUES ('w2', 20, 'B');")
+    for name in ["site", "other"] {
+      let left = try camp.device(name, "renew", "--hub", "--request", camp.path("\(name).request"), "--json").json
+      try enrol(name, at: "next", user: "ann", left)
+    }
+    let order = otherFirst ? ["other", "site"] : ["site", "other"]
+    for name in order {
+      let answered = try answer(name, from: "next", isFirst: true)
+      #expect(answered.code == 0, "\(answered.error)")
+      try deliver(name, to: "next")
+    }
+    for name in order + order {
+      #expect(try answer(name, from: "next").code == 0)
+      try deliver(name, to: "next")
+    }
+    let conflicts = try camp.rows("next.sqlite", "SELECT key, operation, state FROM satchel_conflicts")
+    if otherFirst {
+      // The hub had the row when the delete came.
+      #expect(try wells("next.sqlite") == "w2|20|B" || conflicts.contains("delete"), "\(conflicts)")
+    } else {
+      #expect(try wells("next.sqlite") == "w2|20|B")
+      #expect(conflicts.contains(#"["w1"]|insert|"#), "\(conflicts)")
+    }
+    for name in order { #expect(try wells("\(name)/data.sqlite") == wells("next.sqlite")) }
+  }
+
   @Test("a site's row whose key or UNIQUE value another row has at the hub is rekeyed or kept as a conflict")
   func collisions() throws {
     try site(

@@ -92,6 +92,44 @@ struct LostRowTests {
     }
   }
 
+  /// What happens to the right after the row left ben's sight and he had deleted it.
+  private enum After: CaseIterable { case nothing, rowComesBack, userGetsRight }
+
+  @Test("a pending delete of a row that left its user's sight is never dropped, whatever comes next")
+  func pendingDelete() throws {
+    for before in Before.allCases {
+      for after in After.allCases {
+        let quarrel = try Quarrel(Self.schema, #""sites": { "visible": "tier <= :tier" }, "notes": {}"#)
+        let camp = quarrel.camp
+        try camp.sql("tablet/data.sqlite", "DELETE FROM sites WHERE id = 'lake'")
+        try camp.sql("office.sqlite", "UPDATE sites SET tier = 5 WHERE id = 'lake'")
+        if before != .nothing { try camp.answer("tablet", full: before == .full) }
+        switch after {
+        case .nothing: break
+        case .rowComesBack: try camp.sql("office.sqlite", "UPDATE sites SET tier = 1 WHERE id = 'lake'")
+        case .userGetsRight: camp.hub("user", "set", "ann", "tier=5")
+        }
+        if before != .nothing { try camp.answer("tablet", full: before == .full) }
+        try camp.deliver("tablet")
+        let place = "\(before) \(after)"
+        // The hub's row was changed meanwhile: the delete is taken only if that is undone, and is a conflict otherwise.
+        let (left, kept) = try (
+          camp.rows("office.sqlite", "SELECT count(*) FROM sites WHERE id = 'lake'"),
+          camp.rows("office.sqlite", "SELECT operation FROM satchel_conflicts")
+        )
+        let known = left == "1" && kept.hasPrefix("delete") || left == "0"
+        #expect(known, "\(place): \(left) \(kept)")
+        if after == .nothing { #expect(left == "1" && kept == "delete", "\(place)") }
+        try camp.round(["tablet", "phone"])
+        #expect(
+          try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM sites WHERE id = 'lake'")
+            == (after == .nothing ? "0" : left), "\(place)")
+        #expect(try camp.device("tablet", "status", "--json").json["pending"] == .object([]), "\(place)")
+        #expect(camp.device("tablet", "doctor").code == 0, "\(place)")
+      }
+    }
+  }
+
   @Test(
     "an area that moved: one decision for all takes the household and its visit, whoever found the disagreement",
     arguments: [true, false])
