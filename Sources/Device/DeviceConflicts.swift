@@ -26,10 +26,11 @@ extension DeviceWorkspace {
   }
 
   /// The conflict whose id begins with `prefix`, with the row as it is here now.
-  public func conflict(_ prefix: String) throws -> (conflict: StoredConflict, row: [Field]?) {
+  public func conflict(_ prefix: String) throws -> (conflict: StoredConflict, row: [Field]?, below: [ConflictRecord]) {
     let session = try session()
     let found = try ConflictTable.find(prefix, in: session.database)
-    return (found, try session.fields(of: found.record))
+    let below = try found.record.waitingBelow(session.tables, in: session.database)
+    return (found, try session.fields(of: found.record), below)
   }
 
   /// Decides a conflict on this device: an ordinary change of the row, which travels with the next export. If somebody
@@ -94,6 +95,11 @@ extension DeviceSession {
     _ conflict: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen
   ) throws {
     guard conflict.record.state != .resolved else { throw ConflictDecision.decidedAlready(conflict) }
+    if try isWaiting(conflict.record) {
+      throw WorkspaceError(
+        "row-waits", "The row is in its table here, and waits for the hub's operator.",
+        hint: "You can change it or delete it in the app: the next export tells the hub.")
+    }
     if let table = table(conflict.record.table) {
       let record = try conflict.record.present(in: table.schema, database)
       let rows = try RowTable(table, in: database)

@@ -15,6 +15,8 @@ public struct ImportReport: Sendable {
   public let conflicts: Int
   /// What the hub told of this device's changes that it could not take.
   public let told: Int
+  /// Rows of this device's own that the hub has not taken, and of which this bundle tells.
+  public var kept: [KeptRow] = []
   /// Rows of this device's own that got other keys, because somebody else's have theirs.
   public var rekeyed: [RekeyedHere] = []
   /// Exports that a restored hub lacks and that were put into the outbox once more.

@@ -53,13 +53,17 @@ extension DeviceSession {
 
   private func compare(with history: DeviceHistory) throws -> [UnseenChange] {
     var changes: [UnseenChange] = []
+    let waiting = try keptRows().filter(\.isInTable)
     for table in tables {
       guard let known = history.known.table(table.name) else { continue }
       let told = history.sent[table.name, default: [:]]
       let settled = try settled(told, in: known)
+      // Of rows that wait no later export tells again.
+      let unclear =
+        told.keys.filter { settled[$0] == nil } + waiting.filter { $0.record.table == table.name }.map(\.record.key)
       let comparison = UnseenChanges(
-        of: table, known: known, sent: settled, unclear: Set(told.keys.filter { settled[$0] == nil }),
-        unsent: history.unsent, generation: try Capture.generation(in: database))
+        of: table, known: known, sent: settled, unclear: Set(unclear), unsent: history.unsent,
+        generation: try Capture.generation(in: database))
       try comparison.find(in: database) { changes.append($0) }
     }
     return changes

@@ -56,6 +56,8 @@ public struct DeviceStatus: Sendable {
     public let notExported: Int
     public let openConflicts: Int64
     public let heldConflicts: Int64
+    /// Rows of this device's own that the hub has not taken, and about which somebody decides.
+    public let kept: [KeptRow]
     /// What was done to the database by which writes may have gone by unseen.
     public let damage: [CaptureDamage]
     /// A trigger of the app's that makes every import fail; nil: there is none.
@@ -149,6 +151,7 @@ extension DeviceSession {
       pending: steps.tables, notExported: steps.unsent,
       openConflicts: try ConflictTable.count(.open, in: database),
       heldConflicts: try ConflictTable.count(.held, in: database),
+      kept: try damage.isEmpty ? keptRows() : [],
       damage: damage, triggerFault: try database.fatalTriggerFault(of: tables.map(\.name)),
       missingTriggers: try Capture.missingTriggers(in: database, tables: tables), unknownExport: try unknownExport(),
       redelivery: try state.restored.map { try sequences(after: $0) } ?? [],

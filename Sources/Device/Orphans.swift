@@ -12,14 +12,19 @@ final class Orphans {
     let rows: RowTable
     let key: RowKey
     let row: Row
+    /// Whether it refers to a row of this device's own that another row keeps out until somebody decides.
+    let isBelowKeptRow: Bool
   }
+
+  /// What became of a row that left.
+  enum Departure { case gone, kept }
 
   private let tables: [RowTable]
   /// How SQLite compares what refers to a parent with the parent, by the foreign key.
   private let comparisons: [ForeignKey: [Comparison]]
   /// By the foreign key: the values to which nobody can refer any more, because the row that had them left. They are
   /// folded, because a reference may spell them in another way.
-  private var gone: [ForeignKey: Set<[Value]>] = [:]
+  private var gone: [ForeignKey: [[Value]: Departure]] = [:]
 
   /// - Parameter tables: those with pending changes.
   init(of tables: [RowTable], in database: borrowing Database) {
@@ -34,12 +39,12 @@ final class Orphans {
   }
 
   /// Notes a row that left.
-  func note(_ row: Row, of schema: TableSchema) {
+  func note(_ row: Row, of schema: TableSchema, _ departure: Departure = .gone) {
     for child in tables {
       for key in child.schema.foreignKeys where key.parent == schema.name {
         let values = key.parentColumns.compactMap { schema.position(of: $0).map { row[$0] } }
         if values.count == key.parentColumns.count, !values.contains(where: \.isNull) {
-          gone[key, default: []].insert(folded(values, along: key))
+          gone[key, default: [:]][folded(values, along: key)] = departure
         }
       }
     }
@@ -56,12 +61,16 @@ final class Orphans {
       if parents.isEmpty { continue }
       try PreImageStore.each(rows.table, since: .zero, in: database) { key, images, current in
         guard let current, images.first?.row != current else { return }
-        let isOrphan = try parents.contains { parent in
+        let departures = try parents.compactMap { parent -> Departure? in
           let values = parent.key.columns.map { current[$0] }
-          return try gone[parent.key]?.contains(folded(values, along: parent.key)) == true
-            && !parent.exists(values, in: database)
+          guard let departure = gone[parent.key]?[folded(values, along: parent.key)],
+            try !parent.exists(values, in: database)
+          else { return nil }
+          return departure
         }
-        if isOrphan { found.append(Orphan(rows: rows, key: key, row: current)) }
+        if departures.isEmpty { return }
+        let isBelowKeptRow = departures.allSatisfy { $0 == .kept }
+        found.append(Orphan(rows: rows, key: key, row: current, isBelowKeptRow: isBelowKeptRow))
       }
     }
     return found

@@ -9,20 +9,22 @@ import SatchelWorkspace
 ///
 /// It works inside one `applyTransaction` of the caller's.
 final class ScopeApplier {
-  private let session: DeviceSession
+  let session: DeviceSession
   private let tables: [RowTable]
   /// Where to look for this device's pending changes, by table. A table without any is missing: no app writes here
   /// until the import is done.
-  private let pending: [Name: PreImageLookup]
+  let pending: [Name: PreImageLookup]
   /// Rows that another row's UNIQUE value kept out; they are tried again when all others are in.
   private var blocked: [Blocked] = []
+  /// Rows of the hub's that pending rows keep out.
+  var keptOut: [KeptOut] = []
 
   /// Rows that hold values of both sides: the table may forbid what neither side wrote.
   private var mixed: [(rows: RowTable, key: RowKey)] = []
   /// Rows of these that the table forbids.
   private var forbidden: [(rows: RowTable, key: RowKey)] = []
 
-  private struct Blocked {
+  struct Blocked {
     let table: RowTable
     let key: RowKey
     let row: Row
@@ -147,7 +149,7 @@ final class ScopeApplier {
     try note(lost.disagreement, of: lost.change, image: lost.image, key: key, met: lost.met, in: rows)
   }
 
-  private func note(
+  func note(
     _ disagreement: Disagreement, of change: Change, image: PreImage, key: RowKey, met: Row?, in rows: RowTable
   ) throws {
     let record = ConflictRecord(
@@ -190,6 +192,7 @@ final class ScopeApplier {
       for child in returning { try bringBack(child) }
       isSettled = children.isEmpty && parents.isEmpty && returning.isEmpty
     }
+    try settleKeptOut()
   }
 
   /// Takes pending changes back that came together with the hub's to a row which the table forbids: no app could write
@@ -238,20 +241,20 @@ final class ScopeApplier {
   private func takeBack(_ orphan: Orphans.Orphan) throws {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }
-    let loss = Disagreement(kind: .foreignKey, state: .open)
-    try enter(takeBack(images, of: orphan.key, to: first.hubRow, as: loss, met: first.hubRow, in: rows))
-    if first.hubRow == nil {
-      removed += 1
-      orphans.note(orphan.row, of: rows.schema)
-    } else {
-      written += 1
-    }
+    // Below a row of this device's own that another row keeps out, a new row comes back with that row.
+    let loss = Disagreement(kind: .foreignKey, state: orphan.isBelowKeptRow && first.hubRow == nil ? .held : .open)
+    try enter(
+      takeBack(
+        images, of: orphan.key, to: first.hubRow, as: loss, met: first.hubRow, in: rows,
+        departure: orphan.isBelowKeptRow ? .kept : .gone))
+    if first.hubRow != nil { written += 1 }
   }
 
   /// Takes a row out that is to be what the hub last said of it, and keeps each of the pending changes that are lost by
   /// that as a conflict. Returns the row that is to enter; nil: none.
-  private func takeBack(
-    _ images: [PreImage], of key: RowKey, to row: Row?, as disagreement: Disagreement, met: Row?, in rows: RowTable
+  func takeBack(
+    _ images: [PreImage], of key: RowKey, to row: Row?, as disagreement: Disagreement, met: Row?, in rows: RowTable,
+    departure: Orphans.Departure = .gone
   ) throws -> Blocked? {
     let current = try rows.row(key)
     for (image, change) in changes(from: images, to: current) {
@@ -262,70 +265,14 @@ final class ScopeApplier {
     try PreImageStore.replace(calm, of: key, in: rows.table, database: session.database)
     // It leaves first: the UNIQUE values to which it goes back may be another pending row's by now.
     try rows.write(nil, over: current, key: key)
-    guard let row else { return nil }
+    guard let row else {
+      if let current {
+        removed += 1
+        orphans.note(current, of: rows.schema, departure)
+      }
+      return nil
+    }
     if current == nil { deletedParents.note(row, over: nil, of: rows.schema) }
     return Blocked(table: rows, key: key, row: row, stamp: images.last?.stamp ?? .zero, isHubs: true)
-  }
-
-  /// Writes a row whose UNIQUE values pending rows may have. These go back to what the hub last said of them, and so on
-  /// along the chain: of two rows as the hub has them, none is in the way of the other.
-  /// - Parameter entry: nil: no row enters.
-  private func enter(_ entry: Blocked?) throws {
-    var chain = [entry].compactMap(\.self)
-    while let next = chain.last {
-      guard let rival = try next.table.insertUnlessTaken(next.row) else {
-        chain.removeLast()
-        continue
-      }
-      if let displaced = try yield(rival, to: next) { chain.append(displaced) }
-    }
-  }
-
-  /// Takes a row's pending changes back; each of them is kept as a conflict. Returns the row as the hub last had it,
-  /// which is to enter; nil: the hub had none.
-  private func yield(_ key: RowKey, to entry: Blocked) throws -> Blocked? {
-    let rows = entry.table
-    let images = try pending[rows.schema.name]?.images(of: key) ?? []
-    guard let first = images.first, try rows.row(key) != first.hubRow else {
-      throw Refusal(
-        "rows-collide",
-        "Two rows of \(rows.schema.name) that the hub sent have the same value where only one may have it.",
-        hint: "Ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full")
-    }
-    let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)
-    let loss = Disagreement(kind: .unique, state: stateOfLoss(by: verdict))
-    return try takeBack(images, of: key, to: first.hubRow, as: loss, met: entry.row, in: rows)
-  }
-
-  /// Leaves a row of the hub's out whose natural key a pending row of this device's own has, where the policy gives it
-  /// to the device: as if it had been deleted here, which is what the hub will be told. Returns whether it did.
-  private func keepOut(_ entry: Blocked, for key: RowKey) throws -> Bool {
-    let rows = entry.table
-    // What its user may not change, a device cannot know, unless that is all that the user does not see.
-    guard entry.isHubs, rows.table.rules.delete == .hard, rows.table.rules.write == .visible,
-      let (image, change) = try changes(from: pending[rows.schema.name]?.images(of: key) ?? [], to: rows.row(key)).last,
-      decide(rows.rules.table, device: image.stamp, hub: entry.stamp).winner == .device,
-      try References(of: rows.table, among: session.tables).tableWithChildren(
-        of: entry.row, becoming: nil, rows.schema, in: session.database)
-        == nil
-    else { return false }
-    let won = Disagreement(kind: .unique, state: .settled, rowWinner: .device)
-    try note(won, of: change, image: image, key: key, met: entry.row, in: rows)
-    let removal = PreImage(generation: try Capture.generation(in: session.database), stamp: image.stamp, row: entry.row)
-    try PreImageStore.replace([removal], of: entry.key, in: rows.table, database: session.database)
-    return true
-  }
-
-  /// Keeps the pending changes of a row that cannot be there as conflicts: by what its references are called now,
-  /// another row has its natural key.
-  func giveUp(_ stranded: KeyChanges.Stranded) throws {
-    let rivals = try stranded.rows.rivals(of: stranded.row, in: session.database)
-    let met = try rivals.count == 1 ? stranded.rows.row(rivals[0]) : stranded.rows.row(stranded.key)
-    let state = stranded.rows.rules.table.stateOfUncompared
-    for (image, change) in changes(from: stranded.images, to: stranded.row) {
-      try note(
-        Disagreement(kind: .unique, state: state), of: change, image: image, key: stranded.key, met: met,
-        in: stranded.rows)
-    }
   }
 }

@@ -91,7 +91,7 @@ extension DeviceSession {
     if isRebuilt { witness.close() }
     var (sealed, unnamed): (SealedChanges?, Set<AttachmentPath>) = (nil, [])
     func prepare() throws {
-      try acknowledge(scope, witness, of: manifest)
+      try acknowledge(scope, witness, bundle)
       if let handover { (sealed, unnamed) = try handover.seal() }
     }
     if upgrade != nil, handover != nil {
@@ -110,7 +110,7 @@ extension DeviceSession {
       }
       return try upgrade.orPark(bundle, from: path) {
         try database.applyTransaction(workspace.ending) {
-          try acknowledge(scope, witness, of: manifest)
+          try acknowledge(scope, witness, bundle)
           return try upgrade.changeTables()
         } _: {
           try snapshot?.check(tables)
@@ -220,17 +220,20 @@ extension DeviceSession {
   }
 
   /// Sorts in what was written here, and forgets the pre-images of what the hub has.
-  private func acknowledge(_ scope: Manifest.Scope, _ witness: RowWitness, of manifest: Manifest) throws {
+  private func acknowledge(
+    _ scope: Manifest.Scope, _ witness: RowWitness, _ bundle: borrowing VerifiedBundle
+  ) throws {
     try Capture.settle(tables, in: database)
     // Rows may leave with their changes before any export was made.
     try DeviceAttachments(self).noteChanges()
-    if scope.acknowledged > state.acknowledged {
-      state.acknowledged = scope.acknowledged
-      if manifest.critical.contains(.unseen) {
-        try witness.remember(before: acknowledgedGeneration, tables, in: database)
-      }
-      try PreImageStore.forget(before: acknowledgedGeneration, tables, in: database)
+    let waiting = try WaitingRows(self, bundle)
+    let isNew = scope.acknowledged > state.acknowledged
+    guard isNew || waiting.mayMatter else { return }
+    if isNew { state.acknowledged = scope.acknowledged }
+    if bundle.manifest.critical.contains(.unseen) {
+      try witness.remember(before: acknowledgedGeneration, tables, in: database)
     }
+    try waiting.forgetOthers()
   }
 
   private func apply(
@@ -242,6 +245,7 @@ extension DeviceSession {
     let manifest = bundle.manifest
     let now = platform.clock.milliseconds()
     try upgrade?.bringOwnRows()
+    let asked = try Set(ConflictTable.list([.open, .held], in: database).map(\.record.id))
     let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
     // A row under another key is none of those of which the hub speaks.
     if !keys.rekeyed.isEmpty || upgrade != nil { witness.close() }
@@ -269,6 +273,7 @@ extension DeviceSession {
     try applier.finish()
     try KeyChanges.takeBlocks(of: bundle, after: state.received, tables, device: state.id, in: database)
     let told = try takeConflicts(of: bundle, at: now)
+    let kept = try keptRows().filter { !asked.contains($0.record.id) }
     try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: state.base.rawValue, in: database)
     if let definition = try bundle.dataset(limit: DatasetDefinition.maximumBytes) { state.definition = definition }
     state.take(scope, digest: bundle.digest, signature: bundle.signature)
@@ -294,6 +299,7 @@ extension DeviceSession {
     var report = ImportReport(
       manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed,
       conflicts: applier.conflicts + (upgrade?.departed ?? 0), told: told, rekeyed: keys.rekeyed)
+    report.kept = kept
     report.tally = applier.tally
     report.found = applier.found
     report.version = upgrade == nil ? nil : dataset.version

@@ -50,7 +50,8 @@ extension DeviceSession {
     try database.each(table.namedRowsSQL) { row in
       tally.add(rowOf: row) { row in RowKey(schema.key.map { row.value($0) }) }
     }
-    try PreImageStore.each(table, since: acknowledgedGeneration, in: database) { key, images, current in
+    // Rows that wait keep pre-images which are acknowledged: `WaitingRows`.
+    try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
       if let current { tally.remove(current, key: key) }
       if let known = images.first?.hubRow { tally.add(known, key: key) }
     }

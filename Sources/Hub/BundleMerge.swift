@@ -161,12 +161,13 @@ struct BundleMerge {
       }
     }
     try merger.finish()
+    try told.keptOut.bringBack(deletedIn: manifest.bundle.text, at: now)
     try namings.keep(by: device.id, store)
     let released = try HeldRows(store, now: now).release()
     try KeyBlocks(store).renewOwn()
     try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)
     var report = HubImportReport(
-      manifest: manifest, verdict: .imported, taken: merger.taken, conflicts: merger.conflicts + told + departed,
+      manifest: manifest, verdict: .imported, taken: merger.taken, conflicts: merger.conflicts + told.count + departed,
       resolved: resolved, released: released, rekeyed: keys.given, clamped: clamped)
     report.departed = departed
     report.leftOut = speech.leftOut.sorted()
@@ -246,7 +247,8 @@ struct BundleMerge {
   private func takeConflicts(
     _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ keys: DeviceKeys, _ speech: Speech,
     _ rights: RightsCheck, latest: Stamp, _ now: Int64
-  ) throws -> Int {
+  ) throws -> (count: Int, keptOut: KeptOutRows) {
+    var keptOut = KeptOutRows(store, of: device)
     var new = 0
     try bundle.eachConflict { record in
       guard record.device == device.id else { throw LineProblem("it is about another device's change") }
@@ -255,12 +257,13 @@ struct BundleMerge {
       // Who decided, and what, is in the resolution that comes with it.
       if found.state == .resolved { (found.state, found.decision) = (.open, nil) }
       let hidden = try rights.complete(&found)
+      keptOut.note(found)
       if try ConflictTable.add(
         found, bundle: manifest.bundle, noted: now, told: 0, hidden: hidden, in: store.database)
       {
         new += 1
       }
     }
-    return new
+    return (new, keptOut)
   }
 }

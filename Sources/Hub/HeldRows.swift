@@ -104,6 +104,13 @@ final class HeldRows {
         if record.operation == .insert { waiting.insert(row) }
         continue
       }
+      if record.operation != .insert, let place = store.place(of: record.table),
+        try ConflictTable.openUniqueInsert(
+          record.key, of: store.tables[place].name, device: record.device, in: store.database) != nil
+      {
+        waiting.insert(row)
+        continue
+      }
       switch try waiting.contains(row) ? .waits : release(record, conflict.bundle) {
       case .entered: entered += 1
       case .closed: closed += 1
@@ -231,6 +238,19 @@ final class HeldRows {
 }
 
 extension ConflictRecord {
+  /// The record of a new row with what the device wrote into the row later; nil: some of that is no update.
+  /// - Parameter behind: the row's later changes, which wait, in their order.
+  func followed(by behind: [ConflictRecord], in schema: TableSchema) -> ConflictRecord? {
+    guard case .insert(var row)? = try? change(in: schema) else { return nil }
+    for record in behind {
+      guard case .update(let changes)? = try? record.change(in: schema) else { return nil }
+      row.write(changes)
+    }
+    var whole = self
+    whole.deviceValues = schema.fields(row)
+    return whole
+  }
+
   /// Whether the change waits for a person, and for nothing else: its user lacks the right.
   var awaitsDecision: Bool { kind == .forbidden || kind == .revoked }
 

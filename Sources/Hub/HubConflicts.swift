@@ -39,13 +39,17 @@ extension HubWorkspace {
   }
 
   /// The conflict whose id begins with `prefix`, with the row as it is now and the name of the device.
-  public func conflict(_ prefix: String) throws -> (conflict: StoredConflict, row: [Field]?, device: String) {
+  public func conflict(
+    _ prefix: String
+  ) throws -> (conflict: StoredConflict, row: [Field]?, device: String, below: [ConflictRecord]) {
     let store = try store()
     let found = try ConflictTable.find(prefix, in: store.database)
     let device = try store.device(found.record.device)?.name ?? found.record.device.text
-    guard let place = store.place(of: found.record.table) else { return (found, nil, device) }
+    guard let place = store.place(of: found.record.table) else { return (found, nil, device, []) }
+    let below = try found.record.waitingBelow(store.tables, in: store.database)
     let schema = store.tables[place].schema
-    return (found, try store.rows[place].row(found.record.foundKey(in: schema)).map { schema.fields($0) }, device)
+    let row = try store.rows[place].row(found.record.foundKey(in: schema)).map { schema.fields($0) }
+    return (found, row, device, below)
   }
 
   /// Decides a conflict at the hub: an ordinary change of the row by the hub's operator.
@@ -64,13 +68,44 @@ extension HubWorkspace {
     _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, _ store: HubStore
   ) throws {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
-    try write(decision, for: found, seen, store)
+    let (whole, behind) = try withLaterChanges(found, store)
+    try write(decision, for: whole, seen, store)
     let now = platform.clock.milliseconds()
+    if decision.word != .hub { for record in behind { try settle(record, at: now, store) } }
     _ = try ConflictTable.resolve(
       found.record.id, decision.word, by: Self.hubUser, at: now, note: note, in: store.database)
     try ConflictTable.retell(found.record.id, in: store.database)
+    try owe(found.record, store)
     // Those behind it were made on what it would have left.
     if decision.word != .device { try ConflictTable.openHeld(behind: found.record, in: store.database) }
+  }
+
+  /// A new row that another row keeps out, with what its device wrote into it later.
+  private func withLaterChanges(
+    _ found: StoredConflict, _ store: HubStore
+  ) throws -> (StoredConflict, behind: [ConflictRecord]) {
+    let record = found.record
+    guard record.kind == .unique, record.operation == .insert, record.state == .open,
+      let place = store.place(of: record.table)
+    else { return (found, []) }
+    let behind = try ConflictTable.held(record.key, of: record.table, device: record.device, in: store.database)
+    guard let whole = record.followed(by: behind, in: store.tables[place].schema) else { return (found, []) }
+    return (found.with(whole), behind)
+  }
+
+  private func settle(_ record: ConflictRecord, at now: Int64, _ store: HubStore) throws {
+    var settled = record
+    (settled.state, settled.rowWinner) = (.settled, .device)
+    try ConflictTable.correct(settled, at: now, hidden: .nothing, in: store.database)
+  }
+
+  /// A device may still have a new row that is not to be here: it is sent that the row is gone.
+  private func owe(_ record: ConflictRecord, _ store: HubStore) throws {
+    guard record.operation == .insert, let place = store.place(of: record.table),
+      try store.device(record.device) != nil,
+      try !store.rows[place].contains(record.key)
+    else { return }
+    try store.owe(record.key, in: place, to: record.device)
   }
 
   /// Decides all open conflicts, and the changes that wait because their parent left its user's sight, or those of one

@@ -22,7 +22,7 @@ final class StepMerger {
   let base: ChangeBase
   /// What the device held when it made its changes.
   private let held: HeldAtBase
-  private let now: Int64
+  let now: Int64
   /// Of the device's changes, but for their stamps.
   private let origin: Origin
   /// No change is later than the hub's own time, or than what the hub has sent: a clock that runs ahead must not win by
@@ -40,9 +40,13 @@ final class StepMerger {
   /// How the values of references are compared that cascade.
   var comparisons: [ForeignKey: [Comparison]] = [:]
   var parents = FoundParents()
+  let walks: RowWalks
+  /// Whether a new row of the device may be kept out by another row; nil: it was not looked up yet.
+  var keepsInserts: Bool?
+  /// Rows that are kept out, with what their device wrote into them later.
+  var keptRows: [RowReference: Row] = [:]
   /// Deletes of rows that this hub never had.
   var unknownDeletes: [(step: Step, place: Int)] = []
-  let walks: RowWalks
   /// Whether any change of the device waits from before; nil: it was not looked up yet.
   private var holdsAny: Bool? {
     get { progress.holdsAny }
@@ -184,14 +188,22 @@ final class StepMerger {
   private func giveUp(_ row: RowReference) throws {
     var isHeld = false
     for pending in waiting[row] ?? [] {
-      let obstacle = isHeld ? Self.itself : try attempt(pending, in: row.place)
-      guard let obstacle else { continue }
+      // A later change may let a row in that another row keeps out.
+      let isKeptOut = keptRows[row] != nil
+      let obstacle = isHeld && !isKeptOut ? Self.itself : try attempt(pending, in: row.place)
+      guard let obstacle else {
+        if isKeptOut { isHeld = false }
+        continue
+      }
       if try obstacle.kind == .unique && prevail(pending, in: row.place) { continue }
-      if try note(obstacle, pending, in: row.place) == .held { isHeld = true }
+      if try note(obstacle, pending, in: row.place) == .held {
+        isHeld = true
+        if case .update(let changes) = pending.step.change { keptRows[row]?.write(changes) }
+      }
     }
   }
 
-  private static let itself = Obstacle(
+  static let itself = Obstacle(
     kind: .foreignKey, words: "It waits for the row itself, which waits for another.", isHeld: true)
 
   // MARK: one step
@@ -200,9 +212,10 @@ final class StepMerger {
   func attempt(_ sent: Pending, in place: Int) throws -> Obstacle? {
     let found = try scope.find(sent.step.key, in: place)
     let hub = found?.row
-    if hub == nil, try isHeld(sent.step.key, in: place) {
-      return Self.itself
+    if hub == nil, let first = try keptInsert(before: sent.step, in: place) {
+      return try follow(sent.step, first, in: place)
     }
+    if hub == nil, try isHeld(sent.step.key, in: place) { return Self.itself }
     let past = try store.past(of: sent.step.key, in: place)
     if awaitsRow(sent.step, onto: hub, with: past) { return Self.awaited }
     let pending = Pending(
@@ -399,6 +412,7 @@ final class StepMerger {
       met: met, device: device.id, user: device.user, note: noteWithFamily(note, step, in: place))
     record.stamp = min(step.stamp, latest)
     if record.state == .held { holdsAny = true }
+    if record.kind == .unique { keepsInserts = true }
     let hidden = try hidden ?? hiddenPart(of: met, in: place)
     let since = try base.sinceOfWaiting(store)
     let addition = try ConflictTable.addMeeting(

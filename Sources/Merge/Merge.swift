@@ -159,7 +159,7 @@ private func marked(_ row: Row, like was: Row, by rules: MergeRules) -> Row {
 
 private func applying(_ changes: [ColumnChange], to row: Row) -> Row {
   var row = row
-  for change in changes { row[change.column] = change.value }
+  row.write(changes)
   return row
 }
 

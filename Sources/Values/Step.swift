@@ -11,6 +11,13 @@ public struct ColumnChange: Hashable, Sendable {
   }
 }
 
+extension Row {
+  /// Writes what a change wrote.
+  public mutating func write(_ changes: [ColumnChange]) {
+    for change in changes { self[change.column] = change.value }
+  }
+}
+
 /// What happened to one row between two of its images.
 public enum Change: Hashable, Sendable {
   case insert(Row)

@@ -195,6 +195,49 @@ extension ConflictTable {
     } ?? nil
   }
 
+  /// The record of a new row that is kept out because another row has its natural key, until somebody decides; nil:
+  /// there is none.
+  public static func openUniqueInsert(
+    _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
+  ) throws -> ConflictRecord? {
+    try database.first(
+      """
+      SELECT \(columns)
+      FROM satchel_conflicts
+      WHERE state = 'open' AND device = :device AND table_name = :table AND key = :key AND kind = 'unique'
+        AND operation = 'insert'
+      ORDER BY generation DESC
+      """,
+      ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
+    ) { try stored($0).record }
+  }
+
+  /// Whether any new row of a device is kept out so.
+  public static func keepsInserts(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
+    try database.first(
+      """
+      SELECT 1
+      FROM satchel_conflicts
+      WHERE state = 'open' AND device = :device AND kind = 'unique' AND operation = 'insert'
+      """, ["device": .string(device.text)]
+    ) { _ in true } ?? false
+  }
+
+  /// The changes of a row by a device that wait, in their order.
+  public static func held(
+    _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
+  ) throws -> [ConflictRecord] {
+    try database.all(
+      """
+      SELECT \(columns)
+      FROM satchel_conflicts
+      WHERE state = 'held' AND device = :device AND table_name = :table AND key = :key
+      ORDER BY generation
+      """,
+      ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
+    ) { try stored($0).record }
+  }
+
   public static func count(_ state: ConflictState, in database: borrowing Database) throws -> Int64 {
     try database.first(
       "SELECT count(*) FROM satchel_conflicts WHERE state = :state", ["state": .string(state.rawValue)]

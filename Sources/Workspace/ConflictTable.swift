@@ -12,6 +12,11 @@ public struct StoredConflict: Sendable {
   public let noted: Int64
   public let decision: Decision?
 
+  /// The same conflict with another record.
+  public func with(_ record: ConflictRecord) -> StoredConflict {
+    StoredConflict(record: record, bundle: bundle, noted: noted, decision: decision)
+  }
+
   public struct Decision: Hashable, Sendable {
     public let made: Resolution.Decision
     public let by: String

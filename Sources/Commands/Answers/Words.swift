@@ -57,6 +57,13 @@ enum Words {
     return String(words.unicodeScalars.prefix(most)) + "... (\(count(words.utf8.count, "byte")) in all)"
   }
 
+  /// The beginning of a value, as it fits into a line.
+  static func short(_ words: String) -> String {
+    let most = 40
+    let line = words.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    return line.count > most ? line.prefix(most) + "..." : line
+  }
+
   static func key(_ key: RowKey) -> String { key.values.map(value).joined(separator: ", ") }
 
   static func fields(_ fields: [Field]) -> String {

@@ -7,7 +7,7 @@ import SatchelWorkspace
 extension ConsoleSite {
   /// One conflict side by side, and the decision.
   func conflict(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
-    let (conflict, row, device) = try hub.conflict(request.needed("id"))
+    let (conflict, row, device, below) = try hub.conflict(request.needed("id"))
     let view = ConflictView(conflict: conflict, layers: try hub.layers())
     let record = conflict.record
     let columns = view.columns(row)
@@ -26,6 +26,7 @@ extension ConsoleSite {
       \(decided)\(record.note.map { "<p>Note: \($0)</p>" as Markup } ?? "")
       \(isOpen ? Self.form(record, columns, row) : Self.sides(record, columns, row, choices: false))
       \(Self.geometries(view.geometries(row), row))
+      \(below.isEmpty ? "" : "<pre>\(ConflictView.text(below: below).string)</pre>" as Markup)
       """)
   }
 
@@ -106,7 +107,7 @@ extension ConsoleSite {
   /// Decides one conflict. The row's mark is that of the page: whoever decides has seen the row as it is.
   func decide(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let id = try request.needed("id")
-    let (conflict, row, _) = try hub.conflict(id)
+    let (conflict, row, _, _) = try hub.conflict(id)
     let decision: ConflictDecision
     switch try request.needed("keep") {
     case "hub": decision = .hub

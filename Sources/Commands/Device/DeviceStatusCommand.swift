@@ -96,6 +96,9 @@ extension DeviceTool {
     if current.openConflicts + current.heldConflicts > 0 {
       facts.add("Conflicts", "\(current.openConflicts) open, \(current.heldConflicts) held at the hub")
     }
+    let (waiting, gone) = (current.kept.filter(\.isInTable), current.kept.filter { !$0.isInTable })
+    if !gone.isEmpty { facts.add("Kept aside", "not in the tables until somebody decides: \(KeptWords.line(gone))") }
+    if !waiting.isEmpty { facts.add("Kept here", "until the hub's operator decides: \(KeptWords.line(waiting))") }
     facts.add(quarantined: status.quarantined)
     facts.add(failed: status.failedImport)
     if !status.staged.isEmpty {
@@ -219,7 +222,8 @@ extension DeviceTool {
       "last_export": .time(current.lastExport), "acknowledged_export": .time(current.acknowledgedExport),
       "newest_stamp": .time(current.newestStamp), "pending": .tables(current.pending),
       "not_exported": .integer(Int64(current.notExported)), "open_conflicts": .integer(current.openConflicts),
-      "held_conflicts": .integer(current.heldConflicts), "quarantined": .integer(Int64(status.quarantined.count)),
+      "held_conflicts": .integer(current.heldConflicts), "kept": KeptWords.json(current.kept),
+      "quarantined": .integer(Int64(status.quarantined.count)),
       "refused": StatusSheet.json(status.quarantined),
       "failed_import": .optional(status.failedImport?.words), "next": .strings(steps(status, current)),
       "volumes": Volumes.json(status.volumes),

@@ -48,8 +48,8 @@ enum DeviceTool {
       tool: name, list: { states, command, context in try open(command, context).conflicts(states) },
       find: { id, command, context in
         let workspace = try open(command, context)
-        let (conflict, row) = try workspace.conflict(id)
-        return (conflict, row, workspace.configuration.name)
+        let (conflict, row, below) = try workspace.conflict(id)
+        return (conflict, row, workspace.configuration.name, below)
       },
       resolve: { id, decision, note, seen, command, context in
         try open(command, context).resolve(id, decision, note: note, seen: seen)

@@ -11,7 +11,7 @@ struct ConflictCommands: Sendable {
   let list: @Sendable (_ states: [ConflictState], ParsedCommand, CommandContext) throws -> [StoredConflict]
   let find:
     @Sendable (_ id: String, ParsedCommand, CommandContext) throws -> (
-      conflict: StoredConflict, row: [Field]?, device: String
+      conflict: StoredConflict, row: [Field]?, device: String, below: [ConflictRecord]
     )
   let resolve:
     @Sendable (_ id: String, ConflictDecision, _ note: String?, RowSeen, ParsedCommand, CommandContext) throws ->
@@ -102,12 +102,13 @@ struct ConflictCommands: Sendable {
       arguments: [ArgumentSpec("ID", help: "the conflict's id, or the beginning of it")],
       examples: [Example("\(tool) conflicts show 3f9a", "The conflict whose id begins with 3f9a.")]
     ) { command, context in
-      let (conflict, row, device) = try find(command.argument("ID"), command, context)
+      let (conflict, row, device, below) = try find(command.argument("ID"), command, context)
       let view = ConflictView(conflict: conflict, layers: try layers(command, context))
       let now = context.platform.clock.milliseconds()
       return Answer(
-        view.text(row: row, device: device, now: now, width: context.console.traits.width),
-        ["conflict": view.json(row: row)])
+        view.text(row: row, device: device, now: now, width: context.console.traits.width)
+          + ConflictView.text(below: below),
+        ["conflict": view.json(row: row), "below": .array(below.map(ConflictView.found))])
     }
   }
 

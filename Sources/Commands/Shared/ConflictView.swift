@@ -76,6 +76,23 @@ struct ConflictView {
     (record.winners.first { $0.name == name }?.winner ?? record.rowWinner).rawValue
   }
 
+  /// The new rows that wait for the conflict's row.
+  static func text(below: [ConflictRecord]) -> TerminalText {
+    if below.isEmpty { return "" }
+    let lines = below.map { record -> TerminalText in
+      "  \(record.table) [\(Words.key(record.key))]: \(Words.fields(record.deviceValues ?? []))\n"
+    }
+    return "These rows refer to it, and come back with it:\n" + lines.joined()
+  }
+
+  /// What identifies a conflict, and its row.
+  static func found(_ record: ConflictRecord) -> JSONValue {
+    [
+      "id": .string(record.id.text), "kind": .string(record.kind.rawValue), "state": .string(record.state.rawValue),
+      "table": .string(record.table.text), "key": .key(record.key),
+    ]
+  }
+
   static func explain(_ kind: ConflictKind) -> String {
     switch kind {
     case .updateUpdate: "both sides changed the same column to different values"

@@ -48,12 +48,7 @@ enum Rehearsal {
       .init(
         name: "found",
         value: .array(
-          found.map {
-            [
-              "id": .string($0.id.text), "kind": .string($0.kind.rawValue), "state": .string($0.state.rawValue),
-              "table": .string($0.table.text), "key": .key($0.key),
-            ]
-          })),
+          found.map(ConflictView.found))),
     ]
   }
 }

@@ -1,0 +1,56 @@
+import SatchelDevice
+import SatchelJSON
+import SatchelValues
+import SatchelWorkspace
+
+/// Rows of a device's own that the hub has not taken, in words: which, and why.
+enum KeptWords {
+  private static let mostShown = 10
+
+  /// What an import says of them.
+  static func text(_ rows: [KeptRow]) -> TerminalText {
+    let (waiting, gone) = (rows.filter(\.isInTable), rows.filter { !$0.isInTable })
+    var text: TerminalText = ""
+    if !gone.isEmpty {
+      text += "\(Words.count(gone.count, "row")) of yours left the tables. The values are kept: satchel conflicts\n"
+      text += lines(gone)
+    }
+    if !waiting.isEmpty {
+      text +=
+        "\(Words.count(waiting.count, "row")) of yours stayed here, and the hub's operator decides: satchel conflicts\n"
+      text += lines(waiting)
+    }
+    return text
+  }
+
+  private static func lines(_ rows: [KeptRow]) -> TerminalText {
+    let shown = rows.prefix(mostShown).map { row -> TerminalText in
+      "  \(name(row)): \(ConflictView.explain(row.record.kind))\n"
+    }
+    let rest = rows.count - shown.count
+    return shown.joined() + (rest > 0 ? "  and \(rest) more\n" : "")
+  }
+
+  /// The rows in a line of `status`.
+  static func line(_ rows: [KeptRow]) -> String {
+    let names = rows.prefix(mostShown).map(name)
+    let rest = rows.count - names.count
+    return names.joined(separator: ", ") + (rest > 0 ? ", and \(rest) more" : "")
+  }
+
+  private static func name(_ row: KeptRow) -> String {
+    let label = row.label.map { " " + Words.short($0) } ?? ""
+    return "\(row.record.table) [\(Words.key(row.record.key))]\(label)"
+  }
+
+  static func json(_ rows: [KeptRow]) -> JSONValue {
+    .array(
+      rows.prefix(RowTally.mostShown).map { row in
+        [
+          "conflict": .string(row.record.id.text), "kind": .string(row.record.kind.rawValue),
+          "state": .string(row.record.state.rawValue), "table": .string(row.record.table.text),
+          "key": .key(row.record.key), "label": .optional(row.label), "in_table": .bool(row.isInTable),
+        ]
+      })
+  }
+}

@@ -1,0 +1,37 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// A row of this device's own that the hub has not taken, and about which somebody decides.
+public struct KeptRow: Sendable {
+  public let record: ConflictRecord
+  /// Whether it is still in its table. If not, its values are in the conflict.
+  public let isInTable: Bool
+  /// Values by which a person knows the row: its first two texts that are no part of its key or of a reference; nil:
+  /// there are none.
+  public let label: String?
+
+  init(_ record: ConflictRecord, isInTable: Bool, in schema: TableSchema) {
+    (self.record, self.isInTable) = (record, isInTable)
+    let others = Set((schema.key + schema.foreignKeys.flatMap(\.columns)).map { schema.columns[$0] })
+    let texts = (record.deviceValues ?? []).filter { !others.contains($0.name) }.compactMap { field -> String? in
+      guard case .text(let bytes) = field.value, !bytes.isEmpty else { return nil }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    label = texts.isEmpty ? nil : texts.prefix(2).joined(separator: ", ")
+  }
+}
+
+extension DeviceSession {
+  /// The rows of this device's own that the hub has not taken, and about which somebody decides.
+  func keptRows() throws -> [KeptRow] {
+    try ConflictTable.list([.open, .held], in: database).compactMap { conflict in
+      let record = conflict.record
+      guard record.operation != .delete, let table = table(record.table) else { return nil }
+      let isInTable = try RowTable(table, in: database).contains(record.key)
+      if try isInTable && !isWaiting(record) { return nil }
+      return KeptRow(record, isInTable: isInTable, in: table.schema)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import SatchelCapture
+import SatchelMerge
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Rows that cannot be there together, because they have one UNIQUE value.
+extension ScopeApplier {
+  /// A row of the hub's that a pending row of this device's own keeps out.
+  struct KeptOut {
+    let entry: Blocked
+    /// The pending row.
+    let key: RowKey
+    let image: PreImage
+    let change: Change
+  }
+
+  /// Writes a row whose UNIQUE values pending rows may have. These go back to what the hub last said of them, and so on
+  /// along the chain: of two rows as the hub has them, none is in the way of the other.
+  /// - Parameter entry: nil: no row enters.
+  func enter(_ entry: Blocked?) throws {
+    var chain = [entry].compactMap(\.self)
+    while let next = chain.last {
+      guard let rival = try next.table.insertUnlessTaken(next.row) else {
+        chain.removeLast()
+        continue
+      }
+      if let displaced = try yield(rival, to: next) { chain.append(displaced) }
+    }
+  }
+
+  /// Takes a row's pending changes back; each of them is kept as a conflict. Returns the row as the hub last had it,
+  /// which is to enter; nil: the hub had none.
+  private func yield(_ key: RowKey, to entry: Blocked) throws -> Blocked? {
+    let rows = entry.table
+    let images = try pending[rows.schema.name]?.images(of: key) ?? []
+    guard let first = images.first, try rows.row(key) != first.hubRow else {
+      throw Refusal(
+        "rows-collide",
+        "Two rows of \(rows.schema.name) that the hub sent have the same value where only one may have it.",
+        hint: "Ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full")
+    }
+    let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)
+    let loss = Disagreement(kind: .unique, state: stateOfLoss(by: verdict))
+    return try takeBack(
+      images, of: key, to: first.hubRow, as: loss, met: entry.row, in: rows,
+      departure: loss.state == .open ? .kept : .gone)
+  }
+
+  /// Leaves a row of the hub's out whose natural key a pending row of this device's own has, where the policy gives it
+  /// to the device: as if it had been deleted here, which is what the hub will be told. Returns whether it did.
+  func keepOut(_ entry: Blocked, for key: RowKey) throws -> Bool {
+    let rows = entry.table
+    // What its user may not change, a device cannot know, unless that is all that the user does not see.
+    guard entry.isHubs, rows.table.rules.delete == .hard, rows.table.rules.write == .visible,
+      let (image, change) = try changes(from: pending[rows.schema.name]?.images(of: key) ?? [], to: rows.row(key)).last,
+      // About a row that waits a person at the hub decides.
+      image.generation >= session.acknowledgedGeneration,
+      decide(rows.rules.table, device: image.stamp, hub: entry.stamp).winner == .device,
+      try References(of: rows.table, among: session.tables).tableWithChildren(
+        of: entry.row, becoming: nil, rows.schema, in: session.database)
+        == nil
+    else { return false }
+    keptOut.append(KeptOut(entry: entry, key: key, image: image, change: change))
+    return true
+  }
+
+  /// Tells the hub to delete the rows that are kept out. If the row that keeps one out has left meanwhile, that one
+  /// enters after all.
+  func settleKeptOut() throws {
+    for kept in keptOut {
+      let (entry, rows) = (kept.entry, kept.entry.table)
+      guard try rows.rivals(of: entry.row, in: session.database).contains(kept.key) else {
+        try enter(entry)
+        continue
+      }
+      let won = Disagreement(kind: .unique, state: .settled, rowWinner: .device)
+      try note(won, of: kept.change, image: kept.image, key: kept.key, met: entry.row, in: rows)
+      let removal = PreImage(
+        generation: try Capture.generation(in: session.database), stamp: kept.image.stamp, row: entry.row)
+      try PreImageStore.replace([removal], of: entry.key, in: rows.table, database: session.database)
+    }
+    keptOut = []
+  }
+
+  /// Keeps the pending changes of a row that cannot be there as conflicts: by what its references are called now,
+  /// another row has its natural key.
+  func giveUp(_ stranded: KeyChanges.Stranded) throws {
+    let rivals = try stranded.rows.rivals(of: stranded.row, in: session.database)
+    let met = try rivals.count == 1 ? stranded.rows.row(rivals[0]) : stranded.rows.row(stranded.key)
+    let state = stranded.rows.rules.table.stateOfUncompared
+    for (image, change) in changes(from: stranded.images, to: stranded.row) {
+      try note(
+        Disagreement(kind: .unique, state: state), of: change, image: image, key: stranded.key, met: met,
+        in: stranded.rows)
+    }
+  }
+}

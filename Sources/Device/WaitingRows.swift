@@ -1,0 +1,94 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Rows that this device made, that the hub has not let in, and that stay in their tables here.
+///
+/// Another row has the natural key of such a row, and this device's user may not see that other row. A person decides at
+/// the hub. Until then the row keeps its pre-images, although the hub has acknowledged the export that made it. So it
+/// counts as a row that the hub does not have, for digests, full bundles and the doctor. The same holds for new rows
+/// that refer to it.
+struct WaitingRows {
+  private struct Kept {
+    let table: TrackedTable
+    let key: RowKey
+    let row: Row
+    let images: [PreImage]
+  }
+
+  private let session: DeviceSession
+  private var kept: [Kept] = []
+  /// Whether a row may wait, or may have waited until this bundle.
+  private(set) var mayMatter = false
+
+  /// Finds the rows that wait when the bundle is in. Called before its acknowledgement is taken.
+  init(_ session: DeviceSession, _ bundle: borrowing VerifiedBundle) throws {
+    self.session = session
+    var told: [ConflictID: ConflictRecord] = [:]
+    try bundle.eachConflict { if $0.operation == .insert { told[$0.id] = $0 } }
+    let known = try ConflictTable.list([.open, .held], in: session.database).map(\.record)
+      .filter { $0.operation == .insert && [.unique, .foreignKey].contains($0.kind) }
+    mayMatter = known.contains { $0.kind == .unique } || told.values.contains { $0.kind == .unique }
+    if !mayMatter { return }
+    var records = known.filter { told[$0.id] == nil }
+    for record in told.values.sorted(by: { $0.id.text < $1.id.text })
+    where try ConflictTable.conflict(record.id, in: session.database)?.record.state != .resolved {
+      records.append(record)
+    }
+    for record in records where record.awaitsOtherRow { if let found = try find(record) { kept.append(found) } }
+    try addChildren(records.filter { $0.kind == .foreignKey && [.open, .held].contains($0.state) })
+  }
+
+  /// The row of a record, if this device made it and the hub does not have it.
+  private func find(_ record: ConflictRecord) throws -> Kept? {
+    guard let table = session.table(record.table), !table.renamesRows,
+      let row = try RowTable(table, in: session.database).row(record.key)
+    else { return nil }
+    let images = try PreImageLookup(table, in: session.database).images(of: record.key)
+    guard let first = images.first, first.row == nil else { return nil }
+    return Kept(table: table, key: record.key, row: row, images: images)
+  }
+
+  /// Adds rows that refer to rows that wait, at any depth, and those that waited before.
+  private mutating func addChildren(_ records: [ConflictRecord]) throws {
+    var below = RowsBelow(among: session.tables, in: session.database)
+    var left: [Kept] = []
+    for found in try records.compactMap({ try find($0) }) {
+      if found.images[0].generation < session.acknowledgedGeneration {
+        kept.append(found)
+      } else {
+        below.add(found.row, of: found.table.name)
+        left.append(found)
+      }
+    }
+    kept += below.find(below: kept.map { ($0.row, $0.table.name) }).map { left[$0] }
+  }
+
+  /// Forgets the pre-images that are acknowledged, but for those of rows that wait.
+  func forgetOthers() throws {
+    try PreImageStore.forget(before: session.acknowledgedGeneration, session.tables, in: session.database)
+    for row in kept {
+      try PreImageStore.replace(row.images, of: row.key, in: row.table, database: session.database)
+    }
+  }
+}
+
+extension ConflictRecord {
+  /// Whether the hub has not let in a new row because another row has its natural key, and its maker may not see that
+  /// other row.
+  var awaitsOtherRow: Bool { kind == .unique && state == .open && operation == .insert && hubValues == nil }
+}
+
+extension DeviceSession {
+  /// Whether a row waits here in its table.
+  func isWaiting(_ record: ConflictRecord) throws -> Bool {
+    guard record.operation == .insert, [.unique, .foreignKey].contains(record.kind),
+      [.open, .held].contains(record.state), let table = table(record.table), !table.renamesRows,
+      try RowTable(table, in: database).contains(record.key)
+    else { return false }
+    let images = try PreImageLookup(table, in: database).images(of: record.key)
+    return images.first.map { $0.row == nil && $0.generation < acknowledgedGeneration } ?? false
+  }
+}

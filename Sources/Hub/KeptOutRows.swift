@@ -1,0 +1,74 @@
+import SatchelCapture
+import SatchelMerge
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Rows that a device deleted because a row of its own has their natural key, as the table's policy says.
+///
+/// If the device's own row does not get in, because its parent is missing or its user may not make it, the other row
+/// comes back: of two rows with one natural key, one is always there.
+struct KeptOutRows {
+  /// A device's row that keeps another one out.
+  private struct Claim {
+    let place: Int
+    let key: RowKey
+    let rival: RowKey
+    let id: ConflictID
+  }
+
+  private let store: HubStore
+  private let device: EnrolledDevice
+  private var claims: [Claim] = []
+
+  init(_ store: HubStore, of device: EnrolledDevice) { (self.store, self.device) = (store, device) }
+
+  /// Notes that a device reports such a row.
+  mutating func note(_ record: ConflictRecord) {
+    guard record.kind == .unique, record.state == .settled, record.rowWinner == .device,
+      let place = store.place(of: record.table), let rival = record.rivalKey(in: store.tables[place].schema)
+    else { return }
+    claims.append(Claim(place: place, key: record.key, rival: rival, id: record.id))
+  }
+
+  /// Brings back the rows that went for nothing. Called when all of the bundle is merged.
+  func bringBack(deletedIn bundle: String, at now: Int64) throws {
+    for claim in claims {
+      let rows = store.rows[claim.place]
+      guard try !rows.contains(claim.rival), try isDeleted(claim.rival, in: claim.place, by: bundle),
+        let row = try store.lastImage(of: claim.rival, in: claim.place),
+        try rows.rivals(of: row, in: store.database).isEmpty
+      else { continue }
+      do { try store.database.savepoint { try rows.write(row, over: nil, key: claim.rival) } } catch let error
+        as SQLiteError
+        where error.kind == .constraint
+      { continue }
+      let stamp = try Capture.tick(now: now, in: store.database)
+      let origin = Origin(
+        device: nil, user: HubWorkspace.hubUser, stamp: stamp, bundle: nil, echo: false, at: now)
+      try store.log(.insert(row), of: claim.rival, in: claim.place, from: origin)
+      try store.owe(claim.rival, in: claim.place, to: device.id)
+      try reopen(claim, met: row, at: now)
+    }
+  }
+
+  private func isDeleted(_ key: RowKey, in place: Int, by bundle: String) throws -> Bool {
+    var isDeleted = false
+    try store.eachChange(of: store.past(of: key, in: place)) { entry in
+      isDeleted = entry.operation == .delete && entry.bundle == bundle && entry.device == device.id.text
+      return .enough
+    }
+    return isDeleted
+  }
+
+  /// The device's row did not win: if the hub has found nothing else about it, a person decides.
+  private func reopen(_ claim: Claim, met row: Row, at now: Int64) throws {
+    guard var record = try ConflictTable.conflict(claim.id, in: store.database)?.record, record.kind == .unique,
+      record.state == .settled
+    else { return }
+    (record.state, record.rowWinner) = (.open, .hub)
+    record.hubValues = store.tables[claim.place].schema.fields(row)
+    try ConflictTable.correct(record, at: now, hidden: .nothing, in: store.database)
+    try store.owe(record.key, in: claim.place, to: device.id)
+  }
+}

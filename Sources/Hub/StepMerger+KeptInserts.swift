@@ -1,0 +1,78 @@
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Changes of a new row that is kept out because another row has its natural key.
+///
+/// The device may still have the row in its table, and its user may change or delete it there.
+extension StepMerger {
+  /// The record of the row's insert; nil: the row is not kept out, or the step makes it anew.
+  func keptInsert(before step: Step, in place: Int) throws -> ConflictRecord? {
+    if case .insert = step.change { return nil }
+    let keepsInserts = try self.keepsInserts ?? ConflictTable.keepsInserts(of: device.id, in: store.database)
+    self.keepsInserts = keepsInserts
+    if !keepsInserts { return nil }
+    return try ConflictTable.openUniqueInsert(
+      step.key, of: store.tables[place].name, device: device.id, in: store.database)
+  }
+
+  /// Takes a change of a row that is kept out: a delete ends the conflict, and an update by which the row fits in lets
+  /// it in. Any other update waits behind the insert.
+  func follow(_ step: Step, _ first: ConflictRecord, in place: Int) throws -> Obstacle? {
+    let reference = RowReference(place: place, key: step.key)
+    switch step.change {
+    case .insert: return nil
+    case .delete:
+      let below = try first.waitingBelow(store.tables, in: store.database)
+      for record in try [first] + behind(step, in: place) + below { try withdraw(record) }
+    case .update(let changes):
+      guard var row = try keptRows[reference] ?? keptRow(first, behind: step, in: place) else { return Self.itself }
+      keptRows[reference] = row
+      row.write(changes)
+      if try !letIn(row, by: step, in: place) { return Self.itself }
+      for record in try [first] + behind(step, in: place) { try settle(record) }
+      // The device is to know it as a row of the hub's.
+      try store.owe(step.key, in: place, to: device.id)
+    }
+    keptRows[reference] = nil
+    return nil
+  }
+
+  /// The changes of the row that came earlier and wait.
+  private func behind(_ step: Step, in place: Int) throws -> [ConflictRecord] {
+    try ConflictTable.held(step.key, of: store.tables[place].name, device: device.id, in: store.database)
+  }
+
+  /// A row that is kept out, with what its device wrote into it before a step; nil: some of that is no update.
+  private func keptRow(_ first: ConflictRecord, behind step: Step, in place: Int) throws -> Row? {
+    let schema = store.tables[place].schema
+    let whole = try first.followed(by: behind(step, in: place), in: schema)
+    guard case .insert(let row)? = whole.flatMap({ try? $0.change(in: schema) }) else { return nil }
+    return row
+  }
+
+  /// Returns false, and has done nothing, if the row still cannot be there.
+  private func letIn(_ row: Row, by step: Step, in place: Int) throws -> Bool {
+    if device.isReadOnly { return false }
+    if try obstacle(to: row, from: nil, in: place) != nil { return false }
+    do { try write(.insert(row), to: row, over: nil, key: step.key, in: place) } catch is NotAllowed {
+      return false
+    } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint { return false }
+    try log(.insert(row), step, with: store.past(of: step.key, in: place), in: place)
+    return true
+  }
+
+  private func withdraw(_ record: ConflictRecord) throws {
+    _ = try ConflictTable.resolve(
+      record.id, .hub, by: device.user, at: now, note: "The device deleted the row.", in: store.database)
+    try ConflictTable.retell(record.id, in: store.database)
+    // The device may still have a row that referred to this one.
+    if let place = store.place(of: record.table) { try store.owe(record.key, in: place, to: device.id) }
+  }
+
+  private func settle(_ record: ConflictRecord) throws {
+    var settled = record
+    (settled.state, settled.rowWinner) = (.settled, .device)
+    try ConflictTable.correct(settled, at: now, hidden: .nothing, in: store.database)
+  }
+}
