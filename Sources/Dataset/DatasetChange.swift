@@ -77,7 +77,8 @@ extension TableRules {
       ("visible", visible == other.visible),
       ("write", write == other.write), ("conflict", conflict == other.conflict), ("merge", merge == other.merge),
       ("columns", columns == other.columns), ("attachments", attachments == other.attachments),
-      ("unique", unique == other.unique), ("delete", delete == other.delete), ("block", block == other.block),
+      ("unique", unique == other.unique), ("delete", delete == other.delete), ("late", late == other.late),
+      ("block", block == other.block),
     ].filter { !$0.1 }.map(\.0)
   }
 }

@@ -146,6 +146,14 @@ public enum DeleteRule: Hashable, Sendable {
   case never
 }
 
+/// What becomes of a change whose user had the right to make it then, and has lost that right since.
+public enum LateRule: String, Sendable, CaseIterable {
+  /// A person decides.
+  case conflict
+  /// The change is taken, if the hub's own records show that right.
+  case accept
+}
+
 /// With how many of its parents a row is seen.
 public enum ParentsMatch: String, Sendable, CaseIterable {
   case all, any
@@ -210,6 +218,7 @@ public struct TableRules: Sendable {
   public let attachments: [Name]
   public let unique: UniqueRule
   public let delete: DeleteRule
+  public let late: LateRule
   public let keys: KeyRule
   /// How many keys a replica is given at a time, by `KeyRule.blocks`.
   public let block: Int64

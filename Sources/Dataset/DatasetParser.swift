@@ -152,7 +152,7 @@ extension TableRules {
       definition, at: place,
       known: [
         "key", "parents", "references", "visible", "write", "conflict", "merge", "columns", "attachments", "unique",
-        "delete", "deleted", "keys", "block",
+        "delete", "deleted", "late", "keys", "block",
       ])
     self.name = name
     key = try Self.key(members)
@@ -175,6 +175,7 @@ extension TableRules {
     attachments = try Self.attachments(members)
     unique = try members.word("unique", of: UniqueRule.self) ?? .policy
     delete = try Self.delete(members)
+    late = try members.word("late", of: LateRule.self) ?? .conflict
     keys = try members.word("keys", of: KeyRule.self) ?? .asIs
     block = try Self.block(members, keys)
   }

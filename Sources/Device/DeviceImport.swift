@@ -15,6 +15,8 @@ public struct ImportReport: Sendable {
   public let conflicts: Int
   /// What the hub told of this device's changes that it could not take.
   public let told: Int
+  /// Changes that the hub took although this device's user has lost the right to make them since.
+  public var late = 0
   /// Rows of this device's own that the hub has not taken, and of which this bundle tells.
   public var kept: [KeptRow] = []
   /// Rows of this device's own that got other keys, because somebody else's have theirs.

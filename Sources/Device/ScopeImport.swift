@@ -298,7 +298,8 @@ extension DeviceSession {
       in: database)
     var report = ImportReport(
       manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed,
-      conflicts: applier.conflicts + (upgrade?.departed ?? 0), told: told, rekeyed: keys.rekeyed)
+      conflicts: applier.conflicts + (upgrade?.departed ?? 0), told: told.refused, rekeyed: keys.rekeyed)
+    report.late = told.late
     report.kept = kept
     report.tally = applier.tally
     report.found = applier.found
@@ -339,17 +340,22 @@ extension DeviceSession {
 
   /// Keeps what the hub tells of this device's changes that it could not take as they were.
   @discardableResult
-  func takeConflicts(of bundle: borrowing VerifiedBundle, at now: Int64) throws -> Int {
-    var new = 0
+  func takeConflicts(
+    of bundle: borrowing VerifiedBundle, at now: Int64
+  ) throws -> (refused: Int, late: Int) {
+    var (new, late) = (0, 0)
     let id = bundle.manifest.bundle
     try bundle.eachConflict { record in
       guard record.device == state.id else { throw LineProblem("it is about another device's change") }
+      let wasLate =
+        try record.isTakenLate && ConflictTable.conflict(record.id, in: database)?.record.isTakenLate == true
+      if record.isTakenLate, !wasLate { late += 1 }
       if try ConflictTable.add(record, bundle: id, noted: now, told: 0, in: database) {
-        new += 1
+        if !record.isTakenLate { new += 1 }
       } else {
         try ConflictTable.update(record, at: now, in: database)
       }
     }
-    return new
+    return (new, late)
   }
 }

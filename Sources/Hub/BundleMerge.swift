@@ -46,6 +46,8 @@ struct BundleMerge {
       (result.attached, result.attachedNewer) = (arriving.newCount, arriving.newerCount)
       (result.beside, result.attachedLost) = (arriving.beside, lost.count)
       device.merged = max(device.merged, changes.sequence)
+      device.newestStamp = try max(
+        device.newestStamp, min(manifest.stamp, store.newestBelievedStamp(at: now, slack: 1)))
       if verdict == .imported { try noteStand(&device) }
       device.heard = now
       if device.state == .preparing { device.state = .active }
@@ -132,7 +134,7 @@ struct BundleMerge {
     try keys.settle(bundle, at: now)
     // First what the device found and then what its user decided: it may be about the same, in one bundle.
     let told = try takeConflicts(bundle, device, keys, speech, RightsCheck(scope), latest: merger.latest, now)
-    let (resolved, late) = try takeResolutions(bundle, device, now)
+    let (resolved, decidedBefore) = try takeResolutions(bundle, device, now)
     var clamped: Int64 = 0
     var departed = 0
     var namings = AttachmentNamings()
@@ -150,9 +152,11 @@ struct BundleMerge {
       for (rest, writes) in try parts(of: sent, in: place, shared, keys, merger, device) {
         let step = try keys.translated(rest, in: place)
         if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
-        let isLate = late.contains { $0.table == step.table && $0.key == step.key && $0.generation == step.generation }
+        let isDecided = decidedBefore.contains {
+          $0.table == step.table && $0.key == step.key && $0.generation == step.generation
+        }
         try merger.take(
-          step, in: place, decided: isLate || keys.isOfAnother(sent, in: place),
+          step, in: place, decided: isDecided || keys.isOfAnother(sent, in: place),
           folded: step.key != rest.key && store.tables[place].folds, after: writes)
         namings.note(step, in: place, of: store.rows[place].table)
         // Columns that came since have here what the table declares now, and on the device what it declared when they
@@ -161,19 +165,25 @@ struct BundleMerge {
       }
     }
     try merger.finish()
+    let late = LateWork(
+      merger, FormerRights(scope, device: device, changes, among: emission == nil ? [] : emissions), own: own,
+      bundle: manifest.bundle, now: now)
+    try late.take(told.maybeLate + merger.progress.maybeLate)
     try told.keptOut.bringBack(deletedIn: manifest.bundle.text, at: now)
     try namings.keep(by: device.id, store)
     let released = try HeldRows(store, now: now).release()
     try KeyBlocks(store).renewOwn()
     try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)
     var report = HubImportReport(
-      manifest: manifest, verdict: .imported, taken: merger.taken, conflicts: merger.conflicts + told.count + departed,
+      manifest: manifest, verdict: .imported, taken: merger.taken,
+      conflicts: merger.conflicts + told.count + departed - late.taken.count,
       resolved: resolved, released: released, rekeyed: keys.given, clamped: clamped)
     report.departed = departed
     report.leftOut = speech.leftOut.sorted()
     report.folded = keys.folded
     report.tally = merger.tally
-    report.found = merger.found
+    report.found = merger.found.filter { !late.taken.contains($0.id) }
+    report.late = late.taken.count
     return report
   }
 
@@ -247,9 +257,10 @@ struct BundleMerge {
   private func takeConflicts(
     _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ keys: DeviceKeys, _ speech: Speech,
     _ rights: RightsCheck, latest: Stamp, _ now: Int64
-  ) throws -> (count: Int, keptOut: KeptOutRows) {
+  ) throws -> (count: Int, maybeLate: [ConflictID], keptOut: KeptOutRows) {
     var keptOut = KeptOutRows(store, of: device)
     var new = 0
+    var maybeLate: [ConflictID] = []
     try bundle.eachConflict { record in
       guard record.device == device.id else { throw LineProblem("it is about another device's change") }
       var found = keys.translated(speech.present(record))
@@ -262,8 +273,10 @@ struct BundleMerge {
         found, bundle: manifest.bundle, noted: now, told: 0, hidden: hidden, in: store.database)
       {
         new += 1
+        let place = store.place(of: found.table)
+        if let place, store.tables[place].rules.late == .accept { maybeLate.append(found.id) }
       }
     }
-    return (new, keptOut)
+    return (new, maybeLate, keptOut)
   }
 }

@@ -134,7 +134,7 @@ struct EmissionWriter {
       var record = known
       // Whether the row was deleted or left this user's sight, the user is not to know; that a table left the dataset,
       // everybody knows.
-      if record.kind == .revoked, place != nil { record.kind = .updateDelete }
+      if record.kind == .revoked, place != nil, !record.isTakenLate { record.kind = .updateDelete }
       guard let place,
         let number = try store.numbers[place].number(of: record.rivalKey(in: store.tables[place].schema) ?? record.key),
         plan.visible[place].contains(number)

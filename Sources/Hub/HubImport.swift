@@ -19,6 +19,8 @@ public struct HubImportReport: Sendable {
   public let rekeyed: [RekeyedRow]
   /// Rows that became one with a row that has their natural key.
   public var folded: [RekeyedRow] = []
+  /// Changes that were taken although their user has lost the right to make them since.
+  public var late = 0
   /// Changes of tables that have left the dataset: each is kept as a conflict.
   public var departed = 0
   /// Columns, as `table.column`, that the device gave values and that the dataset has no more: those values stay in the

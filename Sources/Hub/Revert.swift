@@ -146,7 +146,7 @@ extension HubStore {
     var places: [String: Int] = [:]
     try database.each(
       """
-      SELECT table_name, key, operation, set_values, was_values, device, stamp, cursor, user FROM satchel_log
+      SELECT table_name, key, operation, set_values, was_values, device, stamp, cursor, user, at FROM satchel_log
       WHERE bundle = :bundle ORDER BY cursor DESC
       """, ["bundle": .string(bundle.text)]
     ) { row in
@@ -154,7 +154,7 @@ extension HubStore {
       let entry = LogEntry(
         cursor: Cursor(row.integer(7)), operation: operation, setText: row.textBytes(3), was: try row.fields(4),
         device: row.optionalText(5), user: row.text(8), bundle: bundle.text,
-        stamp: Stamp(row.integer(6)))
+        stamp: Stamp(row.integer(6)), at: row.integer(9))
       let reference = "\(place) \(row.text(1))"
       if let known = places[reference] {
         found[known].entries.insert(entry, at: 0)

@@ -58,6 +58,8 @@ final class StepMerger {
     fileprivate var holdsAny: Bool?
     fileprivate var tally = RowTally()
     fileprivate var found: [ConflictRecord] = []
+    /// The new conflicts of tables in which work that comes late may be taken.
+    fileprivate(set) var maybeLate: [ConflictID] = []
     fileprivate(set) var taken = 0
     fileprivate var conflicts = 0
     /// Changes that were not taken as they were sent.
@@ -372,10 +374,15 @@ final class StepMerger {
     return try hub.map { try scope.mayDiffer($0, row, in: place) } ?? true
   }
 
-  func log(_ change: Change, _ step: Step, with past: RowNumbers.Entry?, in place: Int) throws {
-    try store.log(change, of: step.key, with: past, in: place, from: origin.at(min(step.stamp, latest)))
+  /// Counts a change that was taken.
+  func count(_ change: Change, in place: Int) {
     progress.tally.add(change, in: store.rows[place].name)
     progress.taken += 1
+  }
+
+  func log(_ change: Change, _ step: Step, with past: RowNumbers.Entry?, in place: Int) throws {
+    try store.log(change, of: step.key, with: past, in: place, from: origin.at(min(step.stamp, latest)))
+    count(change, in: place)
   }
 
   func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {
@@ -420,6 +427,7 @@ final class StepMerger {
     switch addition {
     case .new:
       progress.conflicts += 1
+      if store.tables[place].rules.late == .accept { progress.maybeLate.append(record.id) }
       if found.count < RowTally.mostShown { progress.found.append(record) }
     case .known(let known): try correct(known, by: record, hidden: hidden)
     }

@@ -88,6 +88,9 @@ public struct ConflictRecord: Hashable, Sendable {
   /// Who decided, and what; there exactly where the state is `resolved`.
   public var decision: Decision?
 
+  /// Whether the change was taken although its user has lost the right to make it since.
+  public var isTakenLate: Bool { kind == .revoked && state == .settled && rowWinner == .device }
+
   public struct Decision: Hashable, Sendable {
     public let made: Resolution.Decision
     public let by: String

@@ -60,7 +60,7 @@ extension ConflictTable {
       var record = try stored($0).record
       switch HiddenPart(rawValue: $0.integer(21)) {
       case .row: (record.hubValues, record.winners) = (nil, [])
-      case .parent: record.showParentAsMissing()
+      case .parent: if !record.isTakenLate { record.showParentAsMissing() }
       case .nothing, nil: break
       }
       return record
@@ -193,6 +193,24 @@ extension ConflictTable {
     try database.first("SELECT since FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) {
       $0.optionalInteger(0).map { Cursor($0) }
     } ?? nil
+  }
+
+  /// Whether a device made a row below rows that had left its user's sight, and the row was taken all the same.
+  public static func hasTakenLateInsert(
+    _ key: RowKey, of table: Name, device: ReplicaID, user: String, in database: borrowing Database
+  ) throws -> Bool {
+    try database.first(
+      """
+      SELECT 1
+      FROM satchel_conflicts
+      WHERE state = 'settled' AND device = :device AND table_name = :table AND key = :key AND user = :user
+        AND operation = 'insert' AND kind = 'revoked' AND winner = 'device'
+      """,
+      [
+        "device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key)),
+        "user": .string(user),
+      ]
+    ) { _ in true } ?? false
   }
 
   /// The record of a new row that is kept out because another row has its natural key, until somebody decides; nil:

@@ -176,7 +176,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   ),
   (
     table(#""colour": 1"#), "tables.t.colour", "knows no such member",
-    "Here may stand: key, parents, references, visible, write, conflict, merge, columns, attachments, unique, delete, deleted, keys, block."
+    "Here may stand: key, parents, references, visible, write, conflict, merge, columns, attachments, unique, delete, deleted, late, keys, block."
   ),
   (table(#""parents": "p""#), "tables.t.parents", "it must be a list of tables", nil),
   (table(#""parents": [1]"#), "tables.t.parents", "it must be a list of tables", nil),

@@ -215,6 +215,10 @@ extension DeviceTool {
       text +=
         "The hub could not take \(Words.count(report.told, "change")) of yours as it was: satchel conflicts --all\n"
     }
+    if report.late > 0 {
+      text +=
+        "The hub took \(Words.count(report.late, "change")) of yours in rows that have left this device: satchel conflicts --all\n"
+    }
     text += KeptWords.text(report.kept)
     return text
   }
@@ -269,7 +273,7 @@ extension DeviceTool {
       "verdict": .string(report.verdict.rawValue), "number": .integer(report.manifest.wholeNumber),
       "written": .integer(Int64(report.written)), "removed": .integer(Int64(report.removed)),
       "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)),
-      "kept": KeptWords.json(report.kept),
+      "late": .integer(Int64(report.late)), "kept": KeptWords.json(report.kept),
       "version": .optional(report.version),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),

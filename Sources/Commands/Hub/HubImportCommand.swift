@@ -131,6 +131,10 @@ extension HubTool {
     if !report.folded.isEmpty {
       text += "\(Words.count(report.folded.count, "row")) became one with a row that was here: satchel_rekeyed\n"
     }
+    if report.late > 0 {
+      let words = report.late == 1 ? "1 change was" : "\(report.late) changes were"
+      text += "\(words) taken although \(report.manifest.user) has lost the right to the row since.\n"
+    }
     if report.departed > 0 {
       text +=
         "\(Words.count(report.departed, "change")) of tables that left the dataset cannot be taken: satchel-hub conflicts\n"
@@ -203,7 +207,8 @@ extension HubTool {
       "files": .integer(Int64(report.attached)), "files_newer": .integer(Int64(report.attachedNewer)),
       "files_beside": AttachedWords.json(report.beside),
       "files_lost": .integer(Int64(report.attachedLost)), "proof": json(report.proof),
-      "departed": .integer(Int64(report.departed)), "left_out": .strings(report.leftOut.map(\.text)),
+      "late": .integer(Int64(report.late)), "departed": .integer(Int64(report.departed)),
+      "left_out": .strings(report.leftOut.map(\.text)),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
       "folded": .array(

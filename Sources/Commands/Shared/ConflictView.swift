@@ -34,6 +34,7 @@ struct ConflictView {
   func text(row: [Field]?, device: String, now: Int64, width: Int) -> TerminalText {
     var text: TerminalText = "Conflict \(record.id)\n"
     text += "\(record.table) [\(Words.key(record.key))]: \(Self.explain(record.kind))\n"
+    if record.isTakenLate { text += "\(Self.takenLate)\n" }
     text += "Change by \(record.user) on \(device), \(UTCTime.text(milliseconds: record.stamp.milliseconds))\n"
     text += "State: \(record.state.rawValue)"
     if let decision = conflict.decision {
@@ -75,6 +76,8 @@ struct ConflictView {
   private func stands(_ name: Name) -> String {
     (record.winners.first { $0.name == name }?.winner ?? record.rowWinner).rawValue
   }
+
+  static let takenLate = "The change was taken: the user had the right when the change was made."
 
   /// The new rows that wait for the conflict's row.
   static func text(below: [ConflictRecord]) -> TerminalText {

@@ -46,6 +46,8 @@ public struct EnrolledDevice: Sendable {
   public var skew: Int64
   /// The critical features that it can read, as its last bundle said.
   var understands: Set<Manifest.Critical> = []
+  /// The newest stamp that its bundles have shown, and never above the hub's time. What it writes later has a later one.
+  var newestStamp = Stamp.zero
 
   /// An emission that told it of the hub's next key is known to have come there.
   var knowsNextKey: Bool { toldKey.map { proved >= $0 } ?? false }
@@ -53,7 +55,7 @@ public struct EnrolledDevice: Sendable {
 
 extension HubStore {
   private static let deviceColumns =
-    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only, emitted, continues, understands"
+    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only, emitted, continues, understands, stamp"
 
   func devices() throws -> [EnrolledDevice] {
     try database.all("SELECT \(Self.deviceColumns) FROM satchel_devices ORDER BY name") { try device($0) }
@@ -77,7 +79,7 @@ extension HubStore {
       """
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
-        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands)
+        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands, :stamp)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -94,6 +96,7 @@ extension HubStore {
         "emitted": .integer(device.emitted.rawValue),
         "continues": device.continues.map { .string($0.text) } ?? .null,
         "understands": .string(Manifest.Critical.text(of: device.understands)),
+        "stamp": .integer(device.newestStamp.rawValue),
       ])
   }
 
@@ -112,7 +115,7 @@ extension HubStore {
       incarnation: Incarnation(unchecked: row.text(4)), state: state, merged: SequenceNumber(row.integer(6)),
       proved: EmissionNumber(row.integer(7)), emitted: EmissionNumber(row.integer(17)), enrolled: row.integer(8),
       heard: row.optionalInteger(9), skew: row.integer(10),
-      understands: Manifest.Critical.features(in: row.text(19)))
+      understands: Manifest.Critical.features(in: row.text(19)), newestStamp: Stamp(row.integer(20)))
   }
 }
 

@@ -13,6 +13,8 @@ struct Emission {
   /// The number of the list of revoked keys that it told.
   let revocations: Int64
   let user: String
+  /// The user's attributes then; nil: an earlier release made it, and nobody knows.
+  let attributes: [Field]?
   /// What its sets were evaluated by; nil: nothing can be derived from them.
   let basis: String?
   let file: String
@@ -26,7 +28,7 @@ extension HubStore {
   func emissions(of device: ReplicaID) throws -> [Emission] {
     try database.all(
       """
-      SELECT number, cursor, acknowledged, version, user, file, written, revocations, basis, digest
+      SELECT number, cursor, acknowledged, version, user, file, written, revocations, basis, digest, attributes
       FROM satchel_emissions
       WHERE device = :device
       ORDER BY number
@@ -35,7 +37,8 @@ extension HubStore {
       Emission(
         number: EmissionNumber($0.integer(0)), cursor: Cursor($0.integer(1)),
         acknowledged: SequenceNumber($0.integer(2)),
-        version: $0.integer(3), revocations: $0.integer(7), user: $0.text(4), basis: $0.optionalText(8),
+        version: $0.integer(3), revocations: $0.integer(7), user: $0.text(4), attributes: try $0.fields(10),
+        basis: $0.optionalText(8),
         file: $0.text(5),
         isWritten: $0.integer(6) != 0, digest: $0.optionalText(9).flatMap { Digest(hexadecimal: $0) })
     }
@@ -142,15 +145,20 @@ extension HubStore {
   ) throws {
     try database.run(
       """
-      INSERT INTO satchel_emissions (device, number, cursor, acknowledged, version, revocations, user, basis, file, written, digest)
-      VALUES (:device, :number, :cursor, :acknowledged, :version, :revocations, :user, :basis, :file, :written, :digest)
+      INSERT INTO satchel_emissions (
+        device, number, cursor, acknowledged, version, revocations, user, attributes, basis, file, written, digest)
+      VALUES (
+        :device, :number, :cursor, :acknowledged, :version, :revocations, :user, :attributes, :basis, :file, :written,
+        :digest)
       """,
       [
         "device": .string(device.text), "number": .integer(emission.number.rawValue),
         "cursor": .integer(emission.cursor.rawValue),
         "acknowledged": .integer(emission.acknowledged.rawValue), "version": .integer(emission.version),
         "revocations": .integer(emission.revocations),
-        "user": .string(emission.user), "basis": emission.basis.map { .string($0) } ?? .null,
+        "user": .string(emission.user),
+        "attributes": emission.attributes.map { .text(FieldsCoding.json($0)) } ?? .null,
+        "basis": emission.basis.map { .string($0) } ?? .null,
         "file": .string(emission.file),
         "written": .integer(emission.isWritten ? 1 : 0),
         "digest": emission.digest.map { .string($0.hexadecimal) } ?? .null,

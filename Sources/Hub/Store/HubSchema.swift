@@ -95,7 +95,8 @@ enum HubSchema {
       enrolled INTEGER NOT NULL,     -- milliseconds since 1970
       heard INTEGER,                 -- when a bundle of its was imported last
       skew INTEGER NOT NULL,         -- milliseconds by which its clock ran ahead at that time; below zero: was at least behind
-      understands TEXT NOT NULL DEFAULT '' -- the critical features that it can read, as its last bundle said
+      understands TEXT NOT NULL DEFAULT '', -- the critical features that it can read, as its last bundle said
+      stamp INTEGER NOT NULL DEFAULT 0 -- the newest that its bundles have shown, and never above the hub's time
     ) WITHOUT ROWID
     """
 
@@ -138,6 +139,7 @@ enum HubSchema {
       version INTEGER NOT NULL,       -- of the dataset's definition
       revocations INTEGER NOT NULL,   -- the number of the list of revoked keys that it told
       user TEXT NOT NULL,
+      attributes TEXT,                -- JSON object: the user's attributes then; NULL: not known
       basis TEXT,                     -- a digest of all but rows that decided what the user saw; NULL: rows without a name may have
       file TEXT NOT NULL,
       written INTEGER NOT NULL,       -- 1: the file is there and safe

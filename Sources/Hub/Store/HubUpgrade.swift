@@ -4,7 +4,12 @@ import SatchelWorkspace
 
 /// What changed in the hub's own tables from release to release.
 extension HubSchema {
-  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5])
+  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5, toSchema6])
+
+  private static let toSchema6: SchemaUpgrade.Step = {
+    try $0.execute("ALTER TABLE satchel_emissions ADD COLUMN attributes TEXT")
+    try $0.execute("ALTER TABLE satchel_devices ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0")
+  }
 
   private static let toSchema5: SchemaUpgrade.Step = {
     try $0.execute("ALTER TABLE satchel_owed ADD COLUMN if_visible INTEGER NOT NULL DEFAULT 0")

@@ -23,7 +23,11 @@ final class LogStatements {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     entry = try database.prepare(
-      "SELECT operation, set_values, was_values, device, stamp, previous, user, bundle FROM satchel_log WHERE cursor = ?"
+      """
+      SELECT operation, set_values, was_values, device, stamp, previous, user, bundle, at
+      FROM satchel_log
+      WHERE cursor = ?
+      """
     )
     turn = try database.prepare(
       "SELECT operation, was_values, previous, device, stamp FROM satchel_log WHERE cursor = ?")

@@ -19,6 +19,8 @@ struct LogEntry {
   /// In which it came; nil: in none.
   let bundle: String?
   let stamp: Stamp
+  /// Milliseconds since 1970 when the hub committed it.
+  let at: Int64
 
   /// The values that it wrote; nil: it deleted the row.
   var set: [Field]? { get throws { try setText.map { try FieldsCoding.parse($0) } } }
@@ -90,7 +92,7 @@ extension HubStore {
       let entry = LogEntry(
         cursor: at, operation: operation, setText: logged.entry.textBytes(1), was: try logged.entry.fields(2),
         device: logged.entry.optionalText(3), user: logged.entry.text(6), bundle: logged.entry.optionalText(7),
-        stamp: Stamp(logged.entry.integer(4)))
+        stamp: Stamp(logged.entry.integer(4)), at: logged.entry.integer(8))
       next = logged.entry.optionalInteger(5).map { Cursor($0) }
       if try body(entry) == .enough { return }
     }

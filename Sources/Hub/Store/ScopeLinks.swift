@@ -87,7 +87,7 @@ struct ScopeLinks {
 
   /// The rule is asked over a row of constants: what it still reads, it reads by itself. Where it cannot be asked so,
   /// it may read its own table too.
-  private static func reads(_ rule: String, of table: TrackedTable, _ store: HubStore) throws -> Set<Int> {
+  static func reads(_ rule: String, of table: TrackedTable, _ store: HubStore) throws -> Set<Int> {
     func tablesRead(_ from: String) throws -> Set<Int> {
       let authorizer = ReadAuthorizer(tables: store.tables.map(\.name.text))
       let count = try store.database.authorized(by: authorizer) {

@@ -141,6 +141,13 @@ final class ScopeStore {
     return try mayWriteCheck(place).columns.contains { before[$0] != after[$0] }
   }
 
+  /// The columns of a row itself on which it depends what the user may do with the row.
+  func deciding(in place: Int) throws -> Set<Int> {
+    let seeing = try maySeeChecks[place] ?? question(rules.visible, in: place)
+    maySeeChecks[place] = seeing
+    return try seeing.columns.union(mayWriteCheck(place).columns)
+  }
+
   private func mayWriteCheck(_ place: Int) throws -> Question {
     let check = try mayWriteChecks[place] ?? question(rules.writable, in: place)
     mayWriteChecks[place] = check

@@ -1,0 +1,239 @@
+import SatchelBundle
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// What a device's user was allowed to do when the device made its changes, as the hub's own records show it.
+///
+/// A device says on which emission it stands, and when it wrote. Neither word is taken alone. An emission counts only
+/// if the device has not proved a later one in an earlier bundle. A time counts only if it lies before the hub took the
+/// right away.
+final class FormerRights {
+  /// A right that the user had, and when the hub took it away.
+  struct Grant {
+    /// The last emission that showed all of the rows.
+    let emission: Emission
+    let until: Stamp
+  }
+
+  /// A row on which a right depends.
+  private struct Subject: Hashable {
+    let place: Int
+    let key: RowKey
+    let number: Int64
+  }
+
+  /// What took a row out of sight after an emission.
+  private struct Loss: Hashable {
+    let subject: Subject
+    let cursor: Cursor
+  }
+
+  private let scope: ScopeStore
+  private let device: EnrolledDevice
+  /// Those of this epoch that were made for this user, oldest first.
+  private let emissions: [Emission]
+  /// On how many of them the device may have been when it made its changes: the first ones.
+  private let standing: Int
+  private var knownHeld: [[RowSet]]?
+  private var lost: [Loss: Stamp] = [:]
+  private var store: HubStore { scope.store }
+
+  /// - Parameters:
+  ///   - scope: of the user who made the changes.
+  ///   - device: as it was before this bundle.
+  ///   - known: the emissions on which the device may be.
+  init(_ scope: ScopeStore, device: EnrolledDevice, _ changes: Manifest.Changes, among known: [Emission]) {
+    (self.scope, self.device) = (scope, device)
+    let identity = scope.store.identity
+    emissions = known.filter {
+      $0.number >= max(device.proved, identity.firstEmission) && Name($0.user) == Name(scope.user.name)
+    }
+    let isKnown = changes.epoch == identity.epoch && known.contains { $0.number == changes.received }
+    standing = isKnown ? emissions.prefix { $0.number <= changes.received }.count : 0
+  }
+
+  /// The right to change or delete a row that is here; nil: none is known.
+  func toChange(_ key: RowKey, _ row: Row, in place: Int) throws -> Grant? {
+    guard standing > 0 else { return nil }
+    if try isTakenLate(key, in: place) { return try toMake(row, in: place) }
+    guard let number = try store.numbers[place].number(of: key),
+      let grant = try grant([Subject(place: place, key: key, number: number)]),
+      try couldWrite(key, in: place, at: grant.emission)
+    else { return nil }
+    return grant
+  }
+
+  /// The right to make a row, below rows that the user saw then; nil: none is known.
+  func toMake(_ row: Row, in place: Int) throws -> Grant? {
+    guard standing > 0 else { return nil }
+    var above: [Subject] = []
+    var visited: Set<StepMerger.RowReference> = []
+    guard try collectHidden(above: row, in: place, &above, &visited), let grant = try grant(above),
+      try couldMake(row, in: place, at: grant.emission)
+    else { return nil }
+    return grant
+  }
+
+  // MARK: what was shown
+
+  private func held() throws -> [[RowSet]] {
+    if let knownHeld { return knownHeld }
+    // Each set is kept as what differs from the next one, so that all are needed.
+    let all = try store.emissions(of: device.id)
+    let sets = try store.heldSets(of: device.id, after: all)
+    let held = emissions.compactMap { emission in all.firstIndex { $0.number == emission.number }.map { sets[$0] } }
+    knownHeld = held
+    return held
+  }
+
+  /// The last emission that showed all of these rows, with the time until which the user could see them.
+  private func grant(_ rows: [Subject]) throws -> Grant? {
+    let held = try held()
+    func showsAll(_ index: Int) -> Bool {
+      // Somebody who has the right now meets another obstacle.
+      if rows.isEmpty { return emissions[index].attributes != scope.user.attributes }
+      return rows.allSatisfy { held[index][$0.place].contains($0.number) }
+    }
+    guard let index = (0..<standing).last(where: showsAll) else { return nil }
+    let emission = emissions[index]
+    var until = Stamp(Int64.max)
+    for row in rows { until = try min(until, lostAt(row, after: emission.cursor)) }
+    let later = (index + 1..<emissions.count).first { !showsAll($0) || emissions[$0].attributes != emission.attributes }
+    if let later {
+      let made = try Ledger.written(emissions[later].number.rawValue, for: device.name, in: store.database) ?? 0
+      until = min(until, Stamp(milliseconds: made))
+    }
+    return Grant(emission: emission, until: until)
+  }
+
+  /// When others changed what decides who may see a row, or a row above it, for the first time after an emission.
+  private func lostAt(_ row: Subject, after cursor: Cursor) throws -> Stamp {
+    let loss = Loss(subject: row, cursor: cursor)
+    if let known = lost[loss] { return known }
+    // A row may be above itself.
+    lost[loss] = Stamp(Int64.max)
+    let schema = store.tables[row.place].schema
+    let deciding = try scope.deciding(in: row.place)
+    var first = Stamp(Int64.max)
+    try store.eachChange(of: store.past(of: row.key, in: row.place), after: cursor) { entry in
+      let isOwn = entry.device == device.id.text
+      if !isOwn, !deciding.isDisjoint(with: entry.columns(in: schema)) { first = min(first, entry.timeAtHub) }
+      return .more
+    }
+    if let present = try store.rows[row.place].row(row.key) {
+      for parent in try parents(of: present, in: row.place) {
+        guard let number = try store.numbers[parent.place].number(of: parent.key) else { continue }
+        first = try min(first, lostAt(Subject(place: parent.place, key: parent.key, number: number), after: cursor))
+      }
+    }
+    lost[loss] = first
+    return first
+  }
+
+  // MARK: the rows above
+
+  private func inherited(in place: Int) -> [ForeignKey] {
+    store.tables[place].parentKeys(in: store.dataset) + store.tables[place].treeKeys
+  }
+
+  private func parents(of row: Row, in place: Int) throws -> [(place: Int, key: RowKey)] {
+    try inherited(in: place).compactMap { try store.parent(of: row, along: $0) }
+  }
+
+  /// Collects the rows above a new one that the user does not see now. Returns false if one of them is not there.
+  private func collectHidden(
+    above row: Row, in place: Int, _ found: inout [Subject], _ visited: inout Set<StepMerger.RowReference>
+  ) throws -> Bool {
+    for key in inherited(in: place) {
+      if key.columns.contains(where: { row[$0].isNull }) { continue }
+      guard let parent = try store.parent(of: row, along: key) else { return false }
+      if try scope.maySee(parent.key, in: parent.place) { continue }
+      if try isTakenLate(parent.key, in: parent.place) {
+        let reference = StepMerger.RowReference(place: parent.place, key: parent.key)
+        guard visited.insert(reference).inserted, let above = try store.rows[parent.place].row(parent.key),
+          try collectHidden(above: above, in: parent.place, &found, &visited)
+        else { return false }
+      } else if let number = try store.numbers[parent.place].number(of: parent.key) {
+        found.append(Subject(place: parent.place, key: parent.key, number: number))
+      }
+    }
+    return true
+  }
+
+  /// Whether the row was made by this device below rows that had left its user's sight, and was taken.
+  private func isTakenLate(_ key: RowKey, in place: Int) throws -> Bool {
+    try ConflictTable.hasTakenLateInsert(
+      key, of: store.tables[place].name, device: device.id, user: scope.user.name, in: store.database)
+  }
+
+  // MARK: what the user could write
+
+  /// Whether the user could write a row that an emission showed.
+  private func couldWrite(_ key: RowKey, in place: Int, at emission: Emission) throws -> Bool {
+    guard let write = try writeRule(of: place, at: emission) else { return false }
+    switch write {
+    case .visible: return true
+    case .none: return false
+    case .expression(let rule):
+      guard let row = try store.row(key, in: place, at: emission.cursor) else { return false }
+      return try ask(rule, about: row, in: place, at: emission) ?? false
+    }
+  }
+
+  /// Whether the user could make a row, as far as the row itself decides that.
+  private func couldMake(_ row: Row, in place: Int, at emission: Emission) throws -> Bool {
+    guard let write = try writeRule(of: place, at: emission) else { return false }
+    let rule: String?
+    switch write {
+    case .none: return false
+    case .expression(let text): rule = text
+    case .visible: rule = store.tables[place].rules.visible
+    }
+    guard let rule else { return true }
+    return try ask(rule, about: row, in: place, at: emission) ?? asks(rule, about: row, in: place, as: scope.user)
+  }
+
+  /// The rule of an emission's version of the dataset. nil: it cannot be asked in the present tables.
+  private func writeRule(of place: Int, at emission: Emission) throws -> WriteRule? {
+    let rules = store.tables[place].rules
+    if emission.version == store.dataset.version { return rules.write }
+    let source = try VersionTable.definitions(in: store.database).first { $0.version == emission.version }?.source
+    guard let source, let then = try DatasetDefinition(json: source).rules(for: rules.name) else { return nil }
+    return then.write == .visible && rules.write == .visible && then.visible == rules.visible ? .visible : nil
+  }
+
+  /// Asks a rule as it was answered at an emission. nil: nobody can know that, because the rule reads other tables too,
+  /// or because the user's attributes of that time are not known.
+  private func ask(_ rule: String, about row: Row, in place: Int, at emission: Emission) throws -> Bool? {
+    guard let attributes = emission.attributes,
+      try ScopeLinks.reads(rule, of: store.tables[place], store).isEmpty
+    else { return nil }
+    return try asks(rule, about: row, in: place, as: User(name: scope.user.name, attributes: attributes))
+  }
+
+  private struct OnlyAsking: Error {}
+
+  /// Asks a rule about a row that is not in its table as it is here.
+  private func asks(_ rule: String, about row: Row, in place: Int, as user: User) throws -> Bool {
+    let rows = store.rows[place]
+    let key = rows.schema.key(of: row)
+    var answer = false
+    do {
+      try store.database.savepoint {
+        try rows.write(row, over: rows.row(key), key: key)
+        answer = try ScopeStore(store, user: user).question({ _ in "(\(rule)\n)" }, in: place).holds(for: key)
+        throw OnlyAsking()
+      }
+    } catch is OnlyAsking {} catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint {
+      return false
+    }
+    return answer
+  }
+}
+
+extension LogEntry {
+  /// When the change took effect at the hub: a device's change did when it came.
+  fileprivate var timeAtHub: Stamp { device == nil ? stamp : Stamp(milliseconds: at) }
+}

@@ -1,0 +1,137 @@
+import SatchelBundle
+import SatchelMerge
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Takes changes of a bundle that were kept only because their user has lost the right to make them since.
+///
+/// First each of them becomes a conflict, as in any table. If the table says `"late": "accept"`, and `FormerRights`
+/// shows that the user had the right when the change was made, the change is then merged as any other. The rows stay
+/// out of their user's sight.
+final class LateWork {
+  private let merger: StepMerger
+  private let rights: FormerRights
+  private let own: OwnChanges
+  private let bundle: BundleID
+  private let now: Int64
+  /// What was read of the logs of rows, by the emission from which on.
+  private var walks: [Cursor: RowWalks] = [:]
+  private var store: HubStore { merger.store }
+  private var device: EnrolledDevice { merger.device }
+  /// The conflicts whose changes were taken.
+  private(set) var taken: Set<ConflictID> = []
+
+  init(_ merger: StepMerger, _ rights: FormerRights, own: OwnChanges, bundle: BundleID, now: Int64) {
+    (self.merger, self.rights, self.own, self.bundle, self.now) = (merger, rights, own, bundle, now)
+  }
+
+  /// Takes what may be taken of these conflicts, which are new.
+  func take(_ found: [ConflictID]) throws {
+    var left = try found.compactMap { try ConflictTable.conflict($0, in: store.database)?.record }
+      .filter { mayBeLate($0) }
+    if left.isEmpty { return }
+    let order = try merger.scope.links.order
+    let ranks = Dictionary(uniqueKeysWithValues: order.enumerated().map { (store.tables[$1].name, $0) })
+    left.sort { (ranks[$0.table] ?? 0, $0.generation) < (ranks[$1.table] ?? 0, $1.generation) }
+    // Parents enter before their children, and children go before their parents.
+    while true {
+      let before = left.count
+      left = try rest(of: left)
+      if left.isEmpty || left.count == before { return }
+    }
+  }
+
+  private func mayBeLate(_ record: ConflictRecord) -> Bool {
+    guard record.device == device.id, Name(record.user) == Name(device.user), !device.isReadOnly,
+      // What was merged before is not judged once more.
+      record.generation.rawValue >= device.merged.rawValue, record.state != .resolved
+    else { return false }
+    return [.revoked, .forbidden, .foreignKey].contains(record.kind)
+  }
+
+  /// Takes what can be taken by now, each row's changes in their order. Returns the others.
+  private func rest(of records: [ConflictRecord]) throws -> [ConflictRecord] {
+    var stopped: Set<StepMerger.RowReference> = []
+    return try records.filter { record in
+      guard let place = store.place(of: record.table) else { return true }
+      let row = StepMerger.RowReference(place: place, key: record.key)
+      if !stopped.contains(row), try take(record, in: place) { return false }
+      stopped.insert(row)
+      return true
+    }
+  }
+
+  private func take(_ record: ConflictRecord, in place: Int) throws -> Bool {
+    let rows = store.rows[place]
+    guard let change = try? record.change(in: rows.schema) else { return false }
+    let found = try merger.scope.find(record.key, in: place)
+    guard let grant = try grant(change, of: record.key, found, in: place) else { return false }
+    // The device's earlier bundle has shown a stamp. It wrote this after that.
+    let stamp = min(record.stamp, merger.latest)
+    guard max(stamp, device.newestStamp) < grant.until else { return false }
+    let past = try store.past(of: record.key, in: place)
+    let base = ChangeBase.emission(grant.emission.cursor)
+    let walks = walks[grant.emission.cursor] ?? RowWalks(from: base, butFor: own)
+    self.walks[grant.emission.cursor] = walks
+    let others = try store.changesByOthers(
+      meeting: change, onto: found?.row, with: past, in: place, from: base, besides: own,
+      walks.walk(past, in: place, besides: nil, store))
+    let result = merge(change, at: stamp, onto: found?.row, others: others, by: rows.rules)
+    if result.disagreement?.state == .open { return false }
+    if let made = Change(from: found?.row, to: result.row) {
+      guard try write(made, to: result.row, over: found?.row, key: record.key, in: place) else { return false }
+      let origin = Origin(device: device.id, user: device.user, stamp: stamp, bundle: bundle, echo: true, at: now)
+      try store.log(made, of: record.key, with: past, in: place, from: origin)
+      merger.count(made, in: place)
+    }
+    try close(record, as: result.disagreement, met: found, in: place)
+    return true
+  }
+
+  /// The right by which the user could make a change; nil: none, or the user has it now and something else is in the
+  /// way.
+  private func grant(
+    _ change: Change, of key: RowKey, _ found: ScopeStore.Found?, in place: Int
+  ) throws -> FormerRights.Grant? {
+    switch (change, found) {
+    case (.insert(let row), nil): return try rights.toMake(row, in: place)
+    case (.update(let changes), let found?):
+      // What decides who may see or change the row is for a person to judge.
+      guard try merger.scope.deciding(in: place).isDisjoint(with: changes.map(\.column)) else { return nil }
+      return found.mayWrite ? nil : try rights.toChange(key, found.row, in: place)
+    case (.delete, let found?):
+      if store.tables[place].rules.delete == .never { return nil }
+      return found.mayWrite ? nil : try rights.toChange(key, found.row, in: place)
+    default: return nil
+    }
+  }
+
+  /// Returns false, and has done nothing, if the row cannot be there as it is to be.
+  private func write(_ change: Change, to row: Row?, over hub: Row?, key: RowKey, in place: Int) throws -> Bool {
+    merger.parents.forget()
+    if try merger.obstacle(to: row, from: hub, in: place) != nil { return false }
+    do { try store.database.savepoint { try store.rows[place].write(change, of: key) } } catch let error as SQLiteError
+      where error.kind == .unique || error.kind == .constraint
+    { return false }
+    merger.parents.forget()
+    return true
+  }
+
+  /// Writes down that the change was taken. Its device is told, and gets the row only if its user sees the row.
+  private func close(
+    _ record: ConflictRecord, as disagreement: Disagreement?, met found: ScopeStore.Found?, in place: Int
+  ) throws {
+    let columns = store.tables[place].schema.columns
+    var closed = record
+    (closed.kind, closed.state, closed.rowWinner) = (.revoked, .settled, .device)
+    closed.winners = (disagreement?.winners ?? [:]).sorted { $0.key < $1.key }.map {
+      ColumnWinner(columns[$0.key], $0.value)
+    }
+    closed.hubValues = found.map { store.tables[place].schema.fields($0.row) }
+    let hidden: HiddenPart = found.map { $0.maySee ? .nothing : .row } ?? .parent
+    try ConflictTable.correct(closed, at: now, hidden: hidden, in: store.database)
+    try store.owe(record.key, in: place, to: device.id)
+    taken.insert(record.id)
+  }
+}
