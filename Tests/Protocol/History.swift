@@ -77,6 +77,8 @@ final class History {
   /// Values that came into rows of devices unseen, and how many of them were kept as conflicts.
   private var sneaked: Set<Int64> = []
   private(set) var keptSneaks = 0
+  /// What devices held, to find what was written over unknown.
+  private var overwritten = OverwrittenValues()
   /// What the hub's log told before it was forgotten.
   private var remembered: [(id: String, fields: [UInt8])] = []
 
@@ -149,6 +151,7 @@ final class History {
   func play() throws {
     for _ in 0..<Self.length {
       try event()
+      try seeAll()
       if hasVersions, versions.isDue() { try goToNextVersion() }
       if seesDoctor, doctor.once(in: 60) { try examine() }
       if fate == .losses { try lose() }
@@ -167,6 +170,12 @@ final class History {
     if fate == .losses, try hub.status().recovery != nil {
       _ = try hub.finishRecovery()
       for _ in 0..<Self.cleanRounds { try cleanRound() }
+    }
+  }
+
+  private func seeAll() throws {
+    for device in devices {
+      try device.app()?.see(of: device.workspace.configuration.id.text, by: &overwritten)
     }
   }
 
@@ -513,6 +522,7 @@ final class History {
       try deliver(try export(device))
     }
     for device in devices { try deliver(try emit(to: device)) }
+    try seeAll()
   }
 
   // MARK: what must hold then
@@ -533,6 +543,8 @@ final class History {
       if !pending.isEmpty { throw Wrong("\(device.name) still has pending steps: \(pending)") }
     }
     try checkNothingLost(atHub)
+    // What a device wrote behind the back of capture, nobody can say when it held what.
+    if fate != .sneaks, let words = try admin.lost(by: overwritten) { throw Wrong(words) }
     if fate != .sneaks { try checkNothingUnseen() }
     try checkIntegrity()
     // It costs as much as all that came before, so not every history is asked.

@@ -68,6 +68,14 @@ final class App {
     try database.all("SELECT name FROM pragma_table_info('items') ORDER BY name") { Name($0.text(0)) }
   }
 
+  /// Notes what the device holds.
+  func see(of device: String, by overwritten: inout OverwrittenValues) throws {
+    try overwritten.see(database, of: device, tables: ["items"])
+  }
+
+  /// What was written over unknown, in words.
+  func lost(by overwritten: OverwrittenValues) throws -> String? { try overwritten.lost(in: database) }
+
   /// Runs SQL that no trigger sees, and leaves capture as it was.
   func executeUnseen(_ sql: String) throws {
     let triggers = try database.all(

@@ -32,6 +32,9 @@ final class FieldDevice {
     return app
   }
 
+  /// The connection of its app, if that is open.
+  var openApp: FieldApp? { opened }
+
   /// The number of the last export that its database knows of; 0 before the first.
   func sequence() throws -> Int64 {
     try app()?.database.first("SELECT sequence FROM satchel_device") { $0.integer(0) } ?? 0

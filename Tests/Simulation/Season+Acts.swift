@@ -153,6 +153,7 @@ extension Season {
     {
       say("\(name) refuses \(parcel.name): \(refusal.reason)")
     }
+    see(device)
     if let problem = try device.app()?.unsoundness() {
       throw Wrong("\(name) is not sound after \(parcel.name): \(problem)")
     }

@@ -27,6 +27,20 @@ struct Presence {
 extension Season {
   // MARK: in the midst
 
+  /// Notes what the devices hold whose apps are open. A database that cannot be read holds nothing new.
+  func seeAll() { for device in devices { see(device) } }
+
+  func see(_ device: FieldDevice) {
+    guard let app = device.openApp else { return }
+    try? overwritten.see(
+      app.database, of: device.workspace.configuration.id.text, tables: ["sites", "visits", "counters"])
+  }
+
+  /// Whatever a device wrote over that it never held, is in a conflict.
+  func checkNothingOverwritten() throws {
+    if let words = try overwritten.lost(in: admin().database) { throw Wrong(words) }
+  }
+
   /// No row that was deleted comes back by itself.
   func checkResurrection(before: Set<RowName>, after: Set<RowName>, by parcel: Parcel) throws {
     defer { presence.gone.formUnion(before.subtracting(after)) }
@@ -116,6 +130,7 @@ extension Season {
     try checkAcknowledged()
     try checkConvergence()
     try checkNothingLost()
+    try checkNothingOverwritten()
     if parts { try checkCounts() }
     if hasNewKey { try checkNothingFalse() }
     try checkTakenOnce()

@@ -47,6 +47,8 @@ final class Season {
   /// What the hub's log told before it was forgotten.
   var remembered: Set<String> = []
   var presence = Presence()
+  /// What devices held, to find what was written over unknown.
+  var overwritten = OverwrittenValues(combined: ["counters.n"])
   /// Whether hubs are put back and copied, keys are stolen and databases are broken.
   let parts: Bool
   var tally = Tally()
@@ -87,7 +89,7 @@ final class Season {
     var random = SplitMix64(seed: seed ^ 0x7365_6173_6f6e)
     hubClock = SettableClock(time)
     let names: SeasonRules.Names = seed % 5 == 2 ? .column : .primaryKey
-    rules = SeasonRules(&random, counts: parts, visits: names)
+    rules = SeasonRules(&random, counts: parts, visits: names, takesLateWork: seed % 5 == 3)
     world = SimulatedWorld(seed: random.next())
     files = SimulatedFiles(world)
     stick = world.root + "/stick"
@@ -188,6 +190,7 @@ final class Season {
       try act(event)
       // Not every bundle that is carried comes to somebody, and a full one takes far more steps than most.
       steps[event.kind] = max(steps[event.kind] ?? 0, world.steps)
+      seeAll()
       return
     }
     let fault = Fault(kind, step: (steps[event.kind] ?? 64) * event.progress / 1000)
@@ -204,6 +207,7 @@ final class Season {
     // Whatever ran is dead: its connections go with it.
     if world.isDead { closeAll() }
     world.restart()
+    seeAll()
     try checkAcknowledged()
     // Whoever wants a bundle, or has one, often tries again at once.
     if isStopped, [.export, .emit, .carry].contains(event.kind), event.seed % 4 != 0 { try act(event) }

@@ -10,6 +10,7 @@ struct SeasonRules {
 
   private let sites: String
   private let visits: String
+  private let late: String
   private var columns = 0
   /// Whether the dataset has the table of counters.
   private let counts: Bool
@@ -20,22 +21,24 @@ struct SeasonRules {
     #""conflict": "manual", "merge": "row""#, #""conflict": "newest", "merge": "row""#,
   ]
 
-  init(_ random: inout SplitMix64, counts: Bool, visits names: Names) {
+  /// - Parameter takesLateWork: whether changes are taken that lost their right on the way.
+  init(_ random: inout SplitMix64, counts: Bool, visits names: Names, takesLateWork: Bool) {
     self.counts = counts
+    late = takesLateWork ? #", "late": "accept""# : ""
     sites = random.one(of: Self.policies)
     visits = (names == .column ? #""key": ["id"], "# : "") + random.one(of: Self.policies)
   }
 
   private static let counters = #", "counters": { "columns": { "n": "sum" }, "delete": "never" }"#
 
-  var words: String { "sites \(sites), visits \(visits)" }
+  var words: String { "sites \(sites), visits \(visits)\(late)" }
 
   var definition: String {
     """
     { "dataset": "field", "version": \(version), "prove": "always", "attributes": { "hidden": "integer" },
       "tables": {
-        "sites": { "visible": "zone % \(modulus) <> :hidden", "write": "1", \(sites) },
-        "visits": { "parents": ["sites"], \(visits) }\(counts ? Self.counters : "") } }
+        "sites": { "visible": "zone % \(modulus) <> :hidden", "write": "1", \(sites)\(late) },
+        "visits": { "parents": ["sites"], \(visits)\(late) }\(counts ? Self.counters : "") } }
     """
   }
 

@@ -1,0 +1,106 @@
+import SatchelSQLite
+
+/// Values that a device wrote over without ever having held them, and that another device or somebody at the hub wrote:
+/// each of them must be in a conflict at the hub.
+///
+/// The hub's log says who wrote what over what. What a device held is seen in its own tables, from outside. Not asked
+/// of: what somebody at the hub wrote over, because the hub holds everything; columns that are added up or brought
+/// together, in which nothing is lost; NULL and numbers that are no whole ones.
+public struct OverwrittenValues {
+  /// A value in one column of one row. Texts are compared by their bytes.
+  private struct Sighting: Hashable {
+    let table: String
+    let row: [UInt8]
+    let column: String
+    /// As SQL writes it.
+    let value: [UInt8]
+  }
+
+  private struct Cell: Hashable {
+    let table: String
+    let row: [UInt8]
+    let column: String
+  }
+
+  private var held: [String: Set<Sighting>] = [:]
+  /// Columns, as `table.column`, whose values are combined.
+  private let combined: Set<String>
+
+  public init(combined: Set<String> = []) { self.combined = combined }
+
+  /// Notes what a device holds.
+  /// - Parameter device: its id.
+  public mutating func see(_ database: borrowing Database, of device: String, tables: [String]) throws {
+    var seen = held[device] ?? []
+    for table in tables where try database.hasTable(table) {
+      let columns = try database.all("SELECT name FROM pragma_table_info(:table)", ["table": .string(table)]) {
+        $0.text(0)
+      }
+      let values = columns.map { "quote(\(quoted($0)))" }.joined(separator: ", ")
+      try database.each("SELECT id, \(values) FROM \(quoted(table))") { row in
+        for (place, column) in columns.enumerated() {
+          seen.insert(
+            Sighting(
+              table: table, row: Array(row.text(0).utf8), column: column, value: Array(row.text(place + 1).utf8)))
+        }
+      }
+    }
+    held[device] = seen
+  }
+
+  /// Returns what was lost, in words; nil: nothing.
+  /// - Parameter hub: the hub's database.
+  public func lost(in hub: borrowing Database) throws -> String? {
+    let kept = try self.kept(in: hub)
+    var authors: [Cell: (device: String?, value: [UInt8])] = [:]
+    var lost: String?
+    try hub.each(Self.writesSQL) { row in
+      let cell = Cell(table: row.text(0), row: Array(row.text(1).utf8), column: row.text(4))
+      let (device, value) = (row.optionalText(2), Array(row.text(5).utf8))
+      if row.integer(3) == 1 {
+        authors[cell] = (device, value)
+        return
+      }
+      guard lost == nil, let device, let known = authors[cell], known.value == value, known.device != device,
+        let seen = held[device], !combined.contains("\(cell.table).\(cell.column)")
+      else { return }
+      let sighting = Sighting(table: cell.table, row: cell.row, column: cell.column, value: value)
+      if seen.contains(sighting) || kept.contains(sighting) { return }
+      let name = "\(cell.table) \(String(decoding: cell.row, as: UTF8.self)).\(cell.column)"
+      lost =
+        "\(device) wrote over \(name) = \(String(decoding: value, as: UTF8.self)) of \(known.device ?? "the hub"), and no conflict has it"
+    }
+    return lost
+  }
+
+  /// The values in the hub's conflicts. The row that had a natural key stands in a conflict about another one.
+  private func kept(in hub: borrowing Database) throws -> Set<Sighting> {
+    var kept: Set<Sighting> = []
+    for side in ["base_values", "hub_values", "device_values"] {
+      try hub.each(
+        """
+        SELECT table_name, coalesce(json_extract(\(side), '$.id'), json_extract(satchel_conflicts.key, '$[0]')),
+          field.key, quote(field.value)
+        FROM satchel_conflicts, json_each(satchel_conflicts.\(side)) AS field
+        """
+      ) {
+        kept.insert(
+          Sighting(
+            table: $0.text(0), row: Array($0.text(1).utf8), column: $0.text(2), value: Array($0.text(3).utf8)))
+      }
+    }
+    return kept
+  }
+
+  /// What each entry of the log wrote over, and then what it wrote.
+  private static let writesSQL = """
+    SELECT table_name, json_extract(satchel_log.key, '$[0]'), device, 0 AS phase, field.key, quote(field.value), cursor
+    FROM satchel_log, json_each(was_values) AS field
+    WHERE was_values IS NOT NULL AND field.type IN ('text', 'integer')
+    UNION ALL
+    SELECT table_name, json_extract(satchel_log.key, '$[0]'), device, 1, field.key, quote(field.value), cursor
+    FROM satchel_log, json_each(set_values) AS field
+    WHERE set_values IS NOT NULL AND field.type IN ('text', 'integer')
+    ORDER BY cursor, phase
+    """
+}
