@@ -7,6 +7,7 @@
 #   HISTORIES  how many random histories of hub and devices, and of scopes, `make histories` tries (1000)
 #   ROWS       how many rows each side brings in `make histories` while other processes write (100000)
 #   DEPTH      up to how many writes and ways of a stick the small histories go, all of which `make histories` plays (5)
+#   ATTACKS    how many mutations of an insider's bundles `make fuzz` tries (100000)
 #   PROGRAMS   how many random programs of writers in captured databases `make histories` tries (20000)
 #   ONLY       parts of `make bench`: start, capture, cycle, peers, growth, scope, proof, memory
 #   QUICK      1: `make bench` measures less, in two minutes
@@ -14,6 +15,7 @@
 SWIFT     ?= swift
 HISTORIES ?= 1000
 PROGRAMS  ?= 20000
+ATTACKS   ?= 100000
 DEPTH     ?= 5
 ROWS      ?= 100000
 SECONDS   ?= 300
@@ -117,8 +119,11 @@ sanitize: deps
 crash: deps
 	SATCHEL_CRASHES=1000000 SATCHEL_CRASH='$(ONLY)' $(SWIFT) test $(OPTIMISED) --filter CrashTests
 
-# Fuzzes everything that reads what strangers send, guided by coverage, for SECONDS.
+# Tries mutated bundles of an enrolled device at a hub, then fuzzes everything that reads what strangers send, guided by
+# coverage, for SECONDS.
 fuzz: deps
+	SATCHEL_ATTACKS='$(ATTACKS)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
+	  $(SWIFT) test $(OPTIMISED) --filter MutatedBundleTests
 	scripts/fuzz.sh '$(SECONDS)'
 
 # What Satchel costs, measured against what one would do without it, in an optimised build. QUICK=1 measures less, in two minutes.

@@ -138,7 +138,11 @@ let package = Package(
       "Interop", exclude: ["reader.py", "validate.py"],
       ["Values", "Platform", "Crypto", "Bundle", "SQLite", "Workspace", "Device", "Hub", "TestSupport"]),
     check(
-      "Attacks", ["Values", "Platform", "Crypto", "Bundle", "SQLite", "Workspace", "Device", "Hub", "TestSupport"]),
+      "Attacks",
+      [
+        "Values", "Platform", "JSON", "Crypto", "SQLite", "Bundle", "Workspace", "Device", "Hub", "Commands",
+        "TestSupport",
+      ]),
     check("Golden", ["Platform", "Crypto", "Dataset", "Bundle", "TestSupport"]),
     check("Commands", ["Values", "Platform", "Web", "JSON", "SQLite", "QRCode", "Commands", "TestSupport"]),
     check("Concurrency", ["Platform", "TestSupport"]),

@@ -163,23 +163,28 @@ public struct BundleReader {
     guard signatureBytes.starts(with: "untrusted comment: \(Manifest.untrustedComment)\n".utf8) else {
       throw .badSignature("its untrusted comment is not that of a bundle")
     }
-    let key: PublicKey
     switch trust {
-    case .keys(let known):
-      guard let match = known.first(where: { $0.id == signature.keyID }) else {
-        throw .unknownKey(signature.keyID.description)
-      }
-      key = match
+    case .keys(let known): return try verify(signature, sums, known)
     case .firstContact:
       let claim = signature.unverifiedTrustedComment.split(separator: " ").last { $0.hasPrefix("key=") }
       guard let claim, let claimed = PublicKey(line: String(claim.dropFirst(4))) else {
         throw .badSignature("it names no key")
       }
-      key = claimed
+      return try verify(signature, sums, [claimed])
     }
-    do { return (key, signature, try key.verify(signature, message: sums)) } catch {
-      throw .badSignature(error.message)
+  }
+
+  /// Tries every key that has the signature's id: anybody can make a key that has the id of another one.
+  private func verify(_ signature: Signature, _ sums: [UInt8], _ known: [PublicKey]) throws(BundleError) -> (
+    PublicKey, Signature, comment: String
+  ) {
+    var failure = BundleError.unknownKey(signature.keyID.description)
+    for key in known where key.id == signature.keyID {
+      do { return (key, signature, try key.verify(signature, message: sums)) } catch {
+        failure = .badSignature(error.message)
+      }
     }
+    throw failure
   }
 
   /// An entry that is small enough for memory and must be the next one.

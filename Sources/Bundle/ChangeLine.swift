@@ -86,6 +86,7 @@ extension ChangeLine {
   /// The step that a device's line tells. Throws words where the line does not fit the table.
   public func step(in schema: TableSchema) throws(LineProblem) -> Step {
     guard let generation else { throw LineProblem("it has no generation") }
+    guard key.values.count == schema.key.count else { throw LineProblem("its key is none of the table \(table)") }
     let change: Change =
       switch content {
       case .insert(let fields): .insert(try schema.row(fields))

@@ -15,20 +15,28 @@ extension Manifest {
     /// Its exports, in their order, from the last acknowledged one on; at most the newest `Changes.longestChain`. By
     /// them the hub tells which of several copies' histories this one's is, and how much of it was merged.
     public let chain: [Changes.Link]
+    /// A signature of this by a key of the device that it was; nil: an earlier version made the request, or that key is
+    /// lost.
+    public let proof: Signature?
 
-    public init(device: ReplicaID, acknowledged: SequenceNumber, received: EmissionNumber, chain: [Changes.Link]) {
+    public init(
+      device: ReplicaID, acknowledged: SequenceNumber, received: EmissionNumber, chain: [Changes.Link],
+      proof: Signature?
+    ) {
       self.device = device
       self.acknowledged = acknowledged
       self.received = received
       self.chain = chain
+      self.proof = proof
     }
 
     var json: JSONValue {
-      .object([
-        .init(name: "device", value: .string(device.text)),
-        .init(name: "acknowledged", value: .integer(acknowledged.rawValue)),
-        .init(name: "received", value: .integer(received.rawValue)), .init(name: "chain", value: chain.json),
-      ])
+      .object(
+        [
+          .init(name: "device", value: .string(device.text)),
+          .init(name: "acknowledged", value: .integer(acknowledged.rawValue)),
+          .init(name: "received", value: .integer(received.rawValue)), .init(name: "chain", value: chain.json),
+        ] + (proof.map { [$0.member] } ?? []))
     }
   }
 }

@@ -64,10 +64,13 @@ public struct Manifest: Hashable, Sendable {
   public struct Rotation: Hashable, Sendable {
     public let key: PublicKey
     public let recipient: AgeRecipient
+    /// The key's own signature of the announcement; nil: the bundle was made by a version that did not sign it.
+    public let proof: Signature?
 
-    public init(key: PublicKey, recipient: AgeRecipient) {
+    public init(key: PublicKey, recipient: AgeRecipient, proof: Signature?) {
       self.key = key
       self.recipient = recipient
+      self.proof = proof
     }
   }
 
@@ -244,7 +247,7 @@ public struct Manifest: Hashable, Sendable {
   public let dataset: String
   /// The version of the dataset's definition by which the bundle was made.
   public let version: Int64
-  public let from: Party
+  public private(set) var from: Party
   public let to: Party
   /// The user for whom the device works.
   public let user: String
@@ -287,6 +290,13 @@ public struct Manifest: Hashable, Sendable {
     self.conflicts = conflicts
     self.resolutions = resolutions
     self.body = body
+  }
+
+  /// The same with another name for the sender: each side knows its devices by names of its own.
+  public func from(_ name: String) -> Manifest {
+    var manifest = self
+    manifest.from = Party(id: from.id, name: name)
+    return manifest
   }
 
   public var kind: BundleKind {

@@ -52,8 +52,7 @@ extension Manifest {
     }
     if let recipient { members.append(.init(name: "recipient", value: .string(recipient.text))) }
     if let rotation {
-      let value: JSONValue = ["key": .string(rotation.key.line), "recipient": .string(rotation.recipient.text)]
-      members.append(.init(name: "rotation", value: value))
+      members.append(.init(name: "rotation", value: rotation.json))
     }
     if let revoked {
       let value: JSONValue = [
@@ -207,6 +206,20 @@ extension Manifest.Scope {
     collected = try fields.digests("collected")
     compare = try fields.questions()
   }
+}
+
+extension Manifest.Rotation {
+  fileprivate var json: JSONValue {
+    .object(
+      [
+        .init(name: "key", value: .string(key.line)), .init(name: "recipient", value: .string(recipient.text)),
+      ] + (proof.map { [$0.member] } ?? []))
+  }
+}
+
+extension Signature {
+  /// As statements about keys carry it.
+  var member: JSONValue.Member { .init(name: "proof", value: .string(String(decoding: fileBytes, as: UTF8.self))) }
 }
 
 extension Manifest.Party {

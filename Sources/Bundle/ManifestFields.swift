@@ -67,7 +67,8 @@ struct ManifestFields {
     let fields = ManifestFields(value)
     return .init(
       device: try fields.identifier("device"), acknowledged: SequenceNumber(try fields.natural("acknowledged")),
-      received: EmissionNumber(try fields.natural("received")), chain: try fields.chain())
+      received: EmissionNumber(try fields.natural("received")), chain: try fields.chain(),
+      proof: try fields.signature("proof"))
   }
 
   func recipient(_ name: String) throws(BundleError) -> AgeRecipient? {
@@ -82,7 +83,7 @@ struct ManifestFields {
     guard let key = PublicKey(line: try fields.string("key")), let recipient = try fields.recipient("recipient") else {
       throw .manifest("rotation names no keys")
     }
-    return .init(key: key, recipient: recipient)
+    return .init(key: key, recipient: recipient, proof: try fields.signature("proof"))
   }
 
   func revocations() throws(BundleError) -> Manifest.Revocations? {

@@ -103,7 +103,7 @@ extension ManifestFields {
     return .init(digest: digest, signature: try signature("received_signature"))
   }
 
-  private func signature(_ name: String) throws(BundleError) -> Signature? {
+  func signature(_ name: String) throws(BundleError) -> Signature? {
     if object[name] == nil { return nil }
     do { return try Signature(fileBytes: Array(try string(name).utf8)) } catch {
       throw .manifest("\(name) is no signature")

@@ -73,6 +73,7 @@ extension Manifest {
     guard rotation == nil || kind == .changes || kind == .scope, revoked == nil || kind == .scope else {
       throw .manifest("it tells of keys that have no place in a bundle of its kind")
     }
+    try checkRotation()
     if case .scope(let scope) = body {
       let builds = scope.after > .zero && scope.after < scope.number
       guard scope.extent == .full ? scope.after == .zero : builds else {

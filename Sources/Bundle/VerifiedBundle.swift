@@ -7,7 +7,9 @@ import SatchelValues
 ///
 /// Its entries lie in a staging folder, which goes with it.
 public struct VerifiedBundle: ~Copyable {
-  public let manifest: Manifest
+  public private(set) var manifest: Manifest
+  /// As the sender calls itself.
+  public let senderName: String
   public let signer: PublicKey
   /// The signer's, of B2SUMS.
   public let signature: Signature
@@ -26,6 +28,7 @@ public struct VerifiedBundle: ~Copyable {
     limits: BundleLimits, platform: Platform
   ) {
     self.manifest = manifest
+    senderName = manifest.from.name
     self.signer = signer
     self.signature = signature
     self.digest = digest
@@ -46,6 +49,9 @@ public struct VerifiedBundle: ~Copyable {
 
   /// The clock of whoever reads it.
   public var clock: any WallClock { platform.clock }
+
+  /// Calls its sender as its reader does.
+  public mutating func call(sender name: String) { manifest = manifest.from(name) }
 
   public var entryList: [Manifest.Entry] { entries }
 

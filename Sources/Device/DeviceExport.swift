@@ -238,8 +238,8 @@ extension DeviceSession {
       body: .changes(changes))
     manifest.recipient = try workspace.keys.recipient()
     manifest.understands = Set(Manifest.Critical.allCases)
-    if let next = try workspace.keys.nextKey() {
-      manifest.rotation = .init(key: next, recipient: try workspace.keys.recipient())
+    manifest.rotation = try workspace.keys.rotation(of: state.id, in: dataset.name)
+    if manifest.rotation != nil {
       state.toldKey = state.toldKey ?? sequence
     }
     let sealed = try draft.seal(manifest, with: key)

@@ -61,16 +61,26 @@ extension DeviceWorkspace {
     }
     if ending == .takeBack { return self }
     try keys.dropNext()
-    _ = try keys.beginRotation(name: name)
+    let key = try keys.beginRotation(name: name)
+    let id: ReplicaID = platform.random.identifier()
     let renewed = DeviceWorkspace(
       folder: folder,
       configuration: WorkspaceConfiguration(
-        role: .device, dataset: configuration.dataset, id: platform.random.identifier(), name: name,
-        database: configuration.database, incarnation: platform.random.identifier(), continues: configuration.id),
+        role: .device, dataset: configuration.dataset, id: id, name: name, database: configuration.database,
+        incarnation: platform.random.identifier(), continues: configuration.id, proof: try proof(of: id, key)),
       platform: platform, keys: keys, ending: ending)
     try platform.files.replace(folder.configuration, mode: 0o644, contents: renewed.configuration.bytes)
     try renewed.completeRenewal()
     return renewed
+  }
+
+  /// The signature by which this device's present key says that it goes on under another id; nil: its secret half is
+  /// lost.
+  private func proof(of id: ReplicaID, _ key: PublicKey) throws -> String? {
+    guard try keys.canSign() else { return nil }
+    let statement = KeyStatement.continuation(
+      dataset: configuration.dataset, device: id, former: configuration.id, key: key)
+    return String(decoding: try statement.signed(with: keys.signing()).fileBytes, as: UTF8.self)
   }
 
   /// Brings keys, files and at last the database to the identity that `satchel.json` names.
@@ -124,7 +134,8 @@ extension DeviceWorkspace {
     return .init(
       device: former, acknowledged: session.state.acknowledged, received: session.state.received,
       // A hub that was put back knows less than it acknowledged.
-      chain: try session.chain(from: .zero, before: session.state.sequence.next))
+      chain: try session.chain(from: .zero, before: session.state.sequence.next),
+      proof: try configuration.proof.map { try Signature(fileBytes: Array($0.utf8)) })
   }
 
   /// The hub has answered this device under its new name: it is a device as any other.

@@ -31,7 +31,7 @@ struct BundleMerge {
     return try store.applyTransaction(workspace.ending) {
       try store.absorb(user: HubWorkspace.hubUser, at: now)
       guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
-      if try Ledger.hasTaken(manifest.bundle, in: store.database) { return report(.repeated) }
+      if try workspace.isTaken(manifest, bundle.digest, store) { return report(.repeated) }
       let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
       // Files of an overtaken bundle too: the newer one may have had no room for them.
       for (number, arrival) in arriving.arrivals.enumerated() {
@@ -51,6 +51,7 @@ struct BundleMerge {
       if verdict == .imported { try noteStand(&device) }
       device.heard = now
       if device.state == .preparing { device.state = .active }
+      device.asked = device.asked ?? bundle.senderName
       if verdict == .imported {
         device.skew = try skew(at: now)
         device.understands = manifest.understands
@@ -133,8 +134,12 @@ struct BundleMerge {
       scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, speech)
     try keys.settle(bundle, at: now)
     // First what the device found and then what its user decided: it may be about the same, in one bundle.
-    let told = try takeConflicts(bundle, device, keys, speech, RightsCheck(scope), latest: merger.latest, now)
-    let (resolved, decidedBefore) = try takeResolutions(bundle, device, now)
+    let told = try ReportedConflicts(
+      store: store, device: device, manifest: manifest, changes: changes, keys: keys, speech: speech,
+      judge: ReportJudge(scope, device), latest: merger.latest, now: now
+    ).take(bundle)
+    let (resolved, decidedBefore) = try ReportedDecisions(store: store, device: device, changes: changes, now: now)
+      .take(bundle)
     var clamped: Int64 = 0
     var departed = 0
     var namings = AttachmentNamings()
@@ -207,38 +212,6 @@ struct BundleMerge {
     }
   }
 
-  /// A row whose conflict was decided at the hub before the device's decision came.
-  private struct LateRow {
-    let table: Name
-    let key: RowKey
-    let generation: Generation
-  }
-
-  /// Closes the conflicts that the device's user decided. The first decision to reach the hub counts.
-  private func takeResolutions(
-    _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ now: Int64
-  ) throws -> (resolved: Int, late: [LateRow]) {
-    var resolved = 0
-    var late: [LateRow] = []
-    try bundle.eachResolution { resolution in
-      guard let known = try ConflictTable.conflict(resolution.conflict, in: store.database),
-        [device.id, device.continues].contains(known.record.device)
-      else {
-        return
-      }
-      let isFirst = try ConflictTable.resolve(
-        resolution.conflict, resolution.decision, by: resolution.user, at: now, note: resolution.note,
-        in: store.database)
-      if isFirst {
-        resolved += 1
-      } else if known.decision?.by != resolution.user || known.decision?.made != resolution.decision {
-        late.append(LateRow(table: known.record.table, key: known.record.key, generation: resolution.generation))
-        try ConflictTable.retell(known.record.id, in: store.database)
-      }
-    }
-    return (resolved, late)
-  }
-
   /// Keeps a change of a table that has left the dataset, for a person to decide. Returns how many conflicts are new.
   private func takeDeparted(
     _ line: ChangeLine, _ device: EnrolledDevice, _ speech: Speech, latest: Stamp, _ now: Int64
@@ -251,32 +224,5 @@ struct BundleMerge {
     else { return 0 }
     record.stamp = min(record.stamp, latest)
     return try ConflictTable.add(record, bundle: manifest.bundle, noted: now, in: store.database) ? 1 : 0
-  }
-
-  /// Keeps the disagreements that the device found when it rebased its changes.
-  private func takeConflicts(
-    _ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ keys: DeviceKeys, _ speech: Speech,
-    _ rights: RightsCheck, latest: Stamp, _ now: Int64
-  ) throws -> (count: Int, maybeLate: [ConflictID], keptOut: KeptOutRows) {
-    var keptOut = KeptOutRows(store, of: device)
-    var new = 0
-    var maybeLate: [ConflictID] = []
-    try bundle.eachConflict { record in
-      guard record.device == device.id else { throw LineProblem("it is about another device's change") }
-      var found = keys.translated(speech.present(record))
-      found.stamp = min(record.stamp, latest)
-      // Who decided, and what, is in the resolution that comes with it.
-      if found.state == .resolved { (found.state, found.decision) = (.open, nil) }
-      let hidden = try rights.complete(&found)
-      keptOut.note(found)
-      if try ConflictTable.add(
-        found, bundle: manifest.bundle, noted: now, told: 0, hidden: hidden, in: store.database)
-      {
-        new += 1
-        let place = store.place(of: found.table)
-        if let place, store.tables[place].rules.late == .accept { maybeLate.append(found.id) }
-      }
-    }
-    return (new, maybeLate, keptOut)
   }
 }

@@ -27,6 +27,8 @@ final class DeviceKeys {
   /// The rows that got another key by this bundle, and those that became one with a row that was here.
   private(set) var given: [RekeyedRow] = []
   private(set) var folded: [RekeyedRow] = []
+  /// The greatest keys that new rows may have, by table, as far as they were looked up.
+  private var limits: [Int: Int64] = [:]
 
   /// - Parameters:
   ///   - scope: what the device's user may see and change.
@@ -133,7 +135,9 @@ final class DeviceKeys {
         if number > device.proved { found.renamed.append((line.table, key, new)) }
         return
       }
-      if case .integer(let number) = key { found.greatest[place] = max(found.greatest[place] ?? 0, number) }
+      if case .integer(let number) = key, try raisesNewKeys(number, in: place) {
+        found.greatest[place] = max(found.greatest[place] ?? 0, number)
+      }
       let row = KeyedRow(place: place, key: key)
       found.spoken.insert(row)
       guard let generation = line.generation, generation.rawValue >= device.merged.rawValue else { return }
@@ -156,6 +160,14 @@ final class DeviceKeys {
       found.seen.insert(row)
     }
     return found
+  }
+
+  /// Whether new rows must get keys above this one. A key far above all others that a line names counts for nothing: a
+  /// row with it is not taken.
+  private func raisesNewKeys(_ key: Int64, in place: Int) throws -> Bool {
+    let limit = try limits[place] ?? KeyLimit(store).greatest(in: place) ?? Int64.max
+    limits[place] = limit
+    return key <= limit
   }
 
   /// The key of the row that is the same thing as one that the device made: the only one with its natural key. nil:

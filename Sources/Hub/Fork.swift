@@ -15,6 +15,9 @@ public struct Fork: Sendable {
     public let isMerged: Bool
     let counts: [Count]
     let links: [Manifest.Changes.Link]
+    /// Of its B2SUMS.
+    let digest: Digest
+    let signer: PublicKey
 
     /// How many changes it carries that were made after an export, by table, in the order in which they stand there.
     public func changes(after parted: SequenceNumber) -> [(table: Name, count: Int)] {
@@ -67,10 +70,7 @@ extension HubWorkspace {
     try locked {
       let store = try storeForLongWork()
       let fork = try findFork(of: name, store)
-      guard fork.device.state != .revoked else {
-        throw WorkspaceError(
-          "revoked", "The device \(name) is revoked: nothing of it is taken, whichever history it is.")
-      }
+      try fork.device.refuseRevoked()
       guard fork.isForked || !fork.histories[0].waiting.isEmpty || fork.device.state == .flagged else {
         throw WorkspaceError("no-fork", "One history came from the device \(name): there is nothing to settle.")
       }
@@ -131,14 +131,18 @@ extension HubWorkspace {
   /// A device's bundles that were refused because of a fork, each once, in the order of their numbers. Of histories
   /// that are settled, none.
   private func quarantined(of device: EnrolledDevice, _ store: HubStore) throws -> [Fork.Export] {
-    var seen: Set<BundleID> = []
+    var seen: Set<Digest> = []
     let files = try platform.files.list(folder.quarantine).filter { $0.hasSuffix(".satchel") }
     return try files.compactMap { name -> Fork.Export? in
       let path = Paths.join(folder.quarantine, name)
       // What else lies there is damaged, or somebody else's.
       guard let export = try read(path, isMerged: false, store), export.manifest.from.id == device.id,
-        seen.insert(export.manifest.bundle).inserted, try !Ledger.hasTaken(export.manifest.bundle, in: store.database),
-        case .changes(let changes) = export.manifest.body, let last = export.links.last
+        // Who has a key that was replaced offers no history to go on with.
+        device.signs(with: export.signer),
+        case .changes(let changes) = export.manifest.body, let last = export.links.last,
+        seen.insert(export.digest).inserted,
+        try Ledger.knowledge(of: export.manifest.bundle, export.digest, from: device.name, in: store.database)
+          != .taken
       else { return nil }
       if let found = try store.contradiction(export.manifest, changes, last.digest),
         try store.partedHistory(of: device.id, with: found) != nil
@@ -180,7 +184,7 @@ extension HubWorkspace {
     }
     return Fork.Export(
       manifest: bundle.manifest, sequence: changes.sequence, path: path, isMerged: isMerged, counts: counts,
-      links: changes.links(with: bundle.digest))
+      links: changes.links(with: bundle.digest), digest: bundle.digest, signer: bundle.signer)
   }
 }
 

@@ -95,7 +95,9 @@ final class HeldRows {
     var (entered, closed) = (0, 0)
     // A row's changes enter in their order: where one still waits, so do the later ones.
     var waiting: Set<RowReference> = []
-    let held = try ConflictTable.list([.held], in: store.database)
+    let reported = try store.reported()
+    // What a device reported enters by nobody's word but a person's.
+    let held = try ConflictTable.list([.held], in: store.database).filter { !reported.contains($0.record.id) }
     for conflict in held.sorted(by: { $0.record.generation < $1.record.generation }) {
       let record = conflict.record
       let row = RowReference(device: record.device, table: record.table, key: record.key)
@@ -139,6 +141,7 @@ final class HeldRows {
       meeting: change, onto: hub, with: past, in: place, from: since.map { .emission($0) } ?? .formerEpoch(nil),
       besides: OwnChanges(of: record.device, by: record.user)
     )
+    if try hub == nil && isKeyTooHigh(change, record, in: place) { return .waits }
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
     if let change = Change(from: hub, to: result.row),
       let words = try refusal(of: change, by: record.device, mayWrite: found?.mayWrite ?? true, in: place)
@@ -172,6 +175,13 @@ final class HeldRows {
     }
     try close(record, change, result.disagreement, met: hub, in: place)
     return Change(from: hub, to: row) == nil ? .closed : .entered
+  }
+
+  private func isKeyTooHigh(_ change: Change, _ record: ConflictRecord, in place: Int) throws -> Bool {
+    guard case .insert = change, case .integer(let key)? = record.key.values.first, record.key.values.count == 1,
+      let limit = try KeyLimit(store).greatest(in: place), key > limit
+    else { return false }
+    return try store.device(record.device).map { try !KeyLimit(store).isGiven(key, in: place, to: $0) } ?? true
   }
 
   /// The change is in. What it met meanwhile is a disagreement as any other.

@@ -8,7 +8,8 @@ import SatchelWorkspace
 extension HubWorkspace {
   /// The conflicts that are in one of these states, oldest first.
   public func conflicts(_ states: [ConflictState]) throws -> [StoredConflict] {
-    try ConflictTable.list(states, in: store().database)
+    let store = try store()
+    return try store.marked(ConflictTable.list(states, in: store.database))
   }
 
   /// How many await a decision.
@@ -21,7 +22,9 @@ extension HubWorkspace {
   public func conflicts(
     _ states: [ConflictState], table: Name?, from first: Int64, count: Int64
   ) throws -> (conflicts: [StoredConflict], total: Int64) {
-    try ConflictTable.page(states, table: table, from: first, count: count, in: store().database)
+    let store = try store()
+    let page = try ConflictTable.page(states, table: table, from: first, count: count, in: store.database)
+    return (try store.marked(page.conflicts), page.total)
   }
 
   /// The layers of the database, if it is a GeoPackage.
@@ -43,7 +46,7 @@ extension HubWorkspace {
     _ prefix: String
   ) throws -> (conflict: StoredConflict, row: [Field]?, device: String, below: [ConflictRecord]) {
     let store = try store()
-    let found = try ConflictTable.find(prefix, in: store.database)
+    let found = try store.marked([ConflictTable.find(prefix, in: store.database)])[0]
     let device = try store.device(found.record.device)?.name ?? found.record.device.text
     guard let place = store.place(of: found.record.table) else { return (found, nil, device, []) }
     let below = try found.record.waitingBelow(store.tables, in: store.database)
@@ -64,12 +67,14 @@ extension HubWorkspace {
     }
   }
 
+  /// - Parameter check: looks at each row that the decision writes, before and after that.
   private func resolve(
-    _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, _ store: HubStore
+    _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, _ store: HubStore,
+    check: (DecidedRow) throws -> Void = { _ in }
   ) throws {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
     let (whole, behind) = try withLaterChanges(found, store)
-    try write(decision, for: whole, seen, store)
+    try write(decision, for: whole, seen, store, check: check)
     let now = platform.clock.milliseconds()
     if decision.word != .hub { for record in behind { try settle(record, at: now, store) } }
     _ = try ConflictTable.resolve(
@@ -118,7 +123,10 @@ extension HubWorkspace {
       where (table == nil || conflict.record.table == table) && conflict.record.isForAll {
         do {
           let decision = try decision(policy, conflict.record, store)
-          try store.database.savepoint { try resolve(conflict, decision, note: note, seen: .asFound, store) }
+          try store.database.savepoint {
+            let rights = try ReportRights(of: conflict.record, store)
+            try resolve(conflict, decision, note: note, seen: .asFound, store) { try rights?.check($0) }
+          }
           result.resolved.append(conflict.record)
         } catch let error as WorkspaceError { result.left.append((conflict.record, error)) }
       }
@@ -138,7 +146,8 @@ extension HubWorkspace {
   }
 
   private func write(
-    _ decision: ConflictDecision, for conflict: StoredConflict, _ seen: RowSeen, _ store: HubStore
+    _ decision: ConflictDecision, for conflict: StoredConflict, _ seen: RowSeen, _ store: HubStore,
+    check: (DecidedRow) throws -> Void
   ) throws {
     guard let place = store.place(of: conflict.record.table) else {
       return try decision.check(forDeparted: conflict.record)
@@ -149,7 +158,10 @@ extension HubWorkspace {
     let decided = try decision.rows(
       for: record, in: schema, by: rows.rules, whole: try store.lastImage(of: record.key, in: place),
       values: EnteredValueReader(schema.name, in: store.database, files: platform.files), row: rows.row)
+    let written = decided.filter { $0.current != $0.target }
+    try written.forEach(check)
     try rows.write(decided, store.references[place], in: store.database)
+    try written.forEach(check)
     for row in decided {
       // As it is stored: what was typed may have become a number on its way into the column.
       guard let change = Change(from: row.current, to: try rows.row(row.key)) else { continue }
@@ -164,5 +176,6 @@ extension HubWorkspace {
 
 extension ConflictRecord {
   /// Whether `resolve --all` decides it. Work that lost its parent to another area is decided with that parent.
-  fileprivate var isForAll: Bool { state == .open || kind == .revoked }
+  /// What a user may not do is decided one by one.
+  fileprivate var isForAll: Bool { state == .open && kind != .forbidden || kind == .revoked }
 }

@@ -23,10 +23,13 @@ extension HubWorkspace {
   ///
   /// - Parameters:
   ///   - state: `preparing` where its folder is being made.
+  ///   - asked: the name by which the device calls itself; nil: `name`.
   ///   - continuation: what it tells of the device that it was before.
+  ///   - trust: why that is believed.
   public func enrol(
     _ id: ReplicaID, name: String, user: String, key: PublicKey, recipient: AgeRecipient?, incarnation: Incarnation,
-    state: EnrolledDevice.State = .active, continuing continuation: Manifest.Continuation? = nil
+    state: EnrolledDevice.State = .active, asked: String? = nil,
+    continuing continuation: Manifest.Continuation? = nil, trusting trust: ContinuationTrust = .proof
   ) throws -> EnrolledDevice {
     try changing { store in
       guard try store.user(user) != nil else { throw Self.noUser(user) }
@@ -59,7 +62,9 @@ extension HubWorkspace {
         id: id, name: name, user: user, key: key, recipient: recipient, incarnation: incarnation, state: state,
         merged: .zero,
         proved: .zero,
-        enrolled: platform.clock.milliseconds(), heard: nil, skew: 0)
+        enrolled: platform.clock.milliseconds(), heard: nil, skew: 0, asked: asked ?? name)
+      try checkEnrolment(id, key, store)
+      if let continuation { try checkContinuation(continuation, of: id, key, trust, store) }
       try store.save(device)
       if let continuation { try store.goOn(&device, with: continuation) }
       if ending == .keep { try keys.trust(key, as: name) }
@@ -113,17 +118,26 @@ extension HubWorkspace {
       device.state = .revoked
       device.revokedFrom = max(from ?? device.merged.next, device.merged.next)
       try store.save(device)
-      let keys = try [device.key] + [device.nextKey].compactMap(\.self) + store.formerKeys(of: device.id)
-      try store.revoke(keys, at: platform.clock.milliseconds())
+      try store.revoke(keysToRevoke(of: device, store), at: platform.clock.milliseconds())
       // What came from there on and was taken, `revert` takes back; what waits does not enter any more.
       if let from { try ConflictTable.openHeld(of: device.id, from: from, in: store.database) }
       return device
     }
   }
 
+  /// The keys of a device that are nobody else's: a device may have announced a key that it does not hold.
+  private func keysToRevoke(of device: EnrolledDevice, _ store: HubStore) throws -> [PublicKey] {
+    let others = try store.devices().filter { $0.id != device.id && $0.state != .revoked }
+    let inUse = try ownKeys() + others.flatMap { [$0.key] + [$0.nextKey].compactMap(\.self) }
+    let own = try [device.key] + [device.nextKey].compactMap(\.self) + store.formerKeys(of: device.id)
+    return own.filter { !inUse.contains($0) }
+  }
+
   /// Lets a flagged device deliver again, once somebody has seen to it that only one copy of it works.
   public func unflag(_ name: String) throws -> EnrolledDevice {
-    guard try device(name).state == .flagged else {
+    let device = try device(name)
+    try device.refuseRevoked()
+    guard device.state == .flagged else {
       throw WorkspaceError("not-flagged", "The device \(name) is not flagged.")
     }
     return try setState(.active, of: name)
@@ -141,7 +155,9 @@ extension HubWorkspace {
       guard var device = try store.device(named: name) else { throw Self.noDevice(name) }
       if let user {
         guard try store.user(user) != nil else { throw Self.noUser(user) }
-        if Name(user) != Name(device.user) { try store.noteFormer(user: device.user, of: device.id) }
+        if Name(user) != Name(device.user) {
+          try store.noteFormer(user: device.user, of: device.id, at: platform.clock.milliseconds())
+        }
         device.user = user
       }
       device.expires = expires ?? device.expires

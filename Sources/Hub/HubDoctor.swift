@@ -28,7 +28,7 @@ extension HubWorkspace {
         }
         report.add(changes, of: store.tables)
         for finding in try audit(store).findings { report.add(finding) }
-        for finding in try differences(store) { report.add(finding) }
+        for finding in try differences(store) + wrongRevocations(store) { report.add(finding) }
       } catch let error as WorkspaceError { report.add(Finding(error)) } catch let error as SQLiteError
         where error.kind == .corrupt || error.kind == .notADatabase
       { report.add(DoctorReport.broken(databasePath, error.message)) } catch let error as TriggerError {
@@ -65,6 +65,7 @@ extension HubWorkspace {
       let remade = try missing == .putBack ? store.tables.madeAgain(in: store.database) : []
       let changes = try transaction(store, ending, puttingBack: remade) {
         try acceptClock(store)
+        try mendRevocations(store)
         let changes = try repair(store, puttingBack: remade, &report)
         try report.mendSpatialIndexes(of: store.tables, in: store.database)
         return changes

@@ -31,6 +31,7 @@ extension HubWorkspace {
   ) throws -> EmitReport {
     try refuseSetBack(store)
     try passClock(store)
+    try checkRevocations(store)
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     guard [.active, .preparing].contains(device.state) else {
       throw WorkspaceError(
@@ -118,7 +119,7 @@ extension HubWorkspace {
     let writer = EmissionWriter(store: store, plan: plan)
     var newest = try writer.addRows(to: &draft)
     let conflicts = try writer.conflicts()
-    try draft.addConflicts(conflicts)
+    try draft.addConflicts(store.asTheDeviceCallsThem(conflicts))
     if plan.carriesDefinition {
       try draft.addDataset(store.dataset.source)
       try draft.addMigrations(plan.migrations)

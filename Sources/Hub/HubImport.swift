@@ -81,7 +81,7 @@ extension HubWorkspace {
       try refuseSetBack(store)
       try passClock(store)
       let keeping: FileKeeping = ending == .keep ? .kept : .notKept
-      let bundle = try reader.read(
+      var bundle = try reader.read(
         path, trust: .keys(trustedKeys(store)), staging: folder.inbox, file: keeping
       ) { manifest, signer in
         if case .scope(let scope) = manifest.body {
@@ -93,6 +93,7 @@ extension HubWorkspace {
       }
       if case .scope(let scope) = bundle.manifest.body { return try takeOwnEmission(bundle, scope, from: path, store) }
       if case .volume(let volume) = bundle.manifest.body { return try keep(bundle, volume, store) }
+      if let device = try store.device(bundle.manifest.from.id) { bundle.call(sender: device.name) }
       return try merge(bundle, from: path, store)
     }
     guard let waiting = report.waiting, waiting.missing.isEmpty, case .volume(let body) = report.manifest.body else {
@@ -107,9 +108,15 @@ extension HubWorkspace {
   {
     let manifest = bundle.manifest
     let changes = try self.changes(of: manifest)
-    try refuseFork(manifest, changes, bundle.digest, store)
+    try refuseFork(manifest, changes, bundle.digest, signer: bundle.signer, store)
     // Not before all of it is proved: what follows from it may be that this hub stops, or that the file waits here.
-    if let device = try store.device(manifest.from.id) { try HistoryCheck(self, store, device, changes).run() }
+    if let device = try store.device(manifest.from.id) {
+      try HistoryCheck(self, store, device, changes).run()
+      if changes.sequence > device.merged {
+        try checkRotation(in: manifest, of: device, store)
+        try checkAuthor(manifest, changes, device, store)
+      }
+    }
     try check(attachmentsOf: bundle, store)
     try check(snapshotOf: bundle, store)
     var report = try keepingInArchive(bundle, store) {
@@ -119,7 +126,7 @@ extension HubWorkspace {
     if ending == .takeBack { return report }
     if let device = try store.device(manifest.from.id) {
       try publish(device)
-      let exported = Manifest.namePrefix(dataset: manifest.dataset, from: device.name, to: store.identity.name)
+      let exported = Manifest.namePrefix(dataset: manifest.dataset, from: bundle.senderName, to: store.identity.name)
       try BundleParts(folder, platform: platform).forget(exported, upTo: device.merged.rawValue)
     }
     try finishRotation(store)

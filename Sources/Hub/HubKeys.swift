@@ -22,18 +22,22 @@ extension HubWorkspace {
 
   /// What must be right of the key that a device's bundle is signed with.
   func check(_ signer: PublicKey, of device: EnrolledDevice, _ sequence: SequenceNumber, _ store: HubStore) throws {
-    if signer == device.key || signer == device.nextKey { return }
-    guard try store.formerKeys(of: device.id).contains(signer) else {
-      throw Refusal(
-        "other-key", "It is signed with the key of another device than the one that it says it is from.",
-        keeping: .quarantine)
-    }
+    if device.signs(with: signer) { return }
+    guard try store.formerKeys(of: device.id).contains(signer) else { throw Self.otherKey }
     // What came before the new key may come once more.
-    guard sequence <= device.merged else {
-      throw Refusal(
-        "replaced-key", "It is signed with a key in whose place the device \(device.name) has another one by now.",
-        hint: "Has somebody got hold of the old key? Ask the device's user.", keeping: .quarantine)
-    }
+    guard sequence <= device.merged else { throw Self.replacedKey(of: device) }
+  }
+
+  static func replacedKey(of device: EnrolledDevice) -> Refusal {
+    Refusal(
+      "replaced-key", "It is signed with a key in whose place the device \(device.name) has another one by now.",
+      hint: "Has somebody got hold of the old key? Ask the device's user.", keeping: .quarantine)
+  }
+
+  /// Refuses the announcement of a key that is not the device's own. A revoked device announces nothing.
+  func checkRotation(in manifest: Manifest, of device: EnrolledDevice, _ store: HubStore) throws {
+    guard let rotation = manifest.rotation, device.state != .revoked, !device.signs(with: rotation.key) else { return }
+    try KnownKeys(self, store).check(rotation.key, besides: device.id, of: "The announcement of a new key")
   }
 
   /// Takes over what a merged bundle tells of its device's keys.
@@ -43,7 +47,9 @@ extension HubWorkspace {
       device.key = signer
       device.nextKey = nil
     }
-    if let rotation = manifest.rotation, rotation.key != device.key { device.nextKey = rotation.key }
+    if let rotation = manifest.rotation, rotation.key != device.key, device.state != .revoked {
+      device.nextKey = rotation.key
+    }
     device.recipient = manifest.recipient ?? device.recipient
   }
 
@@ -59,8 +65,7 @@ extension HubWorkspace {
 
   /// What a bundle tells this device of the hub's next key; nil where there is none, or where the device knows it.
   func rotation(for device: EnrolledDevice) throws -> Manifest.Rotation? {
-    guard let next = try keys.nextKey(), !device.knowsNextKey else { return nil }
-    return Manifest.Rotation(key: next, recipient: try keys.recipient())
+    device.knowsNextKey ? nil : try keys.rotation(of: configuration.id, in: configuration.dataset)
   }
 
   /// Once every device knows the next key, it is the only one.

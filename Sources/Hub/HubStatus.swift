@@ -73,6 +73,15 @@ public struct HubStatus: Sendable {
     public let missing: [ClosedRange<Int64>]
     /// What its rows were when they were compared last; nil: they never were.
     public let proof: StateProof?
+    /// The users for whom it worked before, and in whose names its changes still count.
+    public let formerUsers: [FormerUser]
+
+    public struct FormerUser: Sendable {
+      public let user: String
+      /// Milliseconds since 1970 when the device was given to somebody else, and until when it still counts.
+      public let since: Int64
+      public let until: Int64
+    }
   }
 }
 
@@ -90,7 +99,10 @@ extension HubWorkspace {
         HubStatus.Device(
           device: $0, emitted: try store.emissions(of: $0.id).last?.number ?? .zero,
           missing: try store.missing(of: $0.name),
-          proof: try store.proof(of: $0.id))
+          proof: try store.proof(of: $0.id),
+          formerUsers: try store.formerUsers(of: $0).map {
+            .init(user: $0.user, since: $0.at, until: $0.at + HubStore.longestOnTheWay)
+          })
       },
       openConflicts: try ConflictTable.count(.open, in: store.database),
       heldConflicts: try ConflictTable.count(.held, in: store.database),

@@ -45,7 +45,8 @@ extension HubWorkspace {
       guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(trustedKeys(store))) else { return nil }
       let isOurs = manifest.from.id == store.identity.id
       return WaitingBundle(
-        path: path, device: isOurs ? manifest.to.name : manifest.from.name, number: manifest.wholeNumber,
+        path: path, device: isOurs ? manifest.to.name : try known(manifest, store).from.name,
+        number: manifest.wholeNumber,
         reason: isSetBack ? .setBack : try reason(for: manifest, store))
     }
   }

@@ -25,7 +25,7 @@ extension HubWorkspace {
       let revert = Revert(store: store, bundle: bundle, now: now, stamp: try Capture.tick(now: now, in: store.database))
       var counts = [Int](repeating: 0, count: store.tables.count)
       var conflicts = 0
-      let rows = try store.rows(changedBy: bundle)
+      let rows = try store.rows(changedBy: bundle, of: store.historiesToRevert(name, bundle))
       if rows.isEmpty, store.identity.logFrom > .zero {
         throw WorkspaceError(
           "forgotten",
@@ -141,7 +141,8 @@ private struct Revert {
 
 extension HubStore {
   /// The rows that a bundle changed, those that it changed last first.
-  fileprivate func rows(changedBy bundle: BundleID) throws -> [RevertedRow] {
+  /// - Parameter histories: by whose changes alone, because somebody else used the bundle's id too; nil: anybody's.
+  fileprivate func rows(changedBy bundle: BundleID, of histories: Set<String>?) throws -> [RevertedRow] {
     var found: [RevertedRow] = []
     var places: [String: Int] = [:]
     try database.each(
@@ -151,6 +152,7 @@ extension HubStore {
       """, ["bundle": .string(bundle.text)]
     ) { row in
       guard let place = place(of: Name(row.text(0))), let operation = Operation(rawValue: row.text(2)) else { return }
+      if let histories, !histories.contains(row.text(5)) { return }
       let entry = LogEntry(
         cursor: Cursor(row.integer(7)), operation: operation, setText: row.textBytes(3), was: try row.fields(4),
         device: row.optionalText(5), user: row.text(8), bundle: bundle.text,
@@ -166,6 +168,22 @@ extension HubStore {
       }
     }
     return found
+  }
+
+  /// The histories of the device whose bundle somebody named; nil: no other device used the bundle's id.
+  fileprivate func historiesToRevert(_ name: String, _ bundle: BundleID) throws -> Set<String>? {
+    let senders = try database.all(
+      "SELECT DISTINCT peer FROM satchel_ledger WHERE direction = 'in' AND verdict = 'imported' AND bundle = :bundle",
+      ["bundle": .string(bundle.text)]
+    ) { $0.text(0) }
+    if senders.count < 2 { return nil }
+    guard let device = try name.split(separator: "/").first.flatMap({ try device(named: String($0)) }) else {
+      throw WorkspaceError(
+        "ambiguous", "More than one device sent a bundle with this id: \(senders.joined(separator: ", ")).",
+        hint: "Write DEVICE/NUMBER, as satchel-hub log shows them.")
+    }
+    let histories = try [device.id] + branches(of: device.id).map(\.id) + heirs(of: device.id).map(\.id)
+    return Set(histories.map(\.text))
   }
 
   /// The imported bundle that somebody named.

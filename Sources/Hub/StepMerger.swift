@@ -47,6 +47,8 @@ final class StepMerger {
   var keptRows: [RowReference: Row] = [:]
   /// Deletes of rows that this hub never had.
   var unknownDeletes: [(step: Step, place: Int)] = []
+  /// The greatest keys that new rows may have, by table. They stay as they were when the bundle came.
+  var keyLimits: [Int: Int64] = [:]
   /// Whether any change of the device waits from before; nil: it was not looked up yet.
   private var holdsAny: Bool? {
     get { progress.holdsAny }
@@ -234,6 +236,11 @@ final class StepMerger {
         return try forbid(step, met: hub, in: place, Self.isNeverDeleted)
       }
       if let found, !found.mayWrite { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
+      if try hub == nil && isKeyTooHigh(step, in: place) {
+        try note(
+          Disagreement(kind: .constraint, state: .held), step, met: nil, in: place, note: Self.keyTooHigh)
+        return nil
+      }
       if let obstacle = try obstacle(to: result.row, from: hub, in: place) { return obstacle }
       do { try write(change, to: result.row, over: hub, key: step.key, in: place) } catch let error as SQLiteError
         where error.kind == .unique
@@ -429,7 +436,10 @@ final class StepMerger {
       progress.conflicts += 1
       if store.tables[place].rules.late == .accept { progress.maybeLate.append(record.id) }
       if found.count < RowTally.mostShown { progress.found.append(record) }
-    case .known(let known): try correct(known, by: record, hidden: hidden)
+    case .known(let known):
+      record.id = known.id
+      try store.confirmReport(of: record, since: since)
+      try correct(known, by: record, hidden: hidden)
     }
     let isAllDevice =
       disagreement.winners.isEmpty ? disagreement.rowWinner == .device : !disagreement.winners.values.contains(.hub)
@@ -454,9 +464,7 @@ final class StepMerger {
     {
       return
     }
-    var corrected = record
-    corrected.id = known.id
-    try ConflictTable.correct(corrected, at: now, hidden: hidden, in: store.database)
+    try ConflictTable.correct(record, at: now, hidden: hidden, in: store.database)
   }
 }
 

@@ -22,7 +22,7 @@ extension ConflictID {
   }
 
   /// The id of the record of the same change that met other values.
-  func meeting(_ values: [Field]) -> ConflictID { .ofDigest([.string(text)] + Self.parts(values)) }
+  public func meeting(_ values: [Field]) -> ConflictID { .ofDigest([.string(text)] + Self.parts(values)) }
 
   private static func parts(_ fields: [Field]) -> [Value] { fields.flatMap { [.string($0.name.text), $0.value] } }
 
@@ -34,6 +34,19 @@ extension ConflictID {
 }
 
 extension ConflictRecord {
+  /// The id that the format asks for, if the change is this device's.
+  public func name(asChangeOf device: ReplicaID) -> ConflictID {
+    .of(
+      device: device, table: table, key: key, generation: generation, stamp: stamp, operation: operation,
+      deviceValues: deviceValues)
+  }
+
+  /// Whether its id is the one that the format asks for, if the change is this device's.
+  public func isNamed(asChangeOf device: ReplicaID) -> Bool {
+    let name = name(asChangeOf: device)
+    return id == name || id == name.meeting(hubValues ?? [])
+  }
+
   /// The record of a device's change of a table that is no longer in the dataset; nil where the line tells of none.
   /// - Parameter version: with which the table left.
   public init?(

@@ -256,6 +256,12 @@ extension ConflictTable {
     ) { try stored($0).record }
   }
 
+  public static func setSince(_ cursor: Cursor?, of id: ConflictID, in database: borrowing Database) throws {
+    try database.run(
+      "UPDATE satchel_conflicts SET since = :since WHERE id = :id",
+      ["since": cursor.map { .integer($0.rawValue) } ?? .null, "id": .string(id.text)])
+  }
+
   public static func count(_ state: ConflictState, in database: borrowing Database) throws -> Int64 {
     try database.first(
       "SELECT count(*) FROM satchel_conflicts WHERE state = :state", ["state": .string(state.rawValue)]

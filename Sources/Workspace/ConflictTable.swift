@@ -11,6 +11,8 @@ public struct StoredConflict: Sendable {
   /// Milliseconds since 1970 when it came into this table.
   public let noted: Int64
   public let decision: Decision?
+  /// At the hub: whether nobody but a device says that this conflict is.
+  public var isReported = false
 
   /// The same conflict with another record.
   public func with(_ record: ConflictRecord) -> StoredConflict {

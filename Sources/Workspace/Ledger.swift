@@ -117,6 +117,30 @@ public enum Ledger {
       """, values)
   }
 
+  /// What is known of a bundle's id.
+  public enum Knowledge: Sendable {
+    case nothing
+    /// This very bundle was imported before, or found to be overtaken.
+    case taken
+    /// Another bundle of the same sender has the id.
+    case other
+  }
+
+  /// What is known of a bundle. Its id alone proves nothing: who carries bundles can read the ids of others'.
+  public static func knowledge(
+    of bundle: BundleID, _ digest: Digest, from peer: String, in database: borrowing Database
+  ) throws -> Knowledge {
+    let known = try database.all(
+      """
+      SELECT peer, digest
+      FROM satchel_ledger
+      WHERE bundle = :bundle AND direction = 'in' AND verdict IN ('imported', 'stale')
+      """, ["bundle": .string(bundle.text)]
+    ) { (peer: $0.text(0), digest: $0.text(1)) }
+    if known.contains(where: { $0.digest == digest.hexadecimal }) { return .taken }
+    return known.contains { $0.peer == peer } ? .other : .nothing
+  }
+
   /// Whether a bundle was imported before, or found to be overtaken.
   public static func hasTaken(_ bundle: BundleID, in database: borrowing Database) throws -> Bool {
     try database.first(

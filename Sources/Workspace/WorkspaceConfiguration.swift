@@ -16,6 +16,8 @@ public struct WorkspaceConfiguration: Sendable {
   public let continues: ReplicaID?
   /// The device that this one was before it got its present name; nil: it was none.
   public let former: ReplicaID?
+  /// The signature by which a key of that device proves it, as a file; nil: there is none.
+  public let proof: String?
   /// Whether rows of this device's own wait for the first bundle of its hub, to join with the hub's.
   public let joins: Bool
   /// The device that this one was at a hub that it left, until the next hub's first bundle comes; nil: it left none.
@@ -23,7 +25,8 @@ public struct WorkspaceConfiguration: Sendable {
 
   public init(
     role: Role, dataset: String, id: ReplicaID, name: String, database: String, incarnation: Incarnation?,
-    continues: ReplicaID? = nil, former: ReplicaID? = nil, joins: Bool = false, leaves: ReplicaID? = nil
+    continues: ReplicaID? = nil, former: ReplicaID? = nil, proof: String? = nil, joins: Bool = false,
+    leaves: ReplicaID? = nil
   ) {
     self.role = role
     self.dataset = dataset
@@ -33,6 +36,7 @@ public struct WorkspaceConfiguration: Sendable {
     self.incarnation = incarnation
     self.continues = continues
     self.former = former
+    self.proof = proof
     self.joins = joins
     self.leaves = leaves
   }
@@ -41,15 +45,14 @@ public struct WorkspaceConfiguration: Sendable {
   public func with(joins: Bool, leaves: ReplicaID?) -> WorkspaceConfiguration {
     WorkspaceConfiguration(
       role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
-      continues: continues,
-      former: former, joins: joins, leaves: leaves)
+      continues: continues, former: former, proof: proof, joins: joins, leaves: leaves)
   }
 
   /// The same device, which its hub has answered under its present name.
   public var answered: WorkspaceConfiguration {
     WorkspaceConfiguration(
       role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
-      former: predecessor)
+      former: predecessor, proof: proof)
   }
 
   /// The device whose history this one goes on with; nil: it began its own.
@@ -70,6 +73,7 @@ public struct WorkspaceConfiguration: Sendable {
     if let incarnation { members.append(.init(name: "incarnation", value: .string(incarnation.text))) }
     if let continues { members.append(.init(name: "continues", value: .string(continues.text))) }
     if let former { members.append(.init(name: "former", value: .string(former.text))) }
+    if let proof { members.append(.init(name: "proof", value: .string(proof))) }
     if joins { members.append(.init(name: "joins", value: true)) }
     if let leaves { members.append(.init(name: "leaves", value: .string(leaves.text))) }
     return JSONValue.object(members).prettyBytes
@@ -112,7 +116,8 @@ public struct WorkspaceConfiguration: Sendable {
     self.init(
       role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
       continues: document["continues"]?.stringValue.flatMap { ReplicaID($0) },
-      former: document["former"]?.stringValue.flatMap { ReplicaID($0) }, joins: document["joins"] == true,
+      former: document["former"]?.stringValue.flatMap { ReplicaID($0) }, proof: document["proof"]?.stringValue,
+      joins: document["joins"] == true,
       leaves: document["leaves"]?.stringValue.flatMap { ReplicaID($0) })
   }
 

@@ -49,6 +49,9 @@ public struct WorkspaceKeys: Sendable {
   /// password is.
   public func signing() throws -> SigningKey { try signing(Self.own) }
 
+  /// Whether the secret half of the key that signs is there.
+  public func canSign() throws -> Bool { try files.kind(folder.key(Self.own, "key")) != nil }
+
   public func ownKey() throws -> PublicKey {
     let path = folder.key(Self.own, "pub")
     guard try files.kind(path) != nil else {

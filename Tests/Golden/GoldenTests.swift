@@ -48,6 +48,7 @@ func present() {
     "changes-new-keys", "scope-full-new-keys", "volume-1", "volume-2", "backup", "changes-attachments",
     "scope-full-attachments", "scope-delta-attachments", "changes-versions", "scope-delta-versions", "changes-state",
     "scope-delta-unseen", "scope-full-names", "changes-names", "scope-delta-names",
+    "changes-proved-key", "scope-delta-proved-key", "enrolment-proved",
   ] {
     #expect(golden.contains("format-1-\(kind)"))
   }

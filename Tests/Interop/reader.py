@@ -368,11 +368,15 @@ def read_key(path):
     return keys[0]
 
 
-def parse_signature(content):
+OF_SUMS = b"signature of B2SUMS in a Satchel bundle"
+OF_KEYS = b"signature of a statement about keys in a Satchel bundle"
+
+
+def parse_signature(content, what=OF_SUMS):
     """The signature's key id, its 64 bytes, the comment, and the comment's own signature."""
     lines = content.split(b"\n")
     must(len(lines) == 5 and lines[4] == b"", "signature")
-    must(lines[0] == b"untrusted comment: signature of B2SUMS in a Satchel bundle", "untrusted comment")
+    must(lines[0] == b"untrusted comment: " + what, "untrusted comment")
     must(lines[2].startswith(b"trusted comment: "), "signature")
     signature, second = unbase64(lines[1]), unbase64(lines[3])
     must(len(signature) == 74 and signature[:2] == b"ED" and len(second) == 64, "signature")
@@ -627,15 +631,23 @@ def optional_members(manifest):
         shown.append(("recipient", take(manifest, "recipient", recipient)))
     if "rotation" in manifest:
         must(kind in ("changes", "scope"), f"rotation in {kind}")
-        shown.append(("rotation", take(manifest, "rotation", rotation)))
+        shown.append(("rotation", take(manifest, "rotation", lambda item: rotation(item, manifest))))
     if "revoked" in manifest:
         must(kind == "scope", f"revoked in {kind}")
         shown.append(("revoked", take(manifest, "revoked", revoked)))
     return shown
 
 
-def rotation(item):
-    return take(object_of(item), "key", key_text) + " " + take(item, "recipient", recipient)
+def rotation(item, manifest):
+    shown = take(object_of(item), "key", key_text) + " " + take(item, "recipient", recipient)
+    if "proof" not in item:
+        return shown
+    words = f"satchel rotation dataset={manifest['dataset']} from={manifest['from']['id']} key={item['key']}".encode("ascii")
+    key_id, signature, comment, second = parse_signature(utf8(item["proof"]), OF_KEYS)
+    key = public_key(item["key"])
+    must(key_id == key[0] and comment == words, "proof of the key")
+    must(is_signed(hashlib.blake2b(words).digest(), signature, key[1]) and is_signed(signature + comment, second, key[1]), "proof of the key")
+    return shown + " proved"
 
 
 def revoked(item):
@@ -693,7 +705,11 @@ def enrolment_members(manifest):
 
 def continuation(item):
     counts = [take(item, "acknowledged", count), take(item, "received", count)]
-    return " ".join([take(object_of(item), "device", identifier), *map(str, counts), take(item, "chain", chain)])
+    shown = [take(object_of(item), "device", identifier), *map(str, counts), take(item, "chain", chain)]
+    if "proof" in item:
+        key_id = parse_signature(utf8(item["proof"]), OF_KEYS)[0]
+        shown.append(f"proved by {key_id[::-1].hex().upper()}")
+    return " ".join(shown)
 
 
 def volume_members(manifest):

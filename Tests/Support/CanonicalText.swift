@@ -52,7 +52,7 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
     ]
     + (manifest.critical.isEmpty ? [] : ["critical: \(manifest.critical.map(\.rawValue).joined(separator: ", "))"])
     + (manifest.recipient.map { ["recipient: \($0)"] } ?? [])
-    + (manifest.rotation.map { ["rotation: \($0.key.line) \($0.recipient)"] } ?? [])
+    + (manifest.rotation.map { ["rotation: \($0.key.line) \($0.recipient)\($0.proof == nil ? "" : " proved")"] } ?? [])
     + (manifest.revoked.map { ["revoked: \($0.number) [\($0.keys.map(\.line).joined(separator: ", "))]"] } ?? [])
   switch manifest.body {
   case .changes(let changes):
@@ -69,7 +69,8 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
   case .enrolment(let enrolment):
     let continued = enrolment.continues.map { continues in
       let chain = continues.chain.map { "\($0.sequence) \($0.digest.hexadecimal)" }.joined(separator: ", ")
-      return ["continues: \(continues.device) \(continues.acknowledged) \(continues.received) [\(chain)]"]
+      let proof = continues.proof.map { " proved by \($0.keyID)" } ?? ""
+      return ["continues: \(continues.device) \(continues.acknowledged) \(continues.received) [\(chain)]\(proof)"]
     }
     return common + ["incarnation: \(enrolment.incarnation)", "key: \(enrolment.key.line)"] + (continued ?? [])
   case .backup(let backup): return common + ["epoch: \(backup.epoch)", "cursor: \(backup.cursor)"]

@@ -10,14 +10,14 @@ public struct Ground {
   public let clock: SetClock
   public let platform: Platform
 
-  init(random: any RandomSource, clock: SetClock) throws {
+  public init(random: any RandomSource, clock: SetClock) throws {
     self.clock = clock
     folder = try TemporaryFolder()
     platform = Platform(files: HostFileSystem(), clock: clock, random: random)
   }
 
   /// Makes a hub over a new database in a folder of this name.
-  func hub(_ name: String, called: String? = nil, definition: [UInt8], schema: String) throws -> HubWorkspace {
+  public func hub(_ name: String, called: String? = nil, definition: [UInt8], schema: String) throws -> HubWorkspace {
     let root = try folder.folder(name)
     let database = Paths.join(root, "data.sqlite")
     try Database(path: database, mode: .create).execute(schema)
@@ -37,7 +37,7 @@ extension Story {
   public var platform: Platform { ground.platform }
 
   /// A second goes by before what follows.
-  func tick() { clock.advance(by: 1000) }
+  public func tick() { clock.advance(by: 1000) }
 
   /// What an app does: it writes, and knows nothing of Satchel.
   public func write(_ sql: String, in folder: WorkspaceFolder) throws {
@@ -46,7 +46,7 @@ extension Story {
   }
 
   /// Carries a bundle out of its workspace, in which its file will move on.
-  func copy(_ path: String, as name: String) throws -> String {
+  public func copy(_ path: String, as name: String) throws -> String {
     try platform.files.copy(path, to: folder("\(name).satchel"), mode: 0o644)
     return folder("\(name).satchel")
   }

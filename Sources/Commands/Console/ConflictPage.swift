@@ -23,6 +23,7 @@ extension ConsoleSite {
       """
       <p>\(record.table.text) [\(Words.key(record.key))]: \(ConflictView.explain(record.kind)). Change by \(record.user) on \(device), \
       \(UTCTime.text(milliseconds: record.stamp.milliseconds)). State: \(record.state.rawValue). <a href="\(address)">The row's history</a></p>
+      \(conflict.isReported ? "<p>\(ConflictView.reported(by: device))</p>" as Markup : "")\
       \(decided)\(record.isTakenLate ? "<p>\(ConflictView.takenLate)</p>" : "" as Markup)\(record.note.map { "<p>Note: \($0)</p>" as Markup } ?? "")
       \(isOpen ? Self.form(record, columns, row) : Self.sides(record, columns, row, choices: false))
       \(Self.geometries(view.geometries(row), row))

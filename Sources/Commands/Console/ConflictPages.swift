@@ -19,7 +19,8 @@ extension ConsoleSite {
       let moves = ConflictView(conflict: conflict, layers: layers).moves
       return """
         <tr><th scope="row"><a href="conflict?id=\(record.id.text)">\(String(record.id.text.prefix(8)))</a></th>\
-        <td>\(record.table.text) [\(Words.key(record.key))]\(moves)</td><td>\(ConflictView.explain(record.kind))</td>\
+        <td>\(record.table.text) [\(Words.key(record.key))]\(moves)</td>\
+        <td>\(ConflictView.explain(record.kind))\(conflict.isReported ? " (reported)" : "")</td>\
         <td>\(record.state.rawValue)</td><td>\(record.user)</td><td>\(Words.age(of: conflict.noted, now: now))</td></tr>
 
         """

@@ -110,6 +110,9 @@ extension HubTool {
         userOption, OptionSpec("name", kind: .value("NAME"), help: "another name than the device asks for"),
         OptionSpec(
           "fingerprint", kind: .value("WORDS"), help: "as the device shows it; asked for where it is left out"),
+        OptionSpec(
+          "continues", kind: .value("NAME"),
+          help: "believe that it was the device NAME before, though no key of NAME signed that"),
       ],
       examples: [Example("satchel-hub device enrol tablet-1.satchel --user ann", "The ceremony at the hub's table.")],
       changesData: true
@@ -118,12 +121,14 @@ extension HubTool {
       let request = try Streams.with(command.argument("FILE"), command, context, in: hub.folder) {
         try hub.readRequest($0)
       }
+      try show(hub.claim(of: request.manifest, request.enrolment), command, context)
       try compare(request.fingerprint, command, context)
       let device = try hub.enrol(
         request.manifest.from.id, name: command.value("name") ?? request.manifest.from.name,
         user: command.value("user") ?? "",
         key: request.enrolment.key, recipient: request.manifest.recipient, incarnation: request.enrolment.incarnation,
-        continuing: request.enrolment.continues)
+        asked: request.manifest.from.name, continuing: request.enrolment.continues,
+        trusting: command.value("continues").map { .named($0) } ?? .proof)
       if command.dryRun {
         return Answer("The device \(device.name) would be enrolled for \(device.user).\n", ["device": json(device)])
       }
@@ -147,6 +152,23 @@ extension HubTool {
         """
       return Answer(text, ["device": json(device), "file": .string(emitted.file), "fingerprint": .string(fingerprint)])
     }
+  }
+
+  /// Says what the request takes over, before the fingerprint makes it count.
+  private static func show(_ claim: ContinuationClaim?, _ command: ParsedCommand, _ context: CommandContext) throws {
+    guard let claim else { return }
+    guard let device = claim.device, let user = claim.user else {
+      return context.console.warn("The device says that it was another one before, which this hub does not know.\n")
+    }
+    let state = claim.isRevoked ? ", which was revoked" : ""
+    let proof =
+      claim.isProved ? "A key of \(device) signed that." : "No key of \(device) signed that: anybody could say it."
+    context.console.warn(
+      "The device says that it was \(device) of the user \(user)\(state), and goes on with its work. \(proof)\n")
+    if claim.isProved || command.value("continues") == device { return }
+    throw Refusal(
+      "unproved", "The request says that its device was \(device) before, and no key of \(device) signed that.",
+      hint: "If you know that it is so, as after \(device) lost its key, add: --continues \(device)")
   }
 
   /// The ceremony: what the person types, read from the device, must be the fingerprint of the key in the request.

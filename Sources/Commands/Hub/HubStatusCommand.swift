@@ -53,6 +53,14 @@ extension HubTool {
       guard let proof = entry.proof, proof.result == .differs else { continue }
       facts.add("Differs", proof.differenceWords(of: entry.device.name))
     }
+    for entry in status.devices {
+      for former in entry.formerUsers where former.until > now && entry.device.state != .revoked {
+        facts.add(
+          "Handed over",
+          "\(entry.device.name) works for \(entry.device.user); what it says that \(former.user) wrote before counts until \(UTCTime.text(milliseconds: former.until))"
+        )
+      }
+    }
     for words in clockWarnings(status, now) { facts.add("Warning", words) }
     let silent = status.devices.map(\.device).filter {
       $0.state == .active && now - ($0.heard ?? $0.enrolled) > Words.usualSilence
@@ -167,6 +175,12 @@ extension HubTool {
             (json(entry.device).objectValue ?? []) + [
               .init(name: "emitted", value: .integer(entry.emitted.rawValue)),
               .init(name: "proof", value: json(entry.proof)),
+              .init(
+                name: "former_users",
+                value: .array(
+                  entry.formerUsers.map {
+                    ["user": .string($0.user), "since": .time($0.since), "until": .time($0.until)]
+                  })),
               .init(
                 name: "missing",
                 value: .array(entry.missing.map { [.integer($0.lowerBound), .integer($0.upperBound)] })),

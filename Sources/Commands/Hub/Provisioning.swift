@@ -94,12 +94,18 @@ struct Provisioning {
   private func rehearse(_ name: String, user: String, into folder: String, template: String?) throws -> Made {
     let device = try create(name, in: folder, template: template, ending: .takeBack)
     // The key is never used: only whether name and user can be enrolled is asked.
-    let own = try hub.keys.ownKey()
     return Made(
       device: try hub.enrol(
-        device.configuration.id, name: name, user: user, key: own, recipient: nil,
+        device.configuration.id, name: name, user: user, key: unusedKey(), recipient: nil,
         incarnation: platform.random.identifier()),
       rows: nil)
+  }
+
+  private func unusedKey() throws -> PublicKey {
+    guard let id = KeyID(bytes: platform.random.bytes(KeyID.size)) else {
+      throw WorkspaceError("bad-key", "No key could be made.")
+    }
+    return SigningKey.generate(seed: platform.random.bytes(32), keyID: id).publicKey
   }
 
   private func create(_ name: String, in folder: String, template: String?, ending: Ending) throws -> DeviceWorkspace {

@@ -21,7 +21,8 @@ struct ConflictView {
     for conflict in conflicts {
       let record = conflict.record
       table.add([
-        String(record.id.text.prefix(8)), record.state.rawValue, record.kind.rawValue, record.user,
+        String(record.id.text.prefix(8)), record.state.rawValue,
+        conflict.isReported ? "\(record.kind.rawValue), reported" : record.kind.rawValue, record.user,
         Words.age(of: conflict.noted, now: now),
         "\(record.table) [\(Words.key(record.key))]" + ConflictView(conflict: conflict, layers: layers).moves,
       ])
@@ -41,6 +42,7 @@ struct ConflictView {
       text += ", \(decision.made.rawValue) by \(decision.by), \(UTCTime.text(milliseconds: decision.at))"
     }
     text += "\n"
+    if conflict.isReported { text += Self.reported(by: device) + "\n" }
     if let note = record.note { text += "Note: \(note)\n" }
     var table = TextTable(["COLUMN", "BEFORE", "HUB", "DEVICE", "STANDS", "ROW NOW"])
     for name in columns(row) {
@@ -57,6 +59,10 @@ struct ConflictView {
     if record.deviceValues == nil { text += "The device deleted the row.\n" }
     if record.state != .resolved { text += "The row's mark: \(rowMark(row))\n" }
     return text
+  }
+
+  static func reported(by device: String) -> TerminalText {
+    "Only \(device) says so: this hub has not found it. The values are as \(device) reports them; the row now is true."
   }
 
   /// `stars: 4 before, 3 at the hub, 5 on the device`.
@@ -130,6 +136,7 @@ struct ConflictView {
       .init(name: "note", value: .optional(record.note)),
       .init(name: "noted", value: .time(conflict.noted)),
       .init(name: "bundle", value: .optional(conflict.bundle?.text)),
+      .init(name: "reported", value: .bool(conflict.isReported)),
     ]
     let geometries = geometries(row ?? nil)
     if !geometries.isEmpty {

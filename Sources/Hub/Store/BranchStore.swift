@@ -27,6 +27,11 @@ extension HubStore {
     }
   }
 
+  /// Whether a history that parted is known by this id.
+  func isBranch(_ id: ReplicaID) throws -> Bool {
+    try database.first("SELECT 1 FROM satchel_branches WHERE id = :id", ["id": .string(id.text)]) { _ in true } ?? false
+  }
+
   /// The devices that were copies of this one.
   func heirs(of device: ReplicaID) throws -> [EnrolledDevice] { try devices().filter { $0.continues == device } }
 

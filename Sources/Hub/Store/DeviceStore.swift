@@ -44,6 +44,8 @@ public struct EnrolledDevice: Sendable {
   public var heard: Int64?
   /// Milliseconds by which its clock ran ahead when it was heard of last; below zero, by which it was at least behind.
   public var skew: Int64
+  /// By which name it calls itself, if it asked for another one than it got; nil: a build before this one let it in.
+  var asked: String?
   /// The critical features that it can read, as its last bundle said.
   var understands: Set<Manifest.Critical> = []
   /// The newest stamp that its bundles have shown, and never above the hub's time. What it writes later has a later one.
@@ -53,9 +55,19 @@ public struct EnrolledDevice: Sendable {
   var knowsNextKey: Bool { toldKey.map { proved >= $0 } ?? false }
 }
 
+extension EnrolledDevice {
+  /// A revoked device stays revoked, whatever came of it since.
+  func refuseRevoked() throws {
+    if state != .revoked, revokedFrom == nil { return }
+    throw WorkspaceError(
+      "revoked", "The device \(name) is revoked: nothing of it is taken, whichever history it is.",
+      hint: "If it was found again, it goes on under a new name: satchel renew --name NEW-NAME --request FILE")
+  }
+}
+
 extension HubStore {
   private static let deviceColumns =
-    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only, emitted, continues, understands, stamp"
+    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only, emitted, continues, understands, stamp, asked"
 
   func devices() throws -> [EnrolledDevice] {
     try database.all("SELECT \(Self.deviceColumns) FROM satchel_devices ORDER BY name") { try device($0) }
@@ -79,7 +91,8 @@ extension HubStore {
       """
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
-        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands, :stamp)
+        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands, :stamp,
+        :asked)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -97,6 +110,7 @@ extension HubStore {
         "continues": device.continues.map { .string($0.text) } ?? .null,
         "understands": .string(Manifest.Critical.text(of: device.understands)),
         "stamp": .integer(device.newestStamp.rawValue),
+        "asked": device.asked.map { .string($0) } ?? .null,
       ])
   }
 
@@ -114,7 +128,7 @@ extension HubStore {
       expires: row.optionalInteger(15), isReadOnly: row.integer(16) != 0,
       incarnation: Incarnation(unchecked: row.text(4)), state: state, merged: SequenceNumber(row.integer(6)),
       proved: EmissionNumber(row.integer(7)), emitted: EmissionNumber(row.integer(17)), enrolled: row.integer(8),
-      heard: row.optionalInteger(9), skew: row.integer(10),
+      heard: row.optionalInteger(9), skew: row.integer(10), asked: row.optionalText(21),
       understands: Manifest.Critical.features(in: row.text(19)), newestStamp: Stamp(row.integer(20)))
   }
 }

@@ -8,7 +8,7 @@ enum HubSchema {
     // What devices are sent.
     emissions, emissionSets, owed, declared, HubStore.lostEmissions, HubStore.awaitedEmissions,
     // What devices have.
-    HubStore.proofs, HubStore.differentRows,
+    HubStore.proofs, HubStore.differentRows, HubStore.reports,
     HubStore.attachments, HubStore.received, HubStore.files,
   ]
 
@@ -96,7 +96,8 @@ enum HubSchema {
       heard INTEGER,                 -- when a bundle of its was imported last
       skew INTEGER NOT NULL,         -- milliseconds by which its clock ran ahead at that time; below zero: was at least behind
       understands TEXT NOT NULL DEFAULT '', -- the critical features that it can read, as its last bundle said
-      stamp INTEGER NOT NULL DEFAULT 0 -- the newest that its bundles have shown, and never above the hub's time
+      stamp INTEGER NOT NULL DEFAULT 0, -- the newest that its bundles have shown, and never above the hub's time
+      asked TEXT                     -- by which name it calls itself; NULL: not known
     ) WITHOUT ROWID
     """
 

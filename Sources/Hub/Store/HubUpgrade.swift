@@ -4,7 +4,26 @@ import SatchelWorkspace
 
 /// What changed in the hub's own tables from release to release.
 extension HubSchema {
-  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5, toSchema6])
+  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7])
+
+  private static let toSchema7: SchemaUpgrade.Step = { database in
+    try database.execute("ALTER TABLE satchel_devices ADD COLUMN asked TEXT")
+    // A device calls itself in its bundles as it did in the first one, which the chain knows by its digest.
+    try database.run(
+      """
+      UPDATE satchel_devices
+      SET asked = (
+        SELECT ledger.peer
+        FROM satchel_chain AS chain JOIN satchel_ledger AS ledger ON ledger.digest = chain.digest
+        WHERE chain.device = satchel_devices.id AND ledger.direction = 'in' AND ledger.kind = 'changes'
+        ORDER BY ledger.entry
+        LIMIT 1)
+      """)
+    // What a revoked device delivered once more could make it look like one that waits for a decision.
+    try database.run("UPDATE satchel_devices SET state = 'revoked' WHERE revoked_from IS NOT NULL")
+    try HubStore.noteTimeOfFormerUsers(in: database)
+    try HubStore.noteReports(in: database)
+  }
 
   private static let toSchema6: SchemaUpgrade.Step = {
     try $0.execute("ALTER TABLE satchel_emissions ADD COLUMN attributes TEXT")

@@ -36,9 +36,10 @@ extension HubStore {
     try database.run("UPDATE satchel_hub SET revocations = revocations + 1")
   }
 
-  func isRevoked(_ key: PublicKey) throws -> Bool {
-    try database.first("SELECT 1 FROM satchel_revoked WHERE key = :key", ["key": .string(key.line)]) { _ in true }
-      ?? false
+  /// Takes keys off the list that never should have been on it.
+  func takeOffRevoked(_ keys: [PublicKey]) throws {
+    for key in keys { try database.run("DELETE FROM satchel_revoked WHERE key = :key", ["key": .string(key.line)]) }
+    try database.run("UPDATE satchel_hub SET revocations = revocations + 1")
   }
 
   /// Forgets which device was told of the hub's next key.

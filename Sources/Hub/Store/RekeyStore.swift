@@ -98,16 +98,26 @@ extension HubStore {
     return twin
   }
 
-  /// The greatest key that the hub ever knew or gave away.
+  /// The greatest key that the hub ever knew or gave away. A key far above all others that a device named counts for
+  /// nothing: no row has it.
   func greatestKey(in place: Int) throws -> Int64 {
+    let names = RowNumbers.names(tables[place])
+    let sure = try greatestSureKey(in: place)
+    let numbered = try database.first(
+      "SELECT max(\(names.key[0])) FROM \(names.table) WHERE \(names.key[0]) <= :limit",
+      ["limit": .integer(KeyLimit(self).limit(above: sure, of: tables[place]))]
+    ) { $0.integer(0) }
+    return max(sure, numbered ?? 0)
+  }
+
+  /// The greatest key that a row has or had, or that the hub gave away.
+  func greatestSureKey(in place: Int) throws -> Int64 {
     let table = tables[place]
-    let names = RowNumbers.names(table)
-    let numbered = try database.first("SELECT max(\(names.key[0])) FROM \(names.table)") { $0.integer(0) } ?? 0
     let given = try database.first(
       "SELECT max(new_key) FROM satchel_rekeyed WHERE table_name = :table", ["table": .string(table.name.text)]
     ) { $0.integer(0) }
     let blocks = try BlockTable.greatest(of: table.name, in: database)
-    return max(try table.greatestKey(in: database), numbered, given ?? 0, blocks)
+    return max(try table.greatestKey(in: database), given ?? 0, blocks)
   }
 
   /// Whether the row of any device got this key from the hub, be the row there or not.

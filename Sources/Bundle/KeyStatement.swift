@@ -1,0 +1,56 @@
+import SatchelCrypto
+import SatchelValues
+
+/// What the holder of a key signs with that key to prove that it holds it. The signature of the bundle proves nothing
+/// of this: another key made it.
+public enum KeyStatement: Hashable, Sendable {
+  /// Later bundles of this replica may be signed with `next`, and `next` signs that.
+  case rotation(dataset: String, replica: ReplicaID, next: PublicKey)
+  /// The device with `key` goes on with the history of `former`, and a key of `former` signs that.
+  case continuation(dataset: String, device: ReplicaID, former: ReplicaID, key: PublicKey)
+
+  /// The signed message, which is the trusted comment too.
+  var text: String {
+    switch self {
+    case .rotation(let dataset, let replica, let next):
+      "satchel rotation dataset=\(dataset) from=\(replica) key=\(next.line)"
+    case .continuation(let dataset, let device, let former, let key):
+      "satchel continues dataset=\(dataset) from=\(device) former=\(former) key=\(key.line)"
+    }
+  }
+
+  private static let untrustedComment = "signature of a statement about keys in a Satchel bundle"
+
+  public func signed(with key: borrowing SigningKey) throws -> Signature {
+    try key.sign(message: Array(text.utf8), trustedComment: text, untrustedComment: Self.untrustedComment)
+  }
+
+  /// Whether the signature is one of exactly this statement by this key.
+  public func isSigned(_ signature: Signature, by key: PublicKey) -> Bool {
+    guard let comment = try? key.verify(signature, message: Array(text.utf8)) else { return false }
+    return comment.utf8.elementsEqual(text.utf8)
+  }
+}
+
+extension Manifest {
+  /// Throws where the proof of the announced key is none. A bundle of an earlier version has no proof.
+  func checkRotation() throws(BundleError) {
+    guard let rotation, let proof = rotation.proof else { return }
+    let statement = KeyStatement.rotation(dataset: dataset, replica: from.id, next: rotation.key)
+    guard statement.isSigned(proof, by: rotation.key) else {
+      throw .manifest("the key that it announces did not sign that it is announced")
+    }
+  }
+}
+
+extension Manifest.Continuation {
+  /// Whether a key signed that this device goes on with the history that it names.
+  /// - Parameters:
+  ///   - device: who asks, with the key `key`.
+  ///   - former: the keys of the device that it says it was.
+  public func isProved(for device: ReplicaID, _ key: PublicKey, in dataset: String, by former: [PublicKey]) -> Bool {
+    guard let proof else { return false }
+    let statement = KeyStatement.continuation(dataset: dataset, device: device, former: self.device, key: key)
+    return former.contains { statement.isSigned(proof, by: $0) }
+  }
+}

@@ -1,0 +1,77 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelValues
+import SatchelWorkspace
+
+/// What a request says of the device that its sender was before.
+public struct ContinuationClaim: Sendable {
+  /// The device by its name here; nil: this hub does not know it.
+  public let device: String?
+  public let user: String?
+  public let isRevoked: Bool
+  /// Whether a key of that device signed the claim.
+  public let isProved: Bool
+}
+
+/// Why the operator believes a request that says which device its sender was.
+public enum ContinuationTrust: Sendable {
+  /// Because a key of that device signed it.
+  case proof
+  /// Because the operator knows it, and names the device.
+  case named(String)
+}
+
+/// What must be right of a request before its device is let in. Its sender is a stranger until a person has compared
+/// the fingerprint, and may lie about everything else after that.
+extension HubWorkspace {
+  /// What a request says of the device that its sender was before; nil: nothing.
+  public func claim(of manifest: Manifest, _ enrolment: Manifest.Enrolment) throws -> ContinuationClaim? {
+    guard let continuation = enrolment.continues else { return nil }
+    return try claim(continuation, of: manifest.from.id, enrolment.key, store())
+  }
+
+  private func claim(
+    _ continuation: Manifest.Continuation, of id: ReplicaID, _ key: PublicKey, _ store: HubStore
+  ) throws -> ContinuationClaim {
+    guard let former = try store.device(continuation.device) else {
+      return ContinuationClaim(device: nil, user: nil, isRevoked: false, isProved: false)
+    }
+    let keys = try [former.key] + [former.nextKey].compactMap(\.self) + store.formerKeys(of: former.id)
+    return ContinuationClaim(
+      device: former.name, user: former.user, isRevoked: former.state == .revoked,
+      isProved: continuation.isProved(for: id, key, in: store.dataset.name, by: keys))
+  }
+
+  /// Refuses an id that is not the device's own, and a key that is somebody's already.
+  func checkEnrolment(_ id: ReplicaID, _ key: PublicKey, _ store: HubStore) throws {
+    guard id != store.identity.id, try !store.isBranch(id) else {
+      throw Refusal(
+        "own-id", "The request has the id of this hub, or of a history that this hub keeps.",
+        hint: "Do not enrol it. Ask for a new request.")
+    }
+    try KnownKeys(self, store).check(key, of: "The request")
+  }
+
+  func checkContinuation(
+    _ continuation: Manifest.Continuation, of id: ReplicaID, _ key: PublicKey, _ trust: ContinuationTrust,
+    _ store: HubStore
+  ) throws {
+    let former = try store.device(continuation.device)
+    let known = max(former?.emitted ?? .zero, store.identity.firstEmission).rawValue
+    // After a loss a hub counts on from the seconds of its clock.
+    let highest = max(known, platform.clock.milliseconds() / 1000) + Manifest.Scope.longestJump
+    guard continuation.received.rawValue <= highest,
+      continuation.acknowledged.rawValue <= (former?.merged.rawValue ?? 0) + Manifest.Scope.longestJump
+    else {
+      throw Refusal(
+        "number", "The request names a bundle \(continuation.received) of this hub, which never made so many.",
+        hint: "Do not enrol it. Ask for a new request.")
+    }
+    let claim = try claim(continuation, of: id, key, store)
+    guard let name = claim.device, !claim.isProved else { return }
+    if case .named(let named) = trust, Name(named) == Name(name) { return }
+    throw Refusal(
+      "unproved", "The request says that its device was \(name) before, and no key of \(name) signed that.",
+      hint: "If you know that it is so, as after \(name) lost its key, add: --continues \(name)")
+  }
+}

@@ -1,0 +1,82 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// Until when a device may deliver, and things are made for it.
+extension HubStore {
+  /// For how long work may be on its way that was written while its author had the right, in milliseconds: 90 days. When
+  /// it was written, only the device says; so its word counts no longer than that.
+  static let longestOnTheWay: Int64 = 90 * 86_400_000
+
+  /// The end of its last day, or of its user's, whichever is earlier, in milliseconds since 1970; nil: it has none.
+  func expiry(of device: EnrolledDevice) throws -> Int64? {
+    [device.expires, try user(device.user)?.expires].compactMap(\.self).min()
+  }
+
+  func hasExpired(_ device: EnrolledDevice, now: Int64) throws -> Bool {
+    try expiry(of: device).map { $0 <= now } ?? false
+  }
+}
+
+extension HubWorkspace {
+  /// The active devices for which nothing is made any more, because they or their users have expired.
+  public func expiredDevices() throws -> [String] {
+    let store = try store()
+    let now = platform.clock.milliseconds()
+    return try store.devices().filter { try $0.state == .active && store.hasExpired($0, now: now) }.map(\.name)
+  }
+
+  static func refuseExpired(_ device: EnrolledDevice, _ user: User, now: Int64) throws {
+    for (what, expires, command) in [
+      ("device \(device.name)", device.expires, "device set \(device.name)"),
+      ("user \(user.name)", user.expires, "user set \(user.name)"),
+    ] {
+      guard let expires, expires <= now else { continue }
+      throw WorkspaceError(
+        "expired", "The \(what) expired on \(UTCTime.text(milliseconds: expires)): nothing is made for it.",
+        hint: "To let it go on: satchel-hub \(command) --expires DATE, or --expires never")
+    }
+  }
+
+  /// Refuses what was written after the device's last day, or its user's. By its own stamp it may have been written
+  /// before that; this hub's clock bounds how long that is believed.
+  func checkExpiry(of device: EnrolledDevice, _ manifest: Manifest, _ store: HubStore) throws {
+    guard let expires = try store.expiry(of: device) else { return }
+    try refuse(manifest, after: expires, "The device \(device.name), or its user \(device.user),", of: device)
+  }
+
+  private func refuse(_ manifest: Manifest, after expires: Int64, _ who: String, of device: EnrolledDevice) throws {
+    let isLate = platform.clock.milliseconds() > expires + HubStore.longestOnTheWay
+    guard manifest.stamp.milliseconds > expires || isLate else { return }
+    throw Refusal(
+      "expired",
+      "\(who) was to deliver until \(UTCTime.text(milliseconds: expires))\(isLate ? ", which is too long ago" : "").",
+      hint: "If it may go on: satchel-hub device set \(device.name) --expires DATE, or user set; then import it again.")
+  }
+
+  /// Refuses what a former user of the device wrote, if the device was given away too long ago, or the user has
+  /// expired.
+  func checkAuthor(_ manifest: Manifest, _ changes: Manifest.Changes, _ device: EnrolledDevice, _ store: HubStore)
+    throws
+  {
+    let author = try store.author(of: manifest.user, on: store.emission(changes, of: device.id), by: device)
+    if Name(author) == Name(device.user) { return }
+    if let expires = try store.user(author)?.expires {
+      try refuse(manifest, after: expires, "The user \(author) of the device \(device.name)", of: device)
+    }
+    let now = platform.clock.milliseconds()
+    let former = try store.formerUsers(of: device).first { Name($0.user) == Name(author) }
+    // Release 0.1 did not write down that the device was given away.
+    guard let former else {
+      return try store.writeTransaction(ending) { try store.noteFormer(user: author, of: device.id, at: now) }
+    }
+    guard now > former.at + HubStore.longestOnTheWay else { return }
+    throw Refusal(
+      "former-user",
+      "\(author) wrote it, and the device \(device.name) works for \(device.user) since \(UTCTime.text(milliseconds: former.at)).",
+      hint:
+        "If \(author) wrote it before that: satchel-hub device set \(device.name) --user \(author), import it, and give the device back to \(device.user).",
+      keeping: .quarantine)
+  }
+}

@@ -1,0 +1,104 @@
+import SatchelBundle
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Says of a reported conflict what the hub would have said of the change itself.
+///
+/// The device cannot know whether a row was deleted or left its user's sight. The hub knows, and shows its own row to
+/// the person who decides. The hub also knows what the user may change: a report never reaches further than the change
+/// would have reached.
+final class ReportJudge {
+  private let scope: ScopeStore
+  /// With the author of the bundle as its user.
+  private let device: EnrolledDevice
+  /// The rows that the device held at any emission on which it may have been; nil: not looked up yet.
+  private var held: [RowSet]?
+  private var store: HubStore { scope.store }
+
+  /// - Parameter scope: of the author of the bundle.
+  init(_ scope: ScopeStore, _ device: EnrolledDevice) { (self.scope, self.device) = (scope, device) }
+
+  /// - Returns: what the user may not see.
+  func judge(_ record: inout ConflictRecord) throws -> HiddenPart {
+    guard let place = store.place(of: record.table) else { return .nothing }
+    let found = try scope.find(record.key, in: place)
+    if let found, !found.maySee {
+      try judgeHidden(&record, found, in: place)
+      return .row
+    }
+    if device.isReadOnly {
+      forbid(&record, StepMerger.mayChangeNothing)
+    } else if let found, !found.mayWrite {
+      forbid(&record, StepMerger.mayNotChange)
+    } else if record.kind == .foreignKey, record.state != .settled, let parent = try hiddenParent(of: record, in: place)
+    {
+      try judgeBelow(parent, &record)
+      return .parent
+    }
+    return .nothing
+  }
+
+  /// What lost is settled, whoever's row it was. What somebody has to decide is a change that its user may not make.
+  private func forbid(_ record: inout ConflictRecord, _ words: String) {
+    if record.state == .settled { return }
+    (record.kind, record.note) = (.forbidden, words)
+  }
+
+  private func judgeHidden(_ record: inout ConflictRecord, _ found: ScopeStore.Found, in place: Int) throws {
+    // What was settled about a row that was to be seen then stays as it is.
+    if record.state == .settled, record.kind != .updateDelete { return }
+    record.hubValues = store.tables[place].schema.fields(found.row)
+    (record.winners, record.rowWinner) = ([], .hub)
+    let isLost = try found.mayWrite || wasHeld(record.key, in: place)
+    if device.isReadOnly || !isLost {
+      forbid(&record, device.isReadOnly ? StepMerger.mayChangeNothing : StepMerger.mayNotChange)
+    } else {
+      record.kind = .revoked
+    }
+  }
+
+  private func judgeBelow(_ parent: (place: Int, key: RowKey), _ record: inout ConflictRecord) throws {
+    record.note = MissingParent.words(hiddenIn: store.tables[parent.place].name)
+    record.kind = try wasHeld(parent.key, in: parent.place) ? .revoked : .forbidden
+  }
+
+  /// Whether the device held a row for this user, or wrote it itself.
+  private func wasHeld(_ key: RowKey, in place: Int) throws -> Bool {
+    guard let past = try store.past(of: key, in: place) else { return false }
+    if try heldRows()[place].contains(past.number) { return true }
+    let own = [device.id.text, device.continues?.text]
+    var isOwn = false
+    try store.eachChange(of: past) { entry in
+      isOwn = own.contains(entry.device) && Name(entry.user) == Name(device.user)
+      return isOwn ? .enough : .more
+    }
+    return isOwn
+  }
+
+  private func heldRows() throws -> [RowSet] {
+    if let held { return held }
+    var rows = store.tables.map { _ in RowSet() }
+    for device in [device.id, device.continues].compactMap(\.self) {
+      let emissions = try store.emissions(of: device)
+      let sets = try store.heldSets(of: device, after: emissions)
+      for (emission, set) in zip(emissions, sets) where Name(emission.user) == Name(self.device.user) {
+        rows = zip(rows, set).map { $0.union($1) }
+      }
+    }
+    held = rows
+    return rows
+  }
+
+  /// A row to which a change refers, and which the user may not see; nil: there is none.
+  private func hiddenParent(of record: ConflictRecord, in place: Int) throws -> (place: Int, key: RowKey)? {
+    let schema = store.tables[place].schema
+    guard record.operation != .delete, let written = record.deviceValues else { return nil }
+    for key in schema.foreignKeys {
+      let values = key.columns.compactMap { column in written.first { $0.name == schema.columns[column] }?.value }
+      guard values.count == key.columns.count, let parent = try store.parent(values, along: key) else { continue }
+      if try !scope.maySee(parent.key, in: parent.place) { return parent }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,40 @@
+import SatchelValues
+import SatchelWorkspace
+
+/// What a decision about many conflicts may write for a reported one: what the user who reported it may write.
+///
+/// A person who looks at one conflict decides as they like. Who decides all of them at once has not seen each.
+struct ReportRights {
+  private let scope: ScopeStore
+  private let place: Int
+
+  /// nil: the hub has found the conflict itself, or it is about work in a row that its user lost.
+  init?(of record: ConflictRecord, _ store: HubStore) throws {
+    guard record.kind != .revoked, let place = store.place(of: record.table), try store.isReport(record.id) else {
+      return nil
+    }
+    self.place = place
+    scope = ScopeStore(store, user: try store.user(record.user) ?? User(name: record.user, attributes: []))
+  }
+
+  /// Throws if the row is there and the user may not change it.
+  func check(_ row: DecidedRow) throws {
+    guard let found = try scope.find(row.key, in: place), !found.mayWrite else { return }
+    throw WorkspaceError(
+      "not-the-users", "Nobody but a device reports this, and its user may not change the row.",
+      hint: "Look at it, and decide it alone: satchel-hub conflicts show ID")
+  }
+}
+
+extension HubStore {
+  /// The conflicts with whether nobody but a device tells of them.
+  func marked(_ conflicts: [StoredConflict]) throws -> [StoredConflict] {
+    if conflicts.isEmpty { return [] }
+    let reported = try reported()
+    return conflicts.map { conflict in
+      var marked = conflict
+      marked.isReported = reported.contains(conflict.record.id)
+      return marked
+    }
+  }
+}

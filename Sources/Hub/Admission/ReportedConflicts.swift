@@ -1,0 +1,147 @@
+import SatchelBundle
+import SatchelDataset
+import SatchelValues
+import SatchelWorkspace
+
+/// Takes what a device says of conflicts: as the report of its user about that user's own changes.
+///
+/// The author of the bundle is the user of each line, whatever the line says. The hub makes the id itself. No report is
+/// held: what is held enters by itself.
+struct ReportedConflicts {
+  let store: HubStore
+  /// With the author of the bundle as its user.
+  let device: EnrolledDevice
+  let manifest: Manifest
+  let changes: Manifest.Changes
+  let keys: DeviceKeys
+  let speech: Speech
+  let judge: ReportJudge
+  /// No change is later than this.
+  let latest: Stamp
+  let now: Int64
+
+  /// What was taken.
+  struct Taken {
+    /// How many conflicts are new.
+    var count = 0
+    /// Of these, the ones whose tables take late work.
+    var maybeLate: [ConflictID] = []
+    var keptOut: KeptOutRows
+  }
+
+  func take(_ bundle: borrowing VerifiedBundle) throws -> Taken {
+    let family = try family()
+    var tables: Set<Name>?
+    var taken = Taken(keptOut: KeptOutRows(store, of: device))
+    try bundle.eachConflict { line in
+      try check(line)
+      try check(tableOf: line, among: &tables)
+      guard let id = try newID(of: line, among: family) else { return }
+      var record = keys.translated(speech.present(line))
+      (record.id, record.user) = (id, device.user)
+      record.stamp = min(line.stamp, latest)
+      // Who decided, and what, is in the resolution that comes with it.
+      (record.decision, record.state) = (nil, line.state == .settled ? .settled : .open)
+      let hidden = try judge.judge(&record)
+      try ConflictTable.add(
+        record, bundle: manifest.bundle, noted: now, told: 0, hidden: hidden, in: store.database)
+      try store.addReport(id, called: line.id)
+      taken.keptOut.note(record)
+      taken.count += 1
+      let place = store.place(of: record.table)
+      if let place, store.tables[place].rules.late == .accept { taken.maybeLate.append(id) }
+    }
+    return taken
+  }
+
+  private func check(_ line: ConflictRecord) throws {
+    guard line.device == device.id else { throw LineProblem("it is about another device's change") }
+    guard line.generation.rawValue < changes.sequence.rawValue else {
+      throw LineProblem("its generation is not before the export")
+    }
+  }
+
+  /// - Parameter former: the tables that ever were in the dataset; nil: not looked up yet.
+  private func check(tableOf line: ConflictRecord, among former: inout Set<Name>?) throws {
+    if let place = store.place(of: line.table) {
+      guard line.key.values.count == store.tables[place].schema.key.count else {
+        throw LineProblem("its key is none of the table \(line.table)")
+      }
+      return
+    }
+    let tables = try former ?? formerTables()
+    former = tables
+    guard tables.contains(line.table) else { throw LineProblem("the dataset has no table \(line.table)") }
+  }
+
+  private func formerTables() throws -> Set<Name> {
+    Set(
+      try VersionTable.definitions(in: store.database).flatMap { past in
+        try DatasetDefinition(json: past.source).tables.map(\.name)
+      })
+  }
+
+  /// The histories whose conflicts are the device's own, or were once.
+  private func family() throws -> [ReplicaID] {
+    let former = [device.continues].compactMap(\.self)
+    let parted = try ([device.id] + former).flatMap { try store.branches(of: $0).map(\.id) }
+    return try [device.id] + former + parted + store.heirs(of: device.id).map(\.id)
+  }
+
+  /// The id of a report; nil: the conflict is known.
+  ///
+  /// The device's id stays if it is the digest that the format asks for. Another one is a name that the device uses: a
+  /// row may have got another key since, or a column another name. A stranger could choose it so that it is another
+  /// conflict's.
+  private func newID(of line: ConflictRecord, among family: [ReplicaID]) throws -> ConflictID? {
+    if try store.conflict(called: line.id, by: family) != nil { return nil }
+    let isRight = [device.id, device.continues].compactMap(\.self).contains { line.isNamed(asChangeOf: $0) }
+    let own = keys.translated(line).name(asChangeOf: device.id)
+    for id in isRight ? [line.id, own] : [own] {
+      guard let known = try ConflictTable.conflict(id, in: store.database) else { return id }
+      if family.contains(known.record.device) { return nil }
+    }
+    // A build before this one took any id from anybody.
+    return own.meeting(line.hubValues ?? [])
+  }
+}
+
+/// Closes conflicts that a device's user decided: those of this user alone, in this user's name.
+struct ReportedDecisions {
+  let store: HubStore
+  /// With the author of the bundle as its user.
+  let device: EnrolledDevice
+  let changes: Manifest.Changes
+  let now: Int64
+
+  /// A row whose conflict was decided at the hub before the device's decision came.
+  struct LateRow {
+    let table: Name
+    let key: RowKey
+    let generation: Generation
+  }
+
+  /// The first decision to reach the hub counts.
+  func take(_ bundle: borrowing VerifiedBundle) throws -> (resolved: Int, late: [LateRow]) {
+    var resolved = 0
+    var late: [LateRow] = []
+    let histories = [device.id, device.continues].compactMap(\.self)
+    try bundle.eachResolution { resolution in
+      guard resolution.generation.rawValue < changes.sequence.rawValue else {
+        throw LineProblem("its generation is not before the export")
+      }
+      guard let known = try store.conflict(called: resolution.conflict, by: histories),
+        Name(known.record.user) == Name(device.user)
+      else { return }
+      let isFirst = try ConflictTable.resolve(
+        known.record.id, resolution.decision, by: device.user, at: now, note: resolution.note, in: store.database)
+      if isFirst {
+        resolved += 1
+      } else if known.decision?.by != device.user || known.decision?.made != resolution.decision {
+        late.append(LateRow(table: known.record.table, key: known.record.key, generation: resolution.generation))
+        try ConflictTable.retell(known.record.id, in: store.database)
+      }
+    }
+    return (resolved, late)
+  }
+}

@@ -1,0 +1,12 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelValues
+
+extension WorkspaceKeys {
+  /// The announcement of the key that will sign, with that key's own signature; nil: no such key was made.
+  public func rotation(of replica: ReplicaID, in dataset: String) throws -> Manifest.Rotation? {
+    guard let next = try nextKey() else { return nil }
+    let statement = KeyStatement.rotation(dataset: dataset, replica: replica, next: next)
+    return .init(key: next, recipient: try recipient(), proof: try statement.signed(with: nextSigning()))
+  }
+}

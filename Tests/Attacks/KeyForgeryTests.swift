@@ -1,0 +1,203 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelDevice
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+import TestSupport
+import Testing
+
+/// A key has one owner. Who announces a key, or asks to be let in with it, holds it.
+@Suite("Forged keys")
+struct KeyForgeryTests {
+  private let lab: Lab
+  private let before: Protected
+
+  init() throws {
+    lab = try Lab()
+    before = try Protected(lab)
+  }
+
+  private func rotation(to key: PublicKey, proof: Signature? = nil) throws -> JSONValue {
+    var members: [JSONValue.Member] = [
+      .init(name: "key", value: .string(key.line)),
+      .init(name: "recipient", value: .string(try lab.evil.keys.recipient().text)),
+    ]
+    if let proof { members.set("proof", .string(String(decoding: proof.fileBytes, as: UTF8.self))) }
+    return .object(members)
+  }
+
+  /// A key of the attacker's that has the id of another one.
+  private func twin(of key: PublicKey) -> SigningKey {
+    SigningKey.generate(seed: lab.platform.random.bytes(32), keyID: key.id)
+  }
+
+  private func statement(_ key: PublicKey) -> KeyStatement {
+    .rotation(dataset: "shop", replica: lab.evil.configuration.id, next: key)
+  }
+
+  @Test("an announced key that is anybody else's, or has the id of such a key, is refused")
+  func announced() throws {
+    _ = try lab.hub.revoke("victim")
+    let known = try [lab.hub.keys.ownKey(), lab.victim.keys.ownKey()]
+    for key in known {
+      #expect(try lab.refusal(of: lab.forger.bundle { $0.set("rotation", try rotation(to: key)) }) == "known-key")
+      let twin = twin(of: key)
+      let proof = try statement(twin.publicKey).signed(with: twin)
+      let announced = try rotation(to: twin.publicKey, proof: proof)
+      #expect(try lab.refusal(of: lab.forger.bundle { $0.set("rotation", announced) }) == "known-key")
+    }
+    #expect(try lab.atHub("SELECT next_key FROM satchel_devices WHERE name = 'evil'") == ["NULL"])
+  }
+
+  @Test("an announced key must sign that it is announced, by this device, if there is a proof at all")
+  func proved() throws {
+    let key = SigningKey.testKey(7)
+    let others = try KeyStatement.rotation(dataset: "shop", replica: lab.victim.configuration.id, next: key.publicKey)
+      .signed(with: key)
+    let byAnother = try statement(key.publicKey).signed(with: lab.evil.keys.signing())
+    for proof in [others, byAnother] {
+      let announced = try rotation(to: key.publicKey, proof: proof)
+      #expect(try lab.refusal(of: lab.forger.bundle { $0.set("rotation", announced) }) == "bad-manifest")
+    }
+    let right = try rotation(to: key.publicKey, proof: statement(key.publicKey).signed(with: key))
+    #expect(try lab.refusal(of: lab.forger.bundle { $0.set("rotation", right) }) == nil)
+    #expect(try lab.hub.device("evil").nextKey == key.publicKey)
+    // Release 0.1 proves nothing: a key that is nobody's is taken.
+    let unproved = try rotation(to: SigningKey.testKey(8).publicKey)
+    #expect(try lab.refusal(of: lab.forger.bundle { $0.set("rotation", unproved) }) == nil)
+    #expect(try lab.hub.device("evil").nextKey == SigningKey.testKey(8).publicKey)
+  }
+
+  @Test("to revoke a device never revokes the hub's own key, or another device's")
+  func revokedWithOthersKey() throws {
+    // An earlier build took such announcements.
+    for key in try [lab.hub.keys.ownKey(), lab.victim.keys.ownKey()] {
+      try lab.write("UPDATE satchel_devices SET next_key = '\(key.line)' WHERE name = 'evil'", in: lab.hub.folder)
+      _ = try lab.hub.revoke("evil")
+      #expect(try !lab.atHub("SELECT key FROM satchel_revoked").contains(key.line))
+    }
+    #expect(try lab.atHub("SELECT count(*) FROM satchel_revoked") == ["1"])
+    lab.tick()
+    _ = try lab.victim.importBundle(lab.hub.emit(to: "victim").file)
+    #expect(try lab.takesTheVictim())
+  }
+
+  @Test("a list of revoked keys with a key in use is not emitted; doctor names it, and mends it")
+  func poisonedList() throws {
+    for key in try [lab.hub.keys.ownKey(), lab.victim.keys.ownKey()] {
+      try lab.write(
+        "INSERT INTO satchel_revoked VALUES ('\(key.line)', 1); UPDATE satchel_hub SET revocations = revocations + 1",
+        in: lab.hub.folder)
+      #expect(throws: WorkspaceError.self) { try lab.hub.emit(to: "victim", full: true) }
+      #expect(lab.tool("doctor").out.contains("which is in use"))
+      #expect(lab.tool("doctor", "--repair").code == 0)
+      #expect(lab.tool("doctor").code == 0)
+      lab.tick()
+      _ = try lab.victim.importBundle(lab.hub.emit(to: "victim", full: true).file)
+    }
+  }
+
+  @Test("of several keys with one id, each is tried")
+  func keysOfOneID() throws {
+    try lab.write("UPDATE notes SET likes = 3 WHERE id = 'n5'", in: lab.victim.folder)
+    let path = try lab.victim.export().file
+    let key = try lab.victim.keys.ownKey()
+    let reader = BundleReader(platform: lab.platform)
+    for keys in [[twin(of: key).publicKey, key], [key, twin(of: key).publicKey]] {
+      #expect(try reader.manifest(of: path, trust: .keys(keys)).from.name == "victim")
+    }
+  }
+
+  @Test("a request with the hub's id, or with anybody's key, is refused")
+  func enrolment() throws {
+    let device = try lab.newDevice("new")
+    let incarnation = try #require(device.configuration.incarnation)
+    func reason(_ id: ReplicaID, _ key: PublicKey) throws -> String? {
+      do {
+        _ = try lab.hub.enrol(id, name: "new", user: "ann", key: key, recipient: nil, incarnation: incarnation)
+        return nil
+      } catch let error as any ExplainedError { return error.reason }
+    }
+    let (id, key) = (device.configuration.id, try device.keys.ownKey())
+    #expect(try reason(lab.hub.configuration.id, key) == "own-id")
+    _ = try lab.hub.revoke("evil")
+    let known = try [lab.hub.keys.ownKey(), lab.victim.keys.ownKey(), lab.evil.keys.ownKey()]
+    for known in known {
+      #expect(try reason(id, known) == "known-key")
+      #expect(try reason(id, twin(of: known).publicKey) == "known-key")
+    }
+    #expect(try reason(id, key) == nil)
+  }
+
+  /// The request of a device that says that it was another one before.
+  private func request(_ continues: [JSONValue.Member]) throws -> String {
+    let forger = try lab.forger
+    let bytes = try forger.bundle(key: SigningKey.testKey(9)) {
+      $0.isRequest = true
+      $0.set("from", forger.party("6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607", "heir"))
+      $0.set("critical", ["continues"])
+      $0.set("continues", .object(continues))
+    }
+    try lab.folder.write(bytes, to: "request.satchel")
+    return lab.folder("request.satchel")
+  }
+
+  private func claim(of device: DeviceWorkspace, received: Int64 = 1) -> [JSONValue.Member] {
+    [
+      .init(name: "device", value: .string(device.configuration.id.text)), .init(name: "acknowledged", value: 1),
+      .init(name: "received", value: .integer(received)), .init(name: "chain", value: []),
+    ]
+  }
+
+  private func enrol(_ request: String, _ words: String...) -> (code: Int32, out: String, error: String) {
+    let console = CollectingConsole()
+    let words =
+      [
+        "-C", lab.hub.folder.root, "device", "enrol", request, "--user", "ann", "--fingerprint",
+        SigningKey.testKey(9).publicKey.fingerprint,
+      ] + words
+    let code = lab.tool(words, console)
+    return (code, console.outText, console.errorText)
+  }
+
+  @Test(
+    "a request that goes on with another device's work must be signed by that device's key, or the operator says so")
+  func continuation() throws {
+    let unproved = try request(claim(of: lab.victim))
+    let refused = enrol(unproved)
+    #expect(refused.code == 3 && refused.error.contains("No key of victim signed that"))
+    #expect(try before.differences(to: Protected(lab)) == [])
+    #expect(enrol(unproved, "--continues", "evil").code == 3)
+    // A signature of another statement proves nothing.
+    var wrong = claim(of: lab.victim)
+    let key = SigningKey.testKey(9).publicKey
+    let heir = try #require(ReplicaID("6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607"))
+    func proof(_ former: ReplicaID, by signer: borrowing SigningKey) throws -> JSONValue {
+      let statement = KeyStatement.continuation(dataset: "shop", device: heir, former: former, key: key)
+      return .string(String(decoding: try statement.signed(with: signer).fileBytes, as: UTF8.self))
+    }
+    wrong.set("proof", try proof(lab.evil.configuration.id, by: lab.victim.keys.signing()))
+    #expect(enrol(try request(wrong)).code == 3)
+    wrong.set("proof", try proof(lab.victim.configuration.id, by: lab.evil.keys.signing()))
+    #expect(enrol(try request(wrong)).code == 3)
+    var right = claim(of: lab.victim)
+    right.set("proof", try proof(lab.victim.configuration.id, by: lab.victim.keys.signing()))
+    let taken = enrol(try request(right))
+    #expect(taken.code == 0 && taken.error.contains("A key of victim signed that"))
+  }
+
+  @Test("the operator who knows that a device lost its key lets its heir in by name")
+  func namedContinuation() throws {
+    #expect(enrol(try request(claim(of: lab.victim)), "--continues", "victim").code == 0)
+  }
+
+  @Test("a request that names a bundle which the hub never came to is refused")
+  func numberOfContinuation() throws {
+    let high = try request(claim(of: lab.victim, received: (1 << 53) - 1))
+    #expect(enrol(high, "--continues", "victim").error.contains("never made so many"))
+    #expect(try lab.hub.devices().count == 2)
+  }
+}

@@ -1,0 +1,67 @@
+import SatchelJSON
+import TestSupport
+import Testing
+
+/// A device cannot bring a table to the end of its numbers.
+@Suite("Keys at the end of all numbers")
+struct KeyLimitTests {
+  private let lab: Lab
+
+  init() throws { lab = try Lab() }
+
+  private static let end: JSONValue = ["integer": "9223372036854775807"]
+
+  /// Whether rows can still be made on all sides, with keys that are near the others.
+  private func goesOn() throws {
+    try lab.write(
+      "INSERT INTO visits (owner) VALUES ('ben'); INSERT INTO tasks (owner) VALUES ('ben')", in: lab.hub.folder)
+    lab.tick()
+    _ = try lab.victim.importBundle(lab.hub.emit(to: "victim").file)
+    try lab.write(
+      "INSERT INTO visits (owner) VALUES ('ben'); INSERT INTO tasks (owner) VALUES ('ben')", in: lab.victim.folder)
+    lab.tick()
+    let report = try lab.hub.importBundle(lab.victim.export().file)
+    #expect(report.taken == 2 && report.conflicts == 0)
+    #expect(try lab.atHub("SELECT max(id) < 10000 FROM visits") == ["1"])
+    #expect(try lab.atHub("SELECT max(id) < 10000 FROM tasks") == ["1"])
+  }
+
+  @Test(
+    "a row with the last of all keys waits, and everybody else goes on making rows", arguments: ["visits", "tasks"])
+  func lastKey(table: String) throws {
+    let forger = try lab.forger
+    let row: JSONValue =
+      table == "visits"
+      ? ["id": Self.end, "owner": "ann"] : ["id": Self.end, "owner": "ann", "words": "x"]
+    #expect(try lab.refusal(of: forger.bundle { $0.changes = [forger.insert(table, Self.end, row)] }) == nil)
+    #expect(try lab.atHub("SELECT kind, state FROM satchel_conflicts") == ["constraint|held"])
+    #expect(try lab.atHub("SELECT count(*) FROM \(table) WHERE id > 1000000") == ["0"])
+    try goesOn()
+  }
+
+  @Test("a key far above that a line only names does not raise the keys of new rows", arguments: ["visits", "tasks"])
+  func namedKey(table: String) throws {
+    let forger = try lab.forger
+    let column = table == "visits" ? "owner" : "words"
+    let update = forger.update(
+      table, Self.end, set: .object([.init(name: column, value: "ann")]),
+      was: .object([.init(name: column, value: "x")]))
+    // A row whose key is taken gets a new one, above all that are known.
+    let colliding: JSONValue =
+      table == "visits" ? ["id": 2, "owner": "ann"] : ["id": 2, "owner": "ann", "words": "mine"]
+    #expect(
+      try lab.refusal(of: forger.bundle { $0.changes = [update, forger.insert(table, 2, colliding)] }) == nil)
+    try goesOn()
+  }
+
+  @Test("rows far above a device's own range wait, rows a little above it do not")
+  func aboveTheRange() throws {
+    let forger = try lab.forger
+    let rows = [500, 900_000, 5_000_000].map {
+      forger.insert("visits", .integer($0), ["id": .integer($0), "owner": "ann"])
+    }
+    #expect(try lab.refusal(of: forger.bundle { $0.changes = rows }) == nil)
+    #expect(try lab.atHub("SELECT id FROM visits WHERE id > 2 ORDER BY id") == ["500", "900000"])
+    #expect(try lab.atHub("SELECT key, state FROM satchel_conflicts") == ["[5000000]|held"])
+  }
+}

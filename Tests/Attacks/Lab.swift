@@ -1,0 +1,157 @@
+import SatchelBundle
+import SatchelCommands
+import SatchelCrypto
+import SatchelDevice
+import SatchelHub
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+import TestSupport
+
+/// A hub with the devices of three users. One of the devices attacks: it is enrolled, and signs with its own key.
+final class Lab: Story {
+  let ground: Ground
+  let hub: HubWorkspace
+  /// Of the user ann, who attacks.
+  let evil: DeviceWorkspace
+  /// Of the user ben.
+  let victim: DeviceWorkspace
+
+  /// Who may see and change what: ann sees prices up to tier 1 and changes none; notes are their authors', and public
+  /// ones are to be seen; tasks and visits are their owners'.
+  static let definition = """
+    { "dataset": "shop", "version": 1, "attributes": { "tier": "integer" }, "snapshot": "never",
+      "tables": {
+        "prices": { "visible": "tier <= :tier", "write": ":user = 'boss'" },
+        "notes": { "visible": "author = :user OR pub = 1", "write": "author = :user", "attachments": ["photo"],
+                   "conflict": "manual", "columns": { "likes": "sum" } },
+        "replies": { "parents": ["notes"] },
+        "tasks": { "visible": "owner = :user", "write": "owner = :user", "keys": "rekey" },
+        "visits": { "visible": "owner = :user", "write": "owner = :user", "keys": "blocks", "block": 100 } } }
+    """
+
+  private static let schema = """
+    CREATE TABLE prices (id INTEGER PRIMARY KEY, name TEXT, tier INTEGER NOT NULL, cents INTEGER);
+    CREATE TABLE notes (
+      id TEXT PRIMARY KEY, author TEXT NOT NULL, pub INTEGER, body TEXT, likes INTEGER, photo TEXT);
+    CREATE TABLE replies (id TEXT PRIMARY KEY, note TEXT NOT NULL REFERENCES notes (id), body TEXT);
+    CREATE TABLE tasks (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, words TEXT);
+    CREATE TABLE visits (id INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT NOT NULL);
+    INSERT INTO prices VALUES (1, 'bread', 1, 300), (2, 'salt', 1, 50), (3, 'SECRET-GOLD', 9, 99999);
+    INSERT INTO notes VALUES
+      ('n1', 'ann', 0, 'mine', 0, NULL), ('n2', 'ann', 1, 'public', 1, NULL), ('n3', 'boss', 0, 'SECRET-BOSS', 5, NULL),
+      ('n4', 'ben', 0, 'SECRET-BEN', 7, 'SECRET.jpg'), ('n5', 'ben', 1, 'open', 2, NULL);
+    INSERT INTO replies VALUES ('r1', 'n2', 'yes'), ('r2', 'n4', 'SECRET-REPLY'), ('r3', 'n5', 'no');
+    INSERT INTO tasks VALUES (1, 'ann', 'sweep'), (2, 'ben', 'SECRET-TASK');
+    INSERT INTO visits VALUES (1, 'ann'), (2, 'ben');
+    """
+
+  init(random: any RandomSource = SystemRandom()) throws {
+    let ground = try Ground(random: random, clock: .laterThanToday)
+    self.ground = ground
+    let hub = try ground.hub("hub", definition: Array(Self.definition.utf8), schema: Self.schema)
+    self.hub = hub
+    for (user, tier) in [("ann", "1"), ("ben", "1"), ("boss", "9")] {
+      _ = try hub.addUser(user, attributes: [("tier", tier)])
+    }
+    func device(_ name: String, _ user: String) throws -> DeviceWorkspace {
+      let device = try DeviceWorkspace.create(
+        ground.folder(name), dataset: "shop", name: name, platform: ground.platform)
+      try hub.admit(device, user: user)
+      _ = try device.importBundle(hub.emit(to: name).file)
+      return device
+    }
+    evil = try device("evil", "ann")
+    victim = try device("victim", "ben")
+    try ground.platform.files.makeDirectory(hub.folder.attached, mode: 0o755)
+    try ground.platform.files.replace(
+      Paths.join(hub.folder.attached, "SECRET.jpg"), mode: 0o644, contents: Array("SECRET-PHOTO".utf8))
+    // The hub hears of both once, so that it knows on which bundle they are.
+    for device in [evil, victim] { _ = try hub.importBundle(device.export().file) }
+  }
+
+  /// Makes what the attacker's device delivers next.
+  var forger: Forger {
+    get throws {
+      let merged = try atHub("SELECT merged FROM satchel_devices WHERE name = 'evil'").first.flatMap { Int64($0) }
+      return try Forger(evil, platform, sequence: merged)
+    }
+  }
+
+  // MARK: what happens
+
+  /// Imports a file that somebody made. Returns why it was refused; nil: it was not.
+  func refusal(of bytes: [UInt8]) throws -> String? { try error(of: bytes)?.reason }
+
+  func error(of bytes: [UInt8]) throws -> (any ExplainedError)? {
+    tick()
+    try folder.write(bytes, to: "forged.satchel")
+    do {
+      _ = try hub.importBundle(folder("forged.satchel"))
+      return nil
+    } catch let error as any ExplainedError { return error }
+  }
+
+  /// The rows of a query at the hub, a line each.
+  func atHub(_ sql: String) throws -> [String] { try atHub(["": sql])[""] ?? [] }
+
+  func atHub(_ queries: [String: String]) throws -> [String: [String]] {
+    let database = try Database(path: hub.folder.path("data.sqlite"), mode: .readOnly)
+    return try queries.mapValues { sql in try database.all(sql) { Self.text(of: $0) } }
+  }
+
+  private static func text(of row: borrowing Statement) -> String {
+    (0..<row.columnCount).map { column in
+      switch row.value(column) {
+      case .null: "NULL"
+      case .integer(let number): String(number)
+      case .real(let number): "\(number)"
+      case .text(let bytes), .blob(let bytes): String(decoding: bytes, as: UTF8.self)
+      }
+    }.joined(separator: "|")
+  }
+
+  /// Runs the hub's tool.
+  @discardableResult func tool(_ words: String...) -> (code: Int32, out: String, error: String) {
+    let console = CollectingConsole()
+    let code = tool(["-C", hub.folder.root] + words, console)
+    return (code, console.outText, console.errorText)
+  }
+
+  func tool(_ words: [String], _ console: CollectingConsole) -> Int32 {
+    runHubTool(words, platform: platform, console: console)
+  }
+
+  /// A device that nobody knows yet.
+  func newDevice(_ name: String) throws -> DeviceWorkspace {
+    try DeviceWorkspace.create(ground.folder(name), dataset: "shop", name: name, platform: platform)
+  }
+
+  /// Lets the attacker's device go on if it made itself look like two. A full quarantine would make each refusal slow.
+  func letGoOn() throws {
+    for name in try platform.files.list(hub.folder.quarantine) {
+      try platform.files.removeTree(Paths.join(hub.folder.quarantine, name))
+    }
+    if try atHub("SELECT state FROM satchel_devices WHERE name = 'evil'") == ["active"] { return }
+    _ = try hub.unflag("evil")
+  }
+
+  /// Whether the next bundle for a device, or a full one, holds anything that its user may not see.
+  func tellsSecrets(to name: String) throws -> Bool {
+    tick()
+    for full in [false, true] {
+      let file = try hub.emit(to: name, full: full).file
+      let text = try StockTool.bash.run(["-c", "zstd -dc '\(file)' | grep -a -c SECRET-"], in: folder.path).text
+      if text.split(separator: "\n").first != "0" { return true }
+    }
+    return false
+  }
+
+  /// Whether what the victim writes still comes to the hub.
+  func takesTheVictim() throws -> Bool {
+    try write("UPDATE notes SET likes = likes + 1 WHERE id = 'n5'", in: victim.folder)
+    tick()
+    return try hub.importBundle(victim.export().file).verdict == .imported
+  }
+}

@@ -1,0 +1,55 @@
+import SatchelBundle
+import SatchelJSON
+import TestSupport
+import Testing
+
+/// Plays rounds of mutated bundles, each against a hub of its own.
+struct MutatedBundles {
+  /// Mutated lines and manifests that came to a hub.
+  private(set) var tried = 0
+  /// Of these, how many were in bundles that were taken.
+  private(set) var taken = 0
+  private var bundles = 0
+  private var reasons: [String: Int] = [:]
+
+  var words: String {
+    let refused = reasons.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+    return "\(tried) mutations in \(bundles) bundles, \(taken) of them taken; refused: \(refused)"
+  }
+
+  private static let bundlesInRound = 40
+
+  mutating func play(seed: UInt64, atMost limit: Int) throws {
+    let lab = try Lab(random: SeededRandom(seed))
+    let before = try Protected(lab)
+    var mutator = TreeMutator(seed: seed, values: try ForeignValues(lab).all)
+    for number in 0..<Self.bundlesInRound where tried < limit {
+      try send(MutatedBundle(lab, &mutator), to: lab)
+      let changed = try before.differences(to: Protected(lab))
+      try #require(changed == [], "seed \(seed), bundle \(number)")
+      try lab.letGoOn()
+    }
+    try #require(try lab.takesTheVictim(), "seed \(seed)")
+    try #require(try !lab.tellsSecrets(to: "evil"), "seed \(seed)")
+  }
+
+  /// Sends a bundle. What it is refused for is taken out, and the rest is sent again.
+  private mutating func send(_ whole: MutatedBundle, to lab: Lab) throws {
+    var bundle = whole
+    tried += bundle.count
+    while bundle.count > 0 {
+      bundles += 1
+      guard let error = try lab.error(of: bundle.bytes(lab.forger)) else {
+        taken += bundle.count
+        return
+      }
+      reasons[error.reason, default: 0] += 1
+      if case .line(let entry, let number, _)? = error as? BundleError {
+        bundle.remove(line: number, of: entry)
+      } else if !bundle.removeRarities() {
+        return
+      }
+      try lab.letGoOn()
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import SatchelPlatform
+
+/// All that the attacker's user may not change at the hub, as text: rows, rights, keys, states, others' conflicts.
+struct Protected: Equatable {
+  let parts: [String: [String]]
+
+  private static let queries = [
+    "prices": "SELECT * FROM prices ORDER BY id",
+    "notes": "SELECT * FROM notes WHERE author <> 'ann' ORDER BY id",
+    "replies":
+      "SELECT replies.* FROM replies JOIN notes ON notes.id = note WHERE author <> 'ann' AND pub <> 1 ORDER BY 1",
+    "tasks": "SELECT * FROM tasks WHERE owner <> 'ann' ORDER BY id",
+    "visits": "SELECT * FROM visits WHERE owner <> 'ann' ORDER BY id",
+    "authors": "SELECT DISTINCT user FROM satchel_log ORDER BY user",
+    "log": "SELECT count(*) FROM satchel_log WHERE device IS NOT (SELECT id FROM satchel_devices WHERE name = 'evil')",
+    "users": "SELECT * FROM satchel_users ORDER BY name",
+    "devices": """
+    SELECT id, name, user, key, next_key, recipient, continues, revoked_from, expires, read_only, incarnation, state,
+      merged, proved, emitted, asked
+    FROM satchel_devices WHERE name <> 'evil' ORDER BY id
+    """,
+    "attacker": """
+    SELECT id, name, user, continues, revoked_from, expires, read_only, incarnation, emitted, asked,
+      CASE state WHEN 'revoked' THEN 'revoked' END
+    FROM satchel_devices WHERE name = 'evil'
+    """,
+    "revoked": "SELECT key FROM satchel_revoked ORDER BY key",
+    "former keys": "SELECT * FROM satchel_former_keys ORDER BY key",
+    "former users": "SELECT device, user FROM satchel_former_users ORDER BY 1, 2",
+    "hub": "SELECT id, name, epoch, emissions_from, recovering, key_lost, definition, revocations FROM satchel_hub",
+    "epochs": "SELECT * FROM satchel_epochs ORDER BY epoch",
+    "set back": "SELECT count(*) FROM satchel_set_back",
+    "branches": "SELECT * FROM satchel_branches ORDER BY id",
+    "blocks":
+      "SELECT * FROM satchel_blocks WHERE device <> (SELECT id FROM satchel_hub) ORDER BY table_name, first_key",
+    "conflicts": """
+    SELECT * FROM satchel_conflicts
+    WHERE device <> (SELECT id FROM satchel_devices WHERE name = 'evil') OR user <> 'ann' OR decided_by <> 'ann'
+    ORDER BY id
+    """,
+    "waiting reports": """
+    SELECT id FROM satchel_conflicts WHERE state = 'held' AND id IN (SELECT conflict FROM satchel_reports WHERE found = 0)
+    """,
+    "keys at their end": """
+    SELECT 'tasks' FROM tasks WHERE id > 9007199254740991
+    UNION SELECT 'visits' FROM visits WHERE id > 10000000
+    UNION SELECT name FROM sqlite_sequence WHERE seq > 10000000
+    """,
+    "chain": """
+    SELECT * FROM satchel_chain WHERE device <> (SELECT id FROM satchel_devices WHERE name = 'evil') ORDER BY 1, 2
+    """,
+    "emissions": """
+    SELECT * FROM satchel_emissions WHERE device <> (SELECT id FROM satchel_devices WHERE name = 'evil') ORDER BY 1, 2
+    """,
+    "proofs": """
+    SELECT * FROM satchel_proofs WHERE device <> (SELECT id FROM satchel_devices WHERE name = 'evil') ORDER BY 1
+    """,
+    "owed": """
+    SELECT * FROM satchel_owed WHERE device <> (SELECT id FROM satchel_devices WHERE name = 'evil') ORDER BY 1, 2, 3
+    """,
+  ]
+
+  init(_ lab: Lab) throws {
+    var parts = try lab.atHub(Self.queries)
+    let file = Paths.join(lab.hub.folder.attached, "SECRET.jpg")
+    parts["their file"] = [String(decoding: try lab.platform.files.read(file, limit: 100), as: UTF8.self)]
+    self.parts = parts
+  }
+
+  /// What became another one.
+  func differences(to later: Protected) -> [String] {
+    parts.keys.sorted().filter { parts[$0] != later.parts[$0] && !isOnlyAnn($0, later) }.map {
+      "\($0): \(parts[$0] ?? []) became \(later.parts[$0] ?? [])"
+    }
+  }
+
+  /// That ann writes for the first time is no fault.
+  private func isOnlyAnn(_ name: String, _ later: Protected) -> Bool {
+    name == "authors" && Set(later.parts[name] ?? []).subtracting(parts[name] ?? []).subtracting(["ann"]).isEmpty
+  }
+}

@@ -1,0 +1,128 @@
+import SatchelCrypto
+import SatchelJSON
+import SatchelValues
+
+/// The entries of a device's bundle.
+enum ForgedEntry: String, CaseIterable {
+  case manifest = "manifest.json"
+  case changes = "changes.jsonl"
+  case conflicts = "conflicts.jsonl"
+  case resolutions = "resolutions.jsonl"
+  case attachments = "attachments.jsonl"
+  case state = "state.json"
+
+  /// The file in `docs/schema` that describes it.
+  var schema: String? { self == .state ? nil : rawValue.replacing("s.jsonl", with: "").replacing(".json", with: "") }
+}
+
+/// What ann's device may well say: each value is as the format asks for, and about ann's own work.
+extension Forger {
+  func samples(of entry: ForgedEntry) throws -> [JSONValue] {
+    switch entry {
+    case .manifest: []
+    case .changes: changes()
+    case .conflicts: try conflicts()
+    case .resolutions: [resolution(of: String(repeating: "0f", count: 16))]
+    case .attachments: Self.attachments
+    case .state: [Self.state]
+    }
+  }
+
+  private func changes() -> [JSONValue] {
+    let note = ForeignValues.note("m\(sequence)", by: "ann")
+    var first = insert("notes", .string("m\(sequence)"), note).objectValue ?? []
+    first.set("first", .string(stamp()))
+    first.set("more", true)
+    return [
+      .object(first), update("notes", "n1", set: ["body": .string("b\(sequence)")], was: ["body": "mine"]),
+      delete("replies", "r1", was: ["id": "r1", "note": "n2", "body": "yes"]),
+      insert("tasks", .integer(100 + sequence), ["id": .integer(100 + sequence), "owner": "ann", "words": "x"]),
+      [
+        "table": "tasks", "op": "rekey", "key": [1], "stamp": "0000000000000000", "to": [.integer(50 + sequence)],
+        "number": .integer(received),
+      ],
+      insert("visits", .integer(3 + sequence), ["id": .integer(3 + sequence), "owner": "ann"]),
+      insert("replies", .string("s\(sequence)"), ["id": .string("s\(sequence)"), "note": "n2", "body": "x"]),
+    ]
+  }
+
+  private func conflicts() throws -> [JSONValue] {
+    try [
+      conflict("notes", "n1", was: ["body": "a"], now: ["body": "b"]) { $0.set("note", "seen") },
+      conflict("notes", "n2", was: ["body": "a"], now: ["body": "b"]) {
+        $0.set("state", "resolved")
+        $0.set("decision", "device")
+        $0.set("decided_by", "ann")
+      },
+      conflict("tasks", 1, was: ["id": 1, "owner": "ann", "words": "sweep"], now: nil) { $0.set("op", "delete") },
+      conflict("replies", "r9", was: nil, now: ["id": "r9", "note": "n2", "body": "x"]) {
+        $0.set("op", "insert")
+        $0.set("kind", "foreign key")
+        $0.set("hub_values", nil)
+      },
+    ]
+  }
+
+  func resolution(of conflict: String) -> JSONValue {
+    [
+      "conflict": .string(conflict), "decision": "hub", "user": "ann", "generation": .integer(sequence),
+      "stamp": .string(stamp()), "note": "seen",
+    ]
+  }
+
+  static let photo = Array("a photo".utf8)
+
+  private static let attachments: [JSONValue] = [
+    [
+      "op": "file", "path": "photos/a.jpg", "digest": .string(Digest.of(photo).hexadecimal),
+      "bytes": .integer(Int64(photo.count)), "was": .string(String(repeating: "0f", count: 64)),
+    ],
+    ["op": "has", "path": "photos/b.jpg", "digest": .string(Digest.of(photo).hexadecimal)],
+  ]
+
+  private static let state: JSONValue = [
+    "tables": [
+      [
+        "table": "notes", "columns": ["author", "body", "id", "likes", "photo", "pub"], "rows": 1,
+        "sums": ["17": .string(String(repeating: "0f", count: 32))],
+      ]
+    ], "answers": [],
+  ]
+
+  /// Members that a manifest may have, and that a device writes only at times.
+  func rareMembers() -> [JSONValue.Member] {
+    let digest = String(repeating: "0f", count: 64)
+    return [
+      .init(name: "understands", value: ["state"]), .init(name: "lost", value: ["photos/a.jpg"]),
+      .init(name: "received_digest", value: .string(digest)), .init(name: "received_signature", value: ""),
+      .init(name: "brings", value: [.string(digest)]), .init(name: "original", value: .string(digest)),
+      .init(name: "renamed", value: [["table": "notes", "from": "body", "to": "text"]]),
+      .init(name: "recipient", value: ""), .init(name: "rotation", value: [:]), .init(name: "revoked", value: [:]),
+      .init(name: "entries", value: []),
+    ]
+  }
+
+  func delete(_ table: String, _ key: JSONValue, was: JSONValue) -> JSONValue {
+    [
+      "table": .string(table), "op": "delete", "key": [key], "generation": .integer(sequence),
+      "stamp": .string(stamp()),
+      "was": was,
+    ]
+  }
+}
+
+extension Forger.Content {
+  /// Puts a line, or the only document, into its entry.
+  mutating func add(_ value: JSONValue, to entry: ForgedEntry) {
+    switch entry {
+    case .manifest: break
+    case .changes: changes.append(value)
+    case .conflicts: conflicts.append(value)
+    case .resolutions: resolutions.append(value)
+    case .attachments:
+      attachments.append(value)
+      if value["op"] == "file", blobs.isEmpty { blobs.append(Forger.photo) }
+    case .state: state = value
+    }
+  }
+}

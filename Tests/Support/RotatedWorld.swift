@@ -1,0 +1,35 @@
+import SatchelCrypto
+import SatchelPlatform
+
+/// A hub and a device that prove their next keys, and a device that proves which one it was.
+struct RotatedWorld: GoldenStory {
+  private let pair: Pair
+  var ground: Ground { pair.ground }
+
+  init(random: any RandomSource, clock: SetClock) throws {
+    pair = try Pair(
+      on: Ground(random: random, clock: clock), hub: "mill", device: "raft", user: "ida",
+      definition: Array(#"{ "dataset": "locks", "version": 1, "tables": { "gates": {} } }"#.utf8),
+      schema: "CREATE TABLE gates (id TEXT PRIMARY KEY, height REAL); INSERT INTO gates VALUES ('upper', 3.5)")
+  }
+
+  /// The announcement of a new key on both ways, and the request of a device under its second name.
+  func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
+    let (hubKey, deviceKey) = (try pair.hub.keys.ownKey(), try pair.device.keys.ownKey())
+    _ = try pair.device.importBundle(pair.emit("first"))
+    _ = try pair.hub.rotateKeys()
+    _ = try pair.device.rotateKeys()
+    try write("INSERT INTO gates VALUES ('lower', 2.25)", in: pair.device.folder)
+    let changes = try pair.export("rotation")
+    _ = try pair.hub.importBundle(changes)
+    let delta = try pair.emit("announced")
+    _ = try pair.device.importBundle(delta)
+    let renewed = try pair.device.renew(name: "ferry")
+    let request = folder("request.satchel")
+    _ = try renewed.writeRequest(to: request)
+    return [
+      ("changes-proved-key", changes, deviceKey), ("scope-delta-proved-key", delta, hubKey),
+      ("enrolment-proved", request, try renewed.keys.ownKey()),
+    ]
+  }
+}
