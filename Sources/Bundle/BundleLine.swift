@@ -57,13 +57,15 @@ extension BundleLine {
 }
 
 extension ChangeLine: BundleLine {
-  var critical: Manifest.Critical? { content.isAboutKeys ? .keys : before.isEmpty ? nil : .unseen }
+  var critical: Manifest.Critical? {
+    content.isAboutKeys ? .keys : !before.isEmpty ? .unseen : unit.map { _ in .units }
+  }
 
   var rowName: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
 }
 
 extension ConflictRecord: BundleLine {
-  var critical: Manifest.Critical? { kind == .unseen ? .unseen : nil }
+  var critical: Manifest.Critical? { kind == .unseen ? .unseen : unit.map { _ in .units } }
 
   var rowName: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
 }

@@ -42,10 +42,12 @@ public struct ChangeLine: Hashable, Sendable {
   public var before: [UInt64?] = []
   /// From the hub, with a row: what others than the device wrote into it; nil: the hub does not say.
   public var others: [OthersWrite]?
+  /// From a device: the unit of its generation to which the change belongs; nil: none.
+  public var unit: UnitNumber?
 
   public init(
     table: Name, key: RowKey, generation: Generation?, stamp: Stamp, first: FirstWrite? = nil, content: Content,
-    before: [UInt64?] = [], others: [OthersWrite]? = nil
+    before: [UInt64?] = [], others: [OthersWrite]? = nil, unit: UnitNumber? = nil
   ) {
     self.table = table
     self.key = key
@@ -55,6 +57,7 @@ public struct ChangeLine: Hashable, Sendable {
     self.content = content
     self.before = before
     self.others = others
+    self.unit = unit
   }
 }
 
@@ -73,14 +76,14 @@ extension ChangeLine {
       }
     self.init(
       table: step.table, key: step.key, generation: step.generation, stamp: step.stamp,
-      first: step.first, content: content)
+      first: step.first, content: content, unit: step.unit)
   }
 
   /// The same line with another content.
   public func with(content: Content) -> ChangeLine {
     ChangeLine(
       table: table, key: key, generation: generation, stamp: stamp, first: first, content: content, before: before,
-      others: others)
+      others: others, unit: unit)
   }
 
   /// The step that a device's line tells. Throws words where the line does not fit the table.
@@ -96,7 +99,8 @@ extension ChangeLine {
       case .rekey: throw LineProblem("it tells of no change")
       }
     if case .insert(let row) = change, schema.key(of: row) != key { throw LineProblem("its key is not its row's") }
-    return Step(table: table, key: key, generation: generation, stamp: stamp, first: first, change: change)
+    return Step(
+      table: table, key: key, generation: generation, stamp: stamp, first: first, change: change, unit: unit)
   }
 
   private static func columnChanges(_ set: [Field], _ was: [Field], _ schema: TableSchema) throws(LineProblem)

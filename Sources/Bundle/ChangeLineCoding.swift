@@ -52,6 +52,10 @@ extension ChangeLine {
         writer.bool(true)
       }
     }
+    if let unit {
+      writer.key("unit")
+      writer.integer(unit.rawValue)
+    }
     switch content {
     case .insert(let fields), .row(let fields): writer.fields("row", fields)
     case .update(let set, let was):

@@ -12,7 +12,7 @@ struct ChangeLineParser {
   init(_ limits: BundleLimits) { self.limits = limits }
 
   private enum Member: String, CaseIterable {
-    case table, op, key, generation, stamp, first, more, row, set, was, to, number, before, others
+    case table, op, key, generation, stamp, first, more, row, set, was, to, number, before, others, unit
     /// Once: `allCases` makes an array for everyone who asks.
     static let all = allCases
   }
@@ -67,6 +67,7 @@ struct ChangeLineParser {
     case .set: draft.set = try scanner.readFields(named: &columns)
     case .was: draft.was = try scanner.readFields(named: &columns)
     case .to: draft.to = try scanner.readKey()
+    case .unit: draft.unit = UnitNumber(try scanner.readNatural())
     case .number: draft.number = EmissionNumber(try scanner.readNatural())
     case .before: draft.before = try scanner.readShortDigests()
     case .others: draft.others = try scanner.readOthers(named: &columns)
@@ -91,6 +92,7 @@ struct ChangeLineParser {
     var number: EmissionNumber?
     var before: [UInt64?] = []
     var others: [OthersWrite]?
+    var unit: UnitNumber?
 
     func finished() throws(LineProblem) -> ChangeLine {
       guard let table, let key, let stamp, operation != nil || unknownOperation != nil else {
@@ -116,10 +118,13 @@ struct ChangeLineParser {
       if others != nil, row == nil || generation != nil {
         throw LineProblem("op \(word) has not the members that belong to it")
       }
+      if let unit, generation == nil || content.isAboutKeys || unit < UnitNumber(1) {
+        throw LineProblem("unit \(unit) does not belong to it")
+      }
       let first = first.map { FirstWrite(stamp: $0, isOnly: !(more ?? false)) }
       return ChangeLine(
         table: table, key: key, generation: generation, stamp: stamp, first: first, content: content, before: before,
-        others: others)
+        others: others, unit: unit)
     }
 
     /// What a line has that tells of keys, and nothing besides.

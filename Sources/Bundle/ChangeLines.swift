@@ -128,6 +128,9 @@ public final class ChangeLines {
     guard line.before.isEmpty || manifest.critical.contains(.unseen) else {
       throw LineProblem("it tells what the row was, and the manifest does not say so")
     }
+    guard line.unit == nil || manifest.critical.contains(.units) else {
+      throw LineProblem("it belongs to a unit, and the manifest does not say so")
+    }
     if line.content.isAboutKeys {
       tellsOfKeys = true
       guard manifest.critical.contains(.keys) else {

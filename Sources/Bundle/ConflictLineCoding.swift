@@ -29,6 +29,7 @@ extension ConflictRecord {
       writer.key("note")
       writer.string(note)
     }
+    if let unit { writer.members(["unit": unit.text]) }
     writer.endObject()
   }
 
@@ -56,7 +57,7 @@ extension ConflictRecord {
         }
         guard areDistinct(draft.winners.map(\.name)) else { throw LineProblem("a winner's column stands twice") }
       case "conflict", "device", "user", "table", "op", "kind", "state", "stamp", "winner", "note", "decision",
-        "decided_by":
+        "decided_by", "unit":
         draft.words[name] = try scanner.readText()
       default: try scanner.skipValue()
       }
@@ -108,7 +109,8 @@ private struct ConflictDraft {
       baseValues: baseValues,
       hubValues: hubValues, deviceValues: deviceValues, winners: winners,
       rowWinner: try word("winner") { Winner(rawValue: $0) },
-      note: words["note"], decision: decision)
+      note: words["note"], decision: decision,
+      unit: words["unit"] == nil ? nil : try word("unit") { ConflictID($0) })
   }
 }
 

@@ -40,6 +40,8 @@ public struct Manifest: Hashable, Sendable {
     case unseen
     /// Rows of some tables are named by other columns than their PRIMARY KEY.
     case names
+    /// Lines and conflicts that belong to units: a reader takes all of a unit or nothing.
+    case units
 
     /// Features as one text, as the tables of hubs and devices hold them.
     public static func text(of features: Set<Critical>) -> String {

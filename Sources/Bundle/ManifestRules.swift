@@ -61,6 +61,9 @@ extension Manifest {
     guard !critical.contains(.unseen) || changes + conflicts > 0 else {
       throw .manifest("critical names unseen, and there are no lines that could tell of that")
     }
+    guard !critical.contains(.units) || changes + conflicts > 0 else {
+      throw .manifest("critical names units, and there are no lines that could belong to one")
+    }
     guard critical.contains(.continues) == (body.continuation != nil) else {
       throw .manifest("what continues and what critical says of it do not go together")
     }

@@ -17,6 +17,7 @@ public enum Capture {
     try database.execute(schema)
     try database.execute("INSERT INTO satchel_capture VALUES (1, 0, 0)")
     try database.execute(DeclaredColumns.schema)
+    try addUnitTables(in: database)
     for table in tables { try add(table, to: database) }
   }
 
@@ -36,11 +37,18 @@ public enum Capture {
   /// Sorts what the triggers have saved since the last time into the pre-images. Whoever reads pre-images, begins a
   /// generation or makes a stamp does this first, in the same transaction.
   public static func settle(_ tables: [TrackedTable], in database: borrowing Database) throws {
+    var written: [(table: TrackedTable, bytes: Int64)] = []
     for table in tables {
-      let sql = table.captureSQL.tables
-      guard let bytes = try database.first(sql.writtenBytes, [:], { $0.optionalInteger(0) }) ?? nil else { continue }
-      for statement in sql.settle(isSorted: bytes > CaptureTables.mostUnsorted) { try database.run(statement) }
+      let sql = table.captureSQL.tables.writtenBytes
+      if let bytes = try database.first(sql, [:], { $0.optionalInteger(0) }) ?? nil { written.append((table, bytes)) }
     }
+    let units = written.map(\.table).filter(\.names.keepsUnits)
+    if !units.isEmpty { try UnitNumbers.give(to: units, in: database) }
+    for (table, bytes) in written {
+      let sql = table.captureSQL.tables.settle(isSorted: bytes > CaptureTables.mostUnsorted)
+      for statement in sql { try database.run(statement) }
+    }
+    if !units.isEmpty { try UnitNumbers.forgetTimes(in: database) }
   }
 
   /// The triggers that are not as capture made them: dropped by an app, or of a table that was made anew.

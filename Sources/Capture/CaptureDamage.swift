@@ -51,6 +51,11 @@ extension Capture {
           words: "the table satchel_capture, which counts exports, is gone or empty",
           hint: nil))
     }
+    for name in UnitNumbers.names where try !database.hasTable(name.text) {
+      found.append(
+        CaptureDamage(
+          kind: .saved, table: name, words: "the table \(name), which numbers units of changes, is gone", hint: nil))
+    }
     for table in tables { if let damage = try damage(to: table, in: database) { found.append(damage) } }
     return found
   }
@@ -63,7 +68,7 @@ extension Capture {
         hint: nil)
     }
     guard let writes = try database.tableShape(table.names.writes),
-      table.savedWrites(writes) == table.savedColumns(before)
+      table.savedWrites(writes) == table.savedColumns(before), table.hasUnits(in: before, writes)
     else {
       return CaptureDamage(
         kind: .saved, table: table.name,
@@ -162,12 +167,17 @@ extension TrackedTable {
 
   /// The columns of the app's table as they were when capture was made, in their order.
   func savedColumns(_ before: TableShape) -> [Name] {
-    before.columns.filter { !names.controls.contains($0) }
+    before.columns.filter { !names.isOwn($0) }
   }
 
   /// The same columns as the table of writes has them.
   func savedWrites(_ writes: TableShape) -> [Name] {
-    writes.columns.filter { ![names.existed, names.written, names.again, names.number].contains($0) }
+    writes.columns.filter { !names.isOwn($0) }
+  }
+
+  /// Whether both tables have the columns for units if the dataset says so, and lack them if it does not.
+  func hasUnits(in before: TableShape, _ writes: TableShape) -> Bool {
+    before.columns.contains(names.unit) == names.keepsUnits && writes.columns.contains(names.mark) == names.keepsUnits
   }
 
   func hasOtherKey(than before: TableShape, _ mapping: ColumnMapping) -> Bool {

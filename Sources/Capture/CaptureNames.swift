@@ -1,3 +1,4 @@
+import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
@@ -14,8 +15,14 @@ struct CaptureNames {
   let number: Name
   let written: Name
   let again: Name
+  /// For tables of which one transaction's writes belong together: in the table of pre-images the number of the unit,
+  /// in the table of writes the newest mark.
+  let unit: Name
+  let mark: Name
+  /// Whether the tables have these two.
+  let keepsUnits: Bool
 
-  init(_ schema: TableSchema) {
+  init(_ schema: TableSchema, unit rule: UnitRule? = nil) {
     table = schema.name
     func free(_ wanted: String) -> Name { Self.free(wanted, among: schema.columns) }
     generation = free("satchel_generation")
@@ -25,6 +32,9 @@ struct CaptureNames {
     number = free("satchel_number")
     written = free("satchel_written")
     again = free("satchel_again")
+    unit = free("satchel_unit")
+    mark = free("satchel_mark")
+    keepsUnits = rule == .transaction
   }
 
   static func free(_ wanted: String, among columns: [Name]) -> Name {
@@ -34,7 +44,12 @@ struct CaptureNames {
   }
 
   /// The control columns of the table of pre-images, in their order.
-  var controls: [Name] { [generation, existed, stamp, first] }
+  var controls: [Name] { always + (keepsUnits ? [unit] : []) }
+  /// The control columns that each table of pre-images has.
+  var always: [Name] { [generation, existed, stamp, first] }
+
+  /// Whether a column of a table of pre-images, or of writes, is none of the app's.
+  func isOwn(_ column: Name) -> Bool { ([number, written, again, mark, unit] + always).contains(column) }
 
   var before: Name { Name("satchel_before_\(table)") }
   var writes: Name { Name("satchel_writes_\(table)") }

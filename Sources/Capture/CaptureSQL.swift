@@ -61,15 +61,16 @@ struct CaptureSQL {
 
   // MARK: what the triggers save
 
-  /// It may use nothing that only newer SQLite builds have: any program may write the database.
-  private static let now = "julianday('now')"
+  /// The time of the write, with the newest mark if units are kept. It may use nothing that only newer SQLite builds have: any program may write the database.
+  private var now: String { "julianday('now')" + (names.keepsUnits ? ", \(UnitNumbers.newestMark)" : "") }
 
   private func save(_ columns: [Name], _ source: String) -> String {
-    "INSERT INTO \(writes) (\(quotedList([names.existed, names.written] + columns)))\n    \(source)"
+    let own = [names.existed, names.written] + (names.keepsUnits ? [names.mark] : [])
+    return "INSERT INTO \(writes) (\(quotedList(own + columns)))\n    \(source)"
   }
 
   /// A whole row, as the expressions behind `prefix` name its columns.
-  private func whole(_ prefix: String) -> String { "1, \(Self.now), \(quotedList(columns, prefix: prefix))" }
+  private func whole(_ prefix: String) -> String { "1, \(now), \(quotedList(columns, prefix: prefix))" }
 
   private var saveOld: String { save(columns, "VALUES (\(whole("OLD.")))") }
 
@@ -85,13 +86,13 @@ struct CaptureSQL {
   /// That the new row was not there. Where one of its key was, that was saved just before this, or else when it went.
   private var saveAbsence: [String] {
     if let alias { return saveAbsence(ofKeyFor: alias) }
-    return [save(key, "VALUES (0, \(Self.now), \(newKey))")]
+    return [save(key, "VALUES (0, \(now), \(newKey))")]
   }
 
   /// Two keys with the same collation may still be two keys.
   private var saveAbsenceOfOther: String {
     let differs = info.schema.key.map { "OLD.\(quoted(columns[$0])) IS NOT \(new($0)) COLLATE BINARY" }
-    return save(key, "SELECT 0, \(Self.now), \(newKey) WHERE \(differs.joined(separator: " OR "))")
+    return save(key, "SELECT 0, \(now), \(newKey) WHERE \(differs.joined(separator: " OR "))")
   }
 
   // MARK: keys that SQLite makes
@@ -102,7 +103,7 @@ struct CaptureSQL {
     let isMade = "NEW.\(alias) IS -1"
     func saveNext(_ key: String) -> String {
       let kind = "CASE WHEN \(isMade) THEN \(CaptureTables.foretold) ELSE 0 END"
-      return save(self.key, "VALUES (\(kind), \(Self.now), CASE WHEN \(isMade) THEN \(key) ELSE NEW.\(alias) END)")
+      return save(self.key, "VALUES (\(kind), \(now), CASE WHEN \(isMade) THEN \(key) ELSE NEW.\(alias) END)")
     }
     let next = "(SELECT coalesce(max(\(alias)) + 1, 1) FROM \(table))"
     guard info.isAutoincrement else { return [saveNext(next)] }
@@ -117,7 +118,7 @@ struct CaptureSQL {
       "(SELECT max(\(alias)) + 1 FROM (SELECT \(alias) FROM \(newest(saveVictimsOfInsert.count + 3)) UNION ALL \(noted)))"
     return [
       saveNext(counted),
-      save(key, "SELECT \(CaptureTables.foretold), \(Self.now), \(unused) WHERE \(isMade) AND \(unused) > \(counted)"),
+      save(key, "SELECT \(CaptureTables.foretold), \(now), \(unused) WHERE \(isMade) AND \(unused) > \(counted)"),
     ]
   }
 
@@ -133,7 +134,7 @@ struct CaptureSQL {
 
   private var saveMadeKey: [String] {
     let isMade = info.rowidAlias != nil || info.schema.key.contains { info.hasDefault[$0] }
-    return isMade ? [save(key, "VALUES (0, \(Self.now), \(quotedList(key, prefix: "NEW.")))")] : []
+    return isMade ? [save(key, "VALUES (0, \(now), \(quotedList(key, prefix: "NEW.")))")] : []
   }
 
   // MARK: rows that OR REPLACE deletes without a word

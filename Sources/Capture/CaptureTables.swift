@@ -34,7 +34,8 @@ struct CaptureTables {
       \(quoted(names.existed)) INTEGER NOT NULL,    -- 0: the row was not there before; 2: it was, and the hub does not have it
       \(quoted(names.stamp)) INTEGER NOT NULL,      -- hybrid logical clock of the last write
       \(quoted(names.first)) INTEGER,               -- the clock at the first write in the generation; below zero: there were more; NULL: not known
-      PRIMARY KEY (\(quotedList(key)), \(quoted(names.generation)))
+      \(names.keepsUnits ? "\(quoted(names.unit)) INTEGER, -- in which the row was written first in the generation\n  " : "")\
+    PRIMARY KEY (\(quotedList(key)), \(quoted(names.generation)))
     ) WITHOUT ROWID
     """
   }
@@ -49,7 +50,8 @@ struct CaptureTables {
         \(quoted(names.existed)), -- 1: the row was like this; 0: it was not there; \(Self.foretold): nor was the one with key -1
         \(quoted(names.written)), -- the Julian day of the write
         \(quoted(names.again)), -- how many more writes this one stands for; NULL: none
-        \(columns.map { quoted($0) }.joined(separator: ",\n  "))
+        \(names.keepsUnits ? "\(quoted(names.mark)), -- the unit that an app began; NULL: none\n  " : "")\
+            \(columns.map { quoted($0) }.joined(separator: ",\n  "))
       )
       """,
       Self.beginWrites(names),
@@ -127,7 +129,8 @@ struct CaptureTables {
     let first = "iif(coalesce(\(quoted(names.again)), 0) > 0, -\(clock), \(clock))"
     func entries(_ columns: [String], where condition: String) -> String {
       let wasThere = "coalesce(\(existed), 0) = 1" + (alias.map { " AND \(wasBefore($0, names))" } ?? "")
-      let values = zip(["(SELECT generation FROM satchel_capture)", wasThere, stamp, first], controls).map {
+      let unit = names.keepsUnits ? [UnitNumbers.unit(of: names)] : []
+      let values = zip(["(SELECT generation FROM satchel_capture)", wasThere, stamp, first] + unit, controls).map {
         "\($0) AS \(quoted($1))"
       }
       return "SELECT \((columns + values + [number]).joined(separator: ", "))\nFROM \(writes)\nWHERE \(condition)"
@@ -142,6 +145,8 @@ struct CaptureTables {
       sources.append(entries(row, where: "\(isFirst) AND \(isWritten)"))
     }
     let (moved, begun) = (quoted(names.stamp), quoted(names.first))
+    let unit = quoted(names.unit)
+    let keepUnit = names.keepsUnits ? ", \(unit) = coalesce(\(unit), excluded.\(unit))" : ""
     return [
       """
       INSERT INTO \(quoted(names.before)) (\(quotedList(columns + controls)))
@@ -150,8 +155,9 @@ struct CaptureTables {
       WHERE \(key.map { "\(quoted($0)) IS NOT NULL" }.joined(separator: " AND "))
       ORDER BY \(quotedList((isSorted ? key : []) + [names.number]))
       ON CONFLICT (\(quotedList(key)), \(quoted(names.generation))) DO UPDATE
-      SET \(moved) = max(\(moved) + 1, excluded.\(moved)), \(begun) = -abs(\(begun))
-      """,
+      SET \(moved) = max(\(moved) + 1, excluded.\(moved)), \(begun) = -abs(\(begun))\(keepUnit)
+      """
+    ] + (names.keepsUnits ? [UnitNumbers.join(names, key: key)] : []) + [
       "DELETE FROM \(writes)",
       beginWrites(names),
     ]

@@ -39,6 +39,8 @@ struct CaptureTidying {
     let newest = "(SELECT max(\(number)) FROM \(writes))"
     let added = "\(newest) - NEW.\(again)"
     let keys = quotedList(key)
+    let own = names.keepsUnits ? ", \(quoted(names.mark))" : ""
+    let groups = keys + own + (names.keepsUnits ? ", CAST(\(written) * \(86_400 / UnitNumbers.span) AS INTEGER)" : "")
     return (
       name,
       """
@@ -46,15 +48,15 @@ struct CaptureTidying {
       WHEN NEW.\(number) = 0 AND \(added) > NEW.\(written) AND (\(added)) * \(size) > \(Self.room)
       BEGIN
         UPDATE \(writes) SET \(again) = \(newest)\(note) WHERE \(number) = 0;
-        INSERT INTO \(writes) (\(written), \(again), \(keys))
-          SELECT max(\(written)), sum(coalesce(\(again), 0) + 1) - 2, \(keys)
+        INSERT INTO \(writes) (\(written), \(again), \(keys)\(own))
+          SELECT max(\(written)), sum(coalesce(\(again), 0) + 1) - 2, \(keys)\(own)
           FROM \(writes)
           WHERE \(number) > 0
-          GROUP BY \(keys)
+          GROUP BY \(groups)
           HAVING count(*) > 1;
         DELETE FROM \(writes)
         WHERE \(newest) > \(seen) AND \(number) BETWEEN 1 AND \(seen)
-          AND \(number) NOT IN (SELECT min(\(number)) FROM \(writes) WHERE \(number) > 0 GROUP BY \(keys))
+          AND \(number) NOT IN (SELECT min(\(number)) FROM \(writes) WHERE \(number) > 0 GROUP BY \(groups))
           AND \(number) IS NOT (SELECT min(\(number)) FROM \(writes) WHERE \(isForetold));
         UPDATE \(writes) SET \(again) = \(newest), \(written) = (SELECT count(*) FROM \(writes)) WHERE \(number) = 0;
       END

@@ -123,6 +123,7 @@ public enum PreImageStore {
         .integer(image.generation.rawValue), .integer(image.row == nil ? 0 : image.isGone ? SavedRow.gone : 1),
         .integer(image.stamp.rawValue), image.first.map { .integer($0.stored) } ?? .null,
       ]
+      if table.names.keepsUnits { values.append(image.unit.map { .integer($0.rawValue) } ?? .null) }
       try database.using(table.saveSQL) { try $0.run(values) }
     }
   }
@@ -130,7 +131,7 @@ public enum PreImageStore {
   /// Gives every row of a table that has a name a pre-image by which it was not there before.
   public static func saveAsNew(_ table: TrackedTable, stamp: Stamp, in database: borrowing Database) throws {
     let key = quotedList(table.schema.key.map { table.schema.columns[$0] })
-    let controls = quotedList(table.names.controls)
+    let controls = quotedList(table.names.always)
     try database.run(
       """
       INSERT INTO \(quoted(table.names.before)) (\(key), \(controls))
@@ -150,6 +151,16 @@ public enum PreImageStore {
       "other.\(quoted($0)) = \(before).\(quoted($0))"
     }
     .joined(separator: " AND ")
+    if table.names.keepsUnits {
+      let unit = quoted(table.names.unit)
+      try database.run(
+        """
+        INSERT OR IGNORE INTO satchel_unit_joins (generation, unit, other)
+        SELECT :generation, \(before).\(unit), other.\(unit)
+        FROM \(before) JOIN \(before) AS other ON \(isSameRow) AND other.\(unit) <> \(before).\(unit)
+        """, ["generation": .integer(generation.rawValue)])
+    }
+    try Capture.moveUnits(to: generation, in: database)
     try database.run(
       "UPDATE \(before) SET \(stamp) = (SELECT max(other.\(stamp)) FROM \(before) AS other WHERE \(isSameRow))")
     try database.run(

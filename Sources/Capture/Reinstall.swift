@@ -14,6 +14,7 @@ extension Capture {
   ) throws -> [Name: ColumnMapping] {
     var mappings: [Name: ColumnMapping] = [:]
     if try !database.hasTable("satchel_capture") { try database.execute(schema) }
+    try addUnitTables(in: database)
     try database.run(
       "INSERT OR IGNORE INTO satchel_capture VALUES (1, :generation, 0)", ["generation": .integer(generation.rawValue)])
     for table in tables {
@@ -51,8 +52,12 @@ extension Capture {
     if let writes = try database.tableShape(table.names.writes) {
       if let before = try table.saved(in: database), table.savedWrites(writes) == table.savedColumns(before) {
         let key = before.key.map { before.columns[$0] }.filter { $0 != table.names.generation }
+        // Writes from before the dataset said so belong to no unit.
+        let keepsUnits = table.names.keepsUnits && table.hasUnits(in: before, writes)
+        if keepsUnits { try UnitNumbers.give(to: [table], in: database) }
         let sql = CaptureTables.settle(
-          table.names, columns: table.savedColumns(before), key: key, alias: table.info.rowidAlias == nil ? nil : key[0]
+          keepsUnits ? table.names : CaptureNames(table.schema), columns: table.savedColumns(before), key: key,
+          alias: table.info.rowidAlias == nil ? nil : key[0]
         )
         for statement in sql { try database.run(statement) }
       }
@@ -73,13 +78,15 @@ extension Capture {
     }
     let columns = table.savedColumns(before)
     let mapping = known ?? ColumnMapping(from: columns, to: table.schema.columns)
-    if mapping.isIdentity { return nil }
+    let hasUnits = before.columns.contains(table.names.unit)
+    if mapping.isIdentity, hasUnits == table.names.keepsUnits { return nil }
     // No ALTER TABLE: it fails where any view or trigger of the app's has a mistake in it.
     let old = "temp.satchel_old"
     try database.execute("CREATE TEMP TABLE satchel_old AS SELECT * FROM main.\(quoted(table.names.before))")
     try database.execute("DROP TABLE main.\(quoted(table.names.before))")
     try database.execute(table.captureSQL.tables.makeBefore)
     let controls = table.names.controls
+    let kept = controls.map { $0 == table.names.unit && !hasUnits ? "NULL" : quoted($0) }
     let defaults = try database.defaults(of: table.schema.columns, in: table.name)
     // A row that was there when its table got a column had the column's default in it.
     let sources = zip(table.schema.columns, defaults).map { column, value in
@@ -88,10 +95,10 @@ extension Capture {
     try database.execute(
       """
       INSERT INTO \(quoted(table.names.before)) (\(quotedList(table.schema.columns + controls)))
-      SELECT \(sources.joined(separator: ", ")), \(quotedList(controls))
+      SELECT \(sources.joined(separator: ", ")), \(kept.joined(separator: ", "))
       FROM \(old)
       """)
     try database.execute("DROP TABLE \(old)")
-    return mapping
+    return mapping.isIdentity ? nil : mapping
   }
 }

@@ -9,6 +9,7 @@ struct SavedRow {
   let generation: Generation
   private let stamp: Stamp
   private let first: FirstWrite?
+  private let unit: UnitNumber?
 
   /// What a table of pre-images says of a row that was there, and that the hub does not have any more.
   static let gone: Int64 = 2
@@ -22,16 +23,19 @@ struct SavedRow {
     existed = statement.integer(count + 1)
     stamp = Stamp(statement.integer(count + 2))
     first = statement.optionalInteger(count + 3).map { FirstWrite(stored: $0) }
+    unit = table.names.keepsUnits ? statement.optionalInteger(count + 4).map { UnitNumber($0) } : nil
   }
 
   /// The pre-image of the row, however its key was spelled.
   var image: PreImage {
     PreImage(
-      generation: generation, stamp: stamp, first: first, row: existed != 0 ? row : nil, isGone: existed == Self.gone)
+      generation: generation, stamp: stamp, first: first, row: existed != 0 ? row : nil, isGone: existed == Self.gone,
+      unit: unit)
   }
 
   /// The pre-image of the row as far as its key was spelled like this: with another spelling it was not there.
   func image(spelled spelling: RowKey) -> PreImage {
-    key.values == spelling.values ? image : PreImage(generation: generation, stamp: stamp, first: first, row: nil)
+    key.values == spelling.values
+      ? image : PreImage(generation: generation, stamp: stamp, first: first, row: nil, unit: unit)
   }
 }

@@ -12,6 +12,8 @@ public struct TrackedTable: Sendable {
 
   public var schema: TableSchema { info.schema }
   public var name: Name { info.schema.name }
+  /// Whether what one transaction wrote in the table belongs together.
+  public var keepsUnits: Bool { names.keepsUnits }
   var captureSQL: CaptureSQL { CaptureSQL(info: info, names: names) }
 
   /// SQLite allows a result 2,000 columns; with the pre-images of a table come four more than the app has, and their
@@ -92,6 +94,7 @@ public struct TrackedTable: Sendable {
     try check(info, at: place)
     try checkCollations(of: rules.name, at: place, in: database)
     try check(rules.keys, of: info, at: "\(place).keys")
+    try checkUnit(info, rules, of: dataset)
     if rules.unique == .fold { try checkFold(info, at: "\(place).unique") }
     if case .soft(let column) = rules.delete {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).deleted")
@@ -109,7 +112,9 @@ public struct TrackedTable: Sendable {
         throw DatasetError("\(place).attachments", "the table has no column \(column) that is stored, beside its key")
       }
     }
-    return TrackedTable(info: info, rules: rules, names: CaptureNames(info.schema), declared: declared)
+    return TrackedTable(
+      info: info, rules: rules, names: CaptureNames(info.schema, unit: rules.unit),
+      declared: declared)
   }
 
   private static func notATable(at place: String) -> DatasetError {

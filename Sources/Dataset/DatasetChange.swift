@@ -78,7 +78,7 @@ extension TableRules {
       ("write", write == other.write), ("conflict", conflict == other.conflict), ("merge", merge == other.merge),
       ("columns", columns == other.columns), ("attachments", attachments == other.attachments),
       ("unique", unique == other.unique), ("delete", delete == other.delete), ("late", late == other.late),
-      ("block", block == other.block),
+      ("block", block == other.block), ("unit", unit == other.unit),
     ].filter { !$0.1 }.map(\.0)
   }
 }

@@ -182,6 +182,14 @@ public enum UniqueRule: String, Sendable, CaseIterable {
   case fold
 }
 
+/// Which changes of a table's rows are taken together or not at all.
+public enum UnitRule: Hashable, Sendable {
+  /// What one transaction wrote in all tables with this rule.
+  case transaction
+  /// A parent row and its children. The parent's table is nil if the table has only one.
+  case parent(Name?)
+}
+
 /// A column that refers to rows of another table, although the database does not declare it.
 public struct DeclaredReference: Hashable, Sendable {
   public let column: Name
@@ -220,6 +228,8 @@ public struct TableRules: Sendable {
   public let delete: DeleteRule
   public let late: LateRule
   public let keys: KeyRule
+  /// nil: each change is taken by itself.
+  public let unit: UnitRule?
   /// How many keys a replica is given at a time, by `KeyRule.blocks`.
   public let block: Int64
 

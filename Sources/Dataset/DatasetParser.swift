@@ -119,6 +119,9 @@ extension DatasetDefinition {
       for reference in table.references where rules(for: reference.table) == nil {
         throw unknownTable(reference.table, at: "tables.\(table.name).references.\(reference.column)")
       }
+      if case .parent(let parent?) = table.unit, rules(for: parent) == nil {
+        throw unknownTable(parent, at: "tables.\(table.name).unit")
+      }
     }
   }
 
@@ -152,7 +155,7 @@ extension TableRules {
       definition, at: place,
       known: [
         "key", "parents", "references", "visible", "write", "conflict", "merge", "columns", "attachments", "unique",
-        "delete", "deleted", "late", "keys", "block",
+        "delete", "deleted", "late", "keys", "block", "unit",
       ])
     self.name = name
     key = try Self.key(members)
@@ -178,6 +181,7 @@ extension TableRules {
     late = try members.word("late", of: LateRule.self) ?? .conflict
     keys = try members.word("keys", of: KeyRule.self) ?? .asIs
     block = try Self.block(members, keys)
+    unit = try Self.unit(members)
   }
 }
 
@@ -248,6 +252,21 @@ extension TableRules {
         members.place("delete"), "which column says that a row was deleted?", hint: "Name it: \"deleted\": \"COLUMN\"")
     case (_, .some): throw DatasetError(members.place("deleted"), "it has a meaning beside \"delete\": \"soft\" alone")
     case (let word?, nil): throw DatasetError(members.place("delete"), "\"\(word)\" is not hard, soft, never")
+    }
+  }
+
+  /// `"transaction"`, `"parent"`, or `{ "parent": "orders" }` for a table with several parents.
+  private static func unit(_ members: Members) throws(DatasetError) -> UnitRule? {
+    switch members["unit"] {
+    case nil: return nil
+    case .string("transaction"): return .transaction
+    case .string("parent"): return .parent(nil)
+    case let value?:
+      let place = members.place("unit")
+      guard value.objectValue != nil else {
+        throw DatasetError(place, "it is \"transaction\", \"parent\" or { \"parent\": \"TABLE\" }")
+      }
+      return .parent(Name(try Members(value, at: place, known: ["parent"]).string("parent")))
     }
   }
 

@@ -25,12 +25,10 @@ extension DeviceWorkspace {
     }
   }
 
-  /// The conflict whose id begins with `prefix`, with the row as it is here now.
-  public func conflict(_ prefix: String) throws -> (conflict: StoredConflict, row: [Field]?, below: [ConflictRecord]) {
+  /// The conflict whose id begins with `prefix`, with its rows as they are here now.
+  public func conflict(_ prefix: String) throws -> ShownConflict {
     let session = try session()
-    let found = try ConflictTable.find(prefix, in: session.database)
-    let below = try found.record.waitingBelow(session.tables, in: session.database)
-    return (found, try session.fields(of: found.record), below)
+    return try session.shown(ConflictTable.find(prefix, in: session.database))
   }
 
   /// Decides a conflict on this device: an ordinary change of the row, which travels with the next export. If somebody
@@ -64,14 +62,13 @@ extension DeviceWorkspace {
       let session = try session()
       return try session.deciding {
         var result = ResolvedAll()
-        for conflict in try ConflictTable.list([.open], in: session.database)
-        where table == nil || conflict.record.table == table {
+        for unit in try ConflictTable.list([.open], in: session.database).units where unit.isAbout(table) {
           do {
             try session.database.savepoint {
-              try session.resolve(conflict, policy == .hub ? .hub : .device, note: note, seen: .asFound)
+              try session.resolve(unit.head, policy == .hub ? .hub : .device, note: note, seen: .asFound)
             }
-            result.resolved.append(conflict.record)
-          } catch let error as WorkspaceError { result.left.append((conflict.record, error)) }
+            result.resolved.append(unit.head.record)
+          } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
         }
         return result
       }
@@ -85,12 +82,21 @@ extension DeviceSession {
     try database.widening(tables.map(\.name)) { try database.writeTransaction(workspace.ending, body) }
   }
 
-  /// The row that a conflict is about, as it is here now; nil where it is not here.
-  fileprivate func fields(of record: ConflictRecord) throws -> [Field]? {
-    guard let table = table(record.table) else { return nil }
+  fileprivate func shown(_ conflict: StoredConflict) throws -> ShownConflict {
+    let below = try conflict.record.waitingBelow(tables, in: database)
+    return try ShownConflict(ConflictTable.whole(conflict, in: database), device: state.name, below: below) {
+      try fields(of: $0)
+    }
+  }
+
+  /// The row that a conflict is about, as it is here now; nil: it is not here.
+  private func fields(of conflict: StoredConflict) throws -> [Field]? {
+    guard let table = table(conflict.record.table) else { return nil }
+    let record = try conflict.record.present(in: table.schema, database)
     return try RowTable(table, in: database).row(record.foundKey(in: table.schema)).map { table.schema.fields($0) }
   }
 
+  /// Decides a conflict, and all of its unit with it.
   fileprivate func resolve(
     _ conflict: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen
   ) throws {
@@ -100,32 +106,41 @@ extension DeviceSession {
         "row-waits", "The row is in its table here, and waits for the hub's operator.",
         hint: "You can change it or delete it in the app: the next export tells the hub.")
     }
-    if let table = table(conflict.record.table) {
-      let record = try conflict.record.present(in: table.schema, database)
-      let rows = try RowTable(table, in: database)
-      try record.check(seen, current: try rows.row(record.foundKey(in: table.schema)).map { table.schema.fields($0) })
-      let values = try EnteredValueReader(table.name, in: database, files: platform.files)
-      let decided = try decision.rows(
-        for: record, in: table.schema, by: rows.rules, whole: nil, values: values, row: rows.row)
-      // Ordinary writes: the triggers see them, and they travel as any other.
-      try rows.write(decided, References(of: table, among: tables), in: database)
-    } else {
-      try decision.check(forDeparted: conflict.record)
+    let members = try ConflictTable.whole(conflict, in: database).undecided(for: decision)
+    try shown(conflict).check(seen) { conflict in
+      try table(conflict.record.table).map { try conflict.record.present(in: $0.schema, database) }
     }
+    let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })
+    func place(of table: Name) -> Int { places[table] ?? places.count }
+    try members.decideEach(in: database, table: place) { try write(decision, for: $0) }
     try Capture.settle(tables, in: database)
+    for member in members { try close(member.record, decision, note: note) }
+  }
+
+  private func write(_ decision: ConflictDecision, for conflict: StoredConflict) throws {
+    guard let table = table(conflict.record.table) else { return try decision.check(forDeparted: conflict.record) }
+    let record = try conflict.record.present(in: table.schema, database)
+    let rows = try RowTable(table, in: database)
+    let values = try EnteredValueReader(table.name, in: database, files: platform.files)
+    let decided = try decision.rows(
+      for: record, in: table.schema, by: rows.rules, whole: nil, values: values, row: rows.row)
+    // Ordinary writes: the triggers see them, and they travel as any other.
+    try rows.write(decided, References(of: table, among: tables), in: database)
+  }
+
+  private func close(_ record: ConflictRecord, _ decision: ConflictDecision, note: String?) throws {
     let now = platform.clock.milliseconds()
     let stamp = try Capture.tick(now: now, in: database)
-    let word = decision.word
     try database.run(
       """
       INSERT OR REPLACE INTO satchel_resolutions (conflict, decision, user, stamp, generation, note)
       VALUES (:conflict, :decision, :user, :stamp, :generation, :note)
       """,
       [
-        "conflict": .string(conflict.record.id.text), "decision": .string(word.rawValue), "user": .string(state.user),
+        "conflict": .string(record.id.text), "decision": .string(decision.word.rawValue), "user": .string(state.user),
         "stamp": .integer(stamp.rawValue), "generation": .integer(try Capture.generation(in: database).rawValue),
         "note": note.map { .string($0) } ?? .null,
       ])
-    _ = try ConflictTable.resolve(conflict.record.id, word, by: state.user, at: now, note: note, in: database)
+    _ = try ConflictTable.resolve(record.id, decision.word, by: state.user, at: now, note: note, in: database)
   }
 }

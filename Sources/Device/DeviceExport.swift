@@ -179,9 +179,12 @@ extension DeviceSession {
         table: row.table, key: RowKey([row.old]), generation: nil, stamp: .zero,
         content: .rekey(to: RowKey([row.new]), number: row.number))
     }
+    var units = try StepUnits(tables, since: acknowledgedGeneration, in: database)
     try draft.addSteps(of: tables.map(\.schema), behind: rekeys) { add in
       try PreImageStore.eachStep(tables, since: acknowledgedGeneration, in: database) { place, table, step in
         counts[table] += 1
+        var step = step
+        step.unit = units?.number(of: step.key, step.generation, in: table)
         try add(place, table, step)
       }
     }

@@ -227,7 +227,7 @@ final class DeviceHistory {
       else { return }
       let before = rows[line.table]?[line.key]
       let row = try before == nil ? start(of: line, in: table, onto: onto) : before?.row
-      let image = PreImage(generation: generation, stamp: line.stamp, first: line.first, row: row)
+      let image = PreImage(generation: generation, stamp: line.stamp, first: line.first, row: row, unit: line.unit)
       // A key that was spelled anew is two lines of one generation.
       let isBegun = before?.images.last?.generation == generation
       rows[line.table, default: [:]][line.key] = SentRow(

@@ -4,7 +4,12 @@ import SatchelWorkspace
 
 /// What changed in the device's own tables from release to release.
 extension DeviceSchema {
-  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4])
+  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5])
+
+  private static let toSchema5: SchemaUpgrade.Step = {
+    try Capture.addUnitTables(in: $0)
+    try ConflictTable.addUnits(in: $0)
+  }
 
   private static let toSchema4: SchemaUpgrade.Step = { try Capture.noteColumns(in: $0) }
 

@@ -12,6 +12,7 @@ struct ExportReplay {
   private let session: DeviceSession
   private let bundles: ArchivedBundles
   private let recollection: Recollection
+  private let lost = LostChanges()
   private var parts: [Part]
   private let newest: SequenceNumber
   private let sealed: SequenceNumber?
@@ -94,6 +95,7 @@ struct ExportReplay {
     let keys = try due.map { try newKeys(in: full, after: $0.received) }
     try apply {
       for (part, keys) in zip(due, keys) { try replay(part, keys, stamps: snapshot) }
+      try lost.keep(session)
     }
   }
 
@@ -101,7 +103,10 @@ struct ExportReplay {
   mutating func run(through emission: EmissionNumber) throws {
     let due = takeParts(through: emission)
     if due.isEmpty { return }
-    try apply { for part in due { try replay(part, [], stamps: nil) } }
+    try apply {
+      for part in due { try replay(part, [], stamps: nil) }
+      try lost.keep(session)
+    }
   }
 
   /// Takes over which rows got other keys, as far as the imports did not do that.
@@ -184,7 +189,9 @@ struct ExportReplay {
   ) throws {
     let (key, current) = (line.key, try rows.row(line.key))
     let stamp = try snapshot?.stamp(of: current.map(rows.schema.key) ?? key, in: rows.name) ?? .zero
-    var (row, image) = (current, PreImage(generation: generation, stamp: line.stamp, first: line.first, row: current))
+    var (row, image) = (
+      current, PreImage(generation: generation, stamp: line.stamp, first: line.first, row: current, unit: line.unit)
+    )
     if current == nil, case .delete(let was) = change {
       image = image.with(row: was, isGone: true)
     } else {
@@ -192,7 +199,8 @@ struct ExportReplay {
       let result = merge(change, at: line.stamp, onto: current, others: others, by: rows.rules)
       row = result.row
       if let disagreement = result.disagreement {
-        try note(disagreement, of: change, line, generation, met: current, in: rows)
+        lost.add(
+          .init(rows.name, key, image: image, change: change, disagreement: disagreement, met: current))
       }
     }
     let images = try lookup.images(of: key)
@@ -212,20 +220,10 @@ struct ExportReplay {
     do { try rows.write(row, over: current, key: key) } catch let error as SQLiteError where error.kind == .unique {
       // The hub's rows came to have its UNIQUE value meanwhile.
       let loss = Disagreement(kind: .unique, state: rows.rules.table.stateOfUncompared)
-      try note(loss, of: change, line, generation, met: current, in: rows)
+      lost.add(.init(rows.name, key, image: image, change: change, disagreement: loss, met: current))
       let calm = image.with(row: current)
       try PreImageStore.replace(before + [calm], of: key, in: rows.table, database: database)
     }
-  }
-
-  private func note(
-    _ disagreement: Disagreement, of change: Change, _ line: ChangeLine, _ generation: Generation, met: Row?,
-    in rows: RowTable
-  ) throws {
-    let record = ConflictRecord(
-      disagreement, of: change, at: line.stamp, generation: generation, key: line.key, in: rows.schema, met: met,
-      device: session.state.id, user: session.state.user)
-    try ConflictTable.add(record, bundle: nil, noted: session.platform.clock.milliseconds(), in: database)
   }
 }
 

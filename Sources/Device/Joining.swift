@@ -105,7 +105,7 @@ extension DeviceSession {
     _ snapshot: Snapshot
   ) throws -> ImportReport {
     let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
-    let applier = try ScopeApplier(self)
+    let applier = try ScopeApplier(self, keys: .init(stranded: keys.stranded))
     for stranded in keys.stranded { try applier.giveUp(stranded) }
     try applyWhole(snapshot, with: applier)
     try applier.finish()

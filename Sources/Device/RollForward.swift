@@ -18,6 +18,7 @@ struct RollForward {
   private let received: EmissionNumber
   private let bundles: ArchivedBundles
   private let recollection: Recollection
+  private let lost = LostChanges()
   /// The newest export that later ones do not contain; nil: there is none.
   private let sealed: SequenceNumber?
 
@@ -59,6 +60,8 @@ struct RollForward {
     try Capture.settle(session.tables, in: database)
     let writes = try ownWrites()
     for table in session.tables { try bring(table, writes[table.name, default: [:]]) }
+    try Capture.moveUnits(to: Generation(newest.rawValue), in: database)
+    try lost.keep(session)
     try recollection.takeUpExports()
     try recollection.takeUpEmissions()
     session.state.sequence = newest
@@ -131,14 +134,15 @@ struct RollForward {
   /// Replays a write of the copy's own by the merge that decides everywhere. What loses is a conflict.
   private func replay(_ write: Write, of key: RowKey, onto target: Row?, in table: TrackedTable) throws -> Row? {
     let image = PreImage(
-      generation: Generation(newest.rawValue), stamp: write.image.stamp, first: write.image.first, row: write.image.row)
+      generation: Generation(newest.rawValue), stamp: write.image.stamp, first: write.image.first, row: write.image.row,
+      unit: write.image.unit)
     let rules = write.isLater ? MergeRules(table.rules, schema: table.schema) : .hubWins(table.schema)
     let rebased = rebase([image], to: write.current, onto: target, at: .zero, by: rules)
-    for lost in rebased.conflicts {
-      let record = ConflictRecord(
-        lost.disagreement, of: lost.change, at: image.stamp, generation: image.generation, key: key, in: table.schema,
-        met: lost.met, device: session.state.id, user: session.state.user)
-      try ConflictTable.add(record, bundle: nil, noted: session.platform.clock.milliseconds(), in: database)
+    for conflict in rebased.conflicts {
+      lost.add(
+        .init(
+          table.name, key, image: image, change: conflict.change, disagreement: conflict.disagreement,
+          met: conflict.met))
     }
     let before = try PreImageLookup(table, in: database).images(of: key)
     try PreImageStore.replace(before + rebased.images, of: key, in: table, database: database)

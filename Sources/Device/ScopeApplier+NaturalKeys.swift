@@ -65,15 +65,22 @@ extension ScopeApplier {
     return true
   }
 
-  /// Tells the hub to delete the rows that are kept out. If the row that keeps one out has left meanwhile, that one
-  /// enters after all.
+  /// Lets in the rows that nothing keeps out any more, because the pending row has left. Returns whether there were any.
+  func letInFreed() throws -> Bool {
+    var freed: [KeptOut] = []
+    keptOut = try keptOut.filter { kept in
+      let rivals = try kept.entry.table.rivals(of: kept.entry.row, in: session.database)
+      if !rivals.contains(kept.key) { freed.append(kept) }
+      return rivals.contains(kept.key)
+    }
+    for row in freed { try enter(row.entry) }
+    return !freed.isEmpty
+  }
+
+  /// Tells the hub to delete the rows that are kept out.
   func settleKeptOut() throws {
     for kept in keptOut {
       let (entry, rows) = (kept.entry, kept.entry.table)
-      guard try rows.rivals(of: entry.row, in: session.database).contains(kept.key) else {
-        try enter(entry)
-        continue
-      }
       let won = Disagreement(kind: .unique, state: .settled, rowWinner: .device)
       try note(won, of: kept.change, image: kept.image, key: kept.key, met: entry.row, in: rows)
       let removal = PreImage(

@@ -41,31 +41,33 @@ final class ScopeApplier {
   private let isFollowed: Bool
   /// Rows of the hub's that this device made too, under other keys, and of which it hears only now.
   private let folded: [Name: Set<RowKey>]
-  private let orphans: Orphans
-  private let deletedParents: DeletedParents
-  private let deletedChildren: DeletedChildren
+  let orphans: Orphans
+  let deletedParents: DeletedParents
+  let deletedChildren: DeletedChildren
+  /// nil: no change belongs to a unit.
+  let units: LostUnits?
 
-  private(set) var tally = RowTally()
+  var tally = RowTally()
   /// The new disagreements, the first of them.
   private(set) var found: [ConflictRecord] = []
   /// Files that rows named which are gone, or name others now.
   private(set) var unnamed: Set<AttachmentPath> = []
-  private(set) var written = 0
-  private(set) var removed = 0
+  var written = 0
+  var removed = 0
   private(set) var conflicts = 0
 
   /// - Parameters:
   ///   - witness: says which rows are none that the hub may believe them to be.
   ///   - unseen: rows that no trigger saw become what they are.
   ///   - scope: which emission it is; nil: none of the hub's, which says nothing of what others wrote.
-  ///   - rekeyed: rows of this device's own that get other keys with this bundle.
+  ///   - keys: what became of the keys of this device's own rows with this bundle.
   init(
     _ session: DeviceSession, witness: RowWitness = RowWitness(), unseen: [UnseenChange] = [],
-    scope: Manifest.Scope? = nil, rekeyed: [RekeyedHere] = []
+    scope: Manifest.Scope? = nil, keys: KeyChanges.Outcome = .init()
   ) throws {
     self.session = session
     let folding = Set(session.tables.filter(\.folds).map(\.name))
-    folded = Dictionary(grouping: rekeyed.filter { folding.contains($0.table) }, by: \.table).mapValues { rows in
+    folded = Dictionary(grouping: keys.rekeyed.filter { folding.contains($0.table) }, by: \.table).mapValues { rows in
       Set(rows.map { RowKey([$0.new]) })
     }
     base = session.state.received
@@ -84,6 +86,8 @@ final class ScopeApplier {
     orphans = Orphans(of: changed, in: session.database)
     deletedParents = try DeletedParents(among: changed, of: tables, in: session.database)
     deletedChildren = DeletedChildren(among: changed)
+    let isAnyPending = !pending.isEmpty || !keys.stranded.isEmpty
+    units = try isAnyPending ? LostUnits(session.tables, beside: keys.stranded, in: session.database) : nil
   }
 
   func rows(of name: Name) -> RowTable? { tables.first { $0.schema.name == name } }
@@ -149,19 +153,32 @@ final class ScopeApplier {
     try note(lost.disagreement, of: lost.change, image: lost.image, key: key, met: lost.met, in: rows)
   }
 
+  /// Keeps a change of this device that meets something else. If it is not taken, nothing of its unit is.
   func note(
     _ disagreement: Disagreement, of change: Change, image: PreImage, key: RowKey, met: Row?, in rows: RowTable
   ) throws {
+    var disagreement = disagreement
+    let isLost =
+      !disagreement.isWonByDevice
+      && (disagreement.kind == .unit || units?.contains(rows.name, key, image.generation) == true)
+    if isLost { disagreement = disagreement.inUnit(change, state: disagreement.state) }
     let record = ConflictRecord(
       disagreement, of: change, at: image.stamp, generation: image.generation, key: key, in: rows.schema, met: met,
       device: session.state.id, user: session.state.user)
-    try keep(record)
+    if isLost { units?.keep(record, because: disagreement.kind == .unit ? .unit : .itself) } else { try keep(record) }
   }
 
-  private func keep(_ record: ConflictRecord) throws {
+  func keep(_ record: ConflictRecord) throws {
     let addition = try ConflictTable.addMeeting(
       record, bundle: nil, noted: session.platform.clock.milliseconds(), in: session.database)
-    guard case .new = addition else { return }
+    if case .known(let known) = addition, record.unit != nil, known.state != .resolved {
+      // Its row was taken back after all.
+      var corrected = record
+      corrected.id = known.id
+      return try ConflictTable.correct(
+        corrected, at: session.platform.clock.milliseconds(), hidden: .nothing, in: session.database)
+    }
+    guard case .new = addition, record.unit ?? record.id == record.id else { return }
     conflicts += 1
     if found.count < RowTally.mostShown { found.append(record) }
   }
@@ -190,9 +207,12 @@ final class ScopeApplier {
       for parent in parents { try bringBack(parent) }
       let returning = try deletedChildren.find(in: session.database)
       for child in returning { try bringBack(child) }
-      isSettled = children.isEmpty && parents.isEmpty && returning.isEmpty
+      let isAnyLost = try takeBackUnits()
+      isSettled = children.isEmpty && parents.isEmpty && returning.isEmpty && !isAnyLost
+      if isSettled { isSettled = try !letInFreed() }
     }
     try settleKeptOut()
+    try keepLostUnits()
   }
 
   /// Takes pending changes back that came together with the hub's to a row which the table forbids: no app could write
@@ -228,6 +248,14 @@ final class ScopeApplier {
   /// stands for both.
   private func bringBack(_ child: DeletedChildren.Child) throws {
     guard try child.rows.row(child.key) == nil else { return }
+    if let last = child.images.last, units?.contains(child.rows.name, child.key, last.generation) == true {
+      let loss = Disagreement(kind: .foreignKey, state: .open)
+      let row = child.images.first?.hubRow
+      deletedChildren.note(child.images, of: child.rows.schema)
+      try enter(takeBack(child.images, of: child.key, to: row, as: loss, met: row, in: child.rows))
+      written += 1
+      return
+    }
     deletedParents.note(child.row, over: nil, of: child.rows.schema)
     deletedChildren.note(child.images, of: child.rows.schema)
     try enter(

@@ -234,6 +234,7 @@ extension DeviceSession {
       try witness.remember(before: acknowledgedGeneration, tables, in: database)
     }
     try waiting.forgetOthers()
+    try Capture.forgetUnits(before: acknowledgedGeneration, in: database)
   }
 
   private func apply(
@@ -249,7 +250,7 @@ extension DeviceSession {
     let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
     // A row under another key is none of those of which the hub speaks.
     if !keys.rekeyed.isEmpty || upgrade != nil { witness.close() }
-    let applier = try ScopeApplier(self, witness: witness, unseen: unseen, scope: scope, rekeyed: keys.rekeyed)
+    let applier = try ScopeApplier(self, witness: witness, unseen: unseen, scope: scope, keys: keys)
     for stranded in keys.stranded { try applier.giveUp(stranded) }
     if let snapshot { try applyWhole(snapshot, with: applier) }
     try lines.each { line in

@@ -27,9 +27,9 @@ struct WaitingRows {
   init(_ session: DeviceSession, _ bundle: borrowing VerifiedBundle) throws {
     self.session = session
     var told: [ConflictID: ConflictRecord] = [:]
-    try bundle.eachConflict { if $0.operation == .insert { told[$0.id] = $0 } }
+    try bundle.eachConflict { if $0.operation == .insert, $0.unit == nil { told[$0.id] = $0 } }
     let known = try ConflictTable.list([.open, .held], in: session.database).map(\.record)
-      .filter { $0.operation == .insert && [.unique, .foreignKey].contains($0.kind) }
+      .filter { $0.operation == .insert && $0.unit == nil && [.unique, .foreignKey].contains($0.kind) }
     mayMatter = known.contains { $0.kind == .unique } || told.values.contains { $0.kind == .unique }
     if !mayMatter { return }
     var records = known.filter { told[$0.id] == nil }
@@ -78,13 +78,15 @@ struct WaitingRows {
 extension ConflictRecord {
   /// Whether the hub has not let in a new row because another row has its natural key, and its maker may not see that
   /// other row.
-  var awaitsOtherRow: Bool { kind == .unique && state == .open && operation == .insert && hubValues == nil }
+  var awaitsOtherRow: Bool {
+    kind == .unique && state == .open && operation == .insert && hubValues == nil && unit == nil
+  }
 }
 
 extension DeviceSession {
   /// Whether a row waits here in its table.
   func isWaiting(_ record: ConflictRecord) throws -> Bool {
-    guard record.operation == .insert, [.unique, .foreignKey].contains(record.kind),
+    guard record.operation == .insert, record.unit == nil, [.unique, .foreignKey].contains(record.kind),
       [.open, .held].contains(record.state), let table = table(record.table), !table.renamesRows,
       try RowTable(table, in: database).contains(record.key)
     else { return false }

@@ -140,7 +140,10 @@ struct EmissionWriter {
         plan.visible[place].contains(number)
       else {
         record.hubValues = nil
-        if let place, record.kind == .updateDelete { record.state = stateForUser(of: record, in: place) }
+        // The state of a unit tells of no single row of it.
+        if let place, record.kind == .updateDelete, record.unit == nil {
+          record.state = stateForUser(of: record, in: place)
+        }
         return record
       }
       return record

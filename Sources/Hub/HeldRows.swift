@@ -7,10 +7,13 @@ import SatchelWorkspace
 
 /// Changes that wait for what they lack, and enter by themselves when it is there.
 final class HeldRows {
-  private let store: HubStore
-  private let now: Int64
+  let store: HubStore
+  let now: Int64
   /// Those whose changes wait.
   private var senders: [Sender: ScopeStore] = [:]
+
+  /// Changes that stopped to wait because they cannot be taken as they were sent.
+  var lost: [ConflictID] = []
 
   private struct Sender: Hashable {
     let device: ReplicaID
@@ -40,19 +43,21 @@ final class HeldRows {
   private func changeKeys() throws {
     let references = try KeyReferences(store.tables)
     if references.isEmpty { return }
+    var entries: [ReplicaID: [KeyMap.Entry]] = [:]
     for conflict in try ConflictTable.list([.held], in: store.database) {
       let record = conflict.record
       guard record.operation == .insert, !record.awaitsDecision, let place = store.place(of: record.table),
         let key = store.tables[place].singleKey(record.key),
         let new = try newKey(of: record, conflict.bundle, key, in: place)
       else { continue }
-      let map = KeyMap(references, store.tables, [.init(place: place, old: key, new: new)])
-      for other in try ConflictTable.list([.held, .open], in: store.database) where other.record.device == record.device
-      {
-        guard let place = store.place(of: other.record.table) else { continue }
-        let moved = map.record(other.record, of: place)
-        if moved != other.record { try ConflictTable.rename(moved, in: store.database) }
-      }
+      entries[record.device, default: []].append(.init(place: place, old: key, new: new))
+    }
+    if entries.isEmpty { return }
+    let maps = entries.mapValues { KeyMap(references, store.tables, $0) }
+    for other in try ConflictTable.list([.held, .open], in: store.database) {
+      guard let map = maps[other.record.device], let place = store.place(of: other.record.table) else { continue }
+      let moved = map.record(other.record, of: place)
+      if moved != other.record { try ConflictTable.rename(moved, in: store.database) }
     }
   }
 
@@ -82,13 +87,15 @@ final class HeldRows {
     try !ConflictTable.list([.held], in: store.database).isEmpty
   }
 
-  private struct RowReference: Hashable {
+  struct RowReference: Hashable {
     let device: ReplicaID
     let table: Name
     let key: RowKey
+
+    init(_ record: ConflictRecord) { (device, table, key) = (record.device, record.table, record.key) }
   }
 
-  private enum Step { case entered, closed, waits }
+  enum Step { case entered, closed, waits }
 
   /// - Returns: how many entered, and whether nothing more is to be done.
   private func pass() throws -> (entered: Int, isDone: Bool) {
@@ -98,9 +105,17 @@ final class HeldRows {
     let reported = try store.reported()
     // What a device reported enters by nobody's word but a person's.
     let held = try ConflictTable.list([.held], in: store.database).filter { !reported.contains($0.record.id) }
-    for conflict in held.sorted(by: { $0.record.generation < $1.record.generation }) {
-      let record = conflict.record
-      let row = RowReference(device: record.device, table: record.table, key: record.key)
+    for unit in held.sorted(by: { $0.record.generation < $1.record.generation }).units {
+      if !unit.isSingle {
+        switch try release(unit, behind: &waiting) {
+        case .entered: entered += unit.members.count
+        case .closed: closed += 1
+        case .waits: break
+        }
+        continue
+      }
+      let (conflict, record) = (unit.head, unit.head.record)
+      let row = RowReference(record)
       if record.awaitsDecision {
         // Later changes of a row that is not made before somebody decides.
         if record.operation == .insert { waiting.insert(row) }
@@ -122,7 +137,10 @@ final class HeldRows {
     return (entered, entered + closed == 0)
   }
 
-  private func release(_ kept: ConflictRecord, _ bundle: BundleID?) throws -> Step {
+  /// - Parameter unit: the rows of the unit to which the change belongs; empty: it belongs to none.
+  func release(
+    _ kept: ConflictRecord, _ bundle: BundleID?, with unit: Set<RowReference> = []
+  ) throws -> Step {
     guard let place = store.place(of: kept.table), let scope = try scope(of: kept) else { return .waits }
     let record = try kept.present(in: store.tables[place].schema, store.database)
     guard let change = try? record.change(in: store.tables[place].schema) else { return .waits }
@@ -164,6 +182,7 @@ final class HeldRows {
     } catch let error as SQLiteError where error.kind == .unique {
       // It is about to become one with that row.
       if try twin(of: record, in: place) != nil { return .waits }
+      if try row.map({ try collides($0, with: unit, of: record, in: place) }) == true { return .waits }
       try row.map { try collide($0, record, change, in: place) }
       return .closed
     }
@@ -190,12 +209,13 @@ final class HeldRows {
     note: String? = nil
   ) throws {
     guard let disagreement else { return try ConflictTable.setState(.settled, of: record.id, in: store.database) }
+    if !disagreement.isWonByDevice { lost.append(record.id) }
     var found = ConflictRecord(
       disagreement, of: change, at: record.stamp, generation: record.generation, key: record.key,
       in: store.tables[place].schema,
       met: met, device: record.device, user: record.user)
     found.id = record.id
-    found.note = note
+    (found.note, found.unit) = (note, record.unit)
     let isHidden =
       try met.map { try scope(of: record)?.maySee(store.tables[place].schema.key(of: $0), in: place) != true } ?? false
     try ConflictTable.correct(found, at: now, hidden: isHidden ? .row : .nothing, in: store.database)
@@ -220,9 +240,22 @@ final class HeldRows {
     (record.kind, record.state) = (.revoked, store.tables[place].rules.conflict.stateOfUncompared)
     (record.winners, record.rowWinner) = ([], .hub)
     record.hubValues = store.tables[place].schema.fields(met)
+    lost.append(record.id)
     try ConflictTable.correct(record, at: now, hidden: .row, in: store.database)
     try store.owe(record.key, in: place, to: record.device)
     return .closed
+  }
+
+  /// Whether another row of the same unit has the natural key, so that it may yet give way.
+  private func collides(
+    _ row: Row, with unit: Set<RowReference>, of record: ConflictRecord, in place: Int
+  ) throws -> Bool {
+    if unit.isEmpty { return false }
+    return try store.rows[place].rivals(of: row, in: store.database).allSatisfy { key in
+      var rival = record
+      rival.key = key
+      return unit.contains(RowReference(rival))
+    }
   }
 
   /// Nothing is missing any more, but the natural key is another row's by now.
@@ -235,7 +268,7 @@ final class HeldRows {
   }
 
   /// Of the user who made the change, who may have given the device away meanwhile; nil where the device is no more.
-  private func scope(of record: ConflictRecord) throws -> ScopeStore? {
+  func scope(of record: ConflictRecord) throws -> ScopeStore? {
     let sender = Sender(device: record.device, user: record.user)
     if let known = senders[sender] { return known }
     guard try store.device(record.device) != nil else { return nil }

@@ -41,18 +41,22 @@ extension HubWorkspace {
     }
   }
 
-  /// The conflict whose id begins with `prefix`, with the row as it is now and the name of the device.
-  public func conflict(
-    _ prefix: String
-  ) throws -> (conflict: StoredConflict, row: [Field]?, device: String, below: [ConflictRecord]) {
+  /// The conflict whose id begins with `prefix`, with its rows as they are now and the name of the device.
+  public func conflict(_ prefix: String) throws -> ShownConflict {
     let store = try store()
-    let found = try store.marked([ConflictTable.find(prefix, in: store.database)])[0]
+    return try shown(ConflictTable.find(prefix, in: store.database), store)
+  }
+
+  private func shown(_ found: StoredConflict, _ store: HubStore) throws -> ShownConflict {
     let device = try store.device(found.record.device)?.name ?? found.record.device.text
-    guard let place = store.place(of: found.record.table) else { return (found, nil, device, []) }
     let below = try found.record.waitingBelow(store.tables, in: store.database)
-    let schema = store.tables[place].schema
-    let row = try store.rows[place].row(found.record.foundKey(in: schema)).map { schema.fields($0) }
-    return (found, row, device, below)
+    let unit = ConflictUnit(try store.marked(ConflictTable.whole(found, in: store.database).members))
+    return try ShownConflict(unit, device: device, below: below) { conflict in
+      guard let place = store.place(of: conflict.record.table) else { return nil }
+      let schema = store.tables[place].schema
+      let record = try conflict.record.present(in: schema, store.database)
+      return try store.rows[place].row(record.foundKey(in: schema)).map { schema.fields($0) }
+    }
   }
 
   /// Decides a conflict at the hub: an ordinary change of the row by the hub's operator.
@@ -67,22 +71,40 @@ extension HubWorkspace {
     }
   }
 
+  /// Decides a conflict, and all of its unit with it.
   /// - Parameter check: looks at each row that the decision writes, before and after that.
   private func resolve(
     _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, _ store: HubStore,
-    check: (DecidedRow) throws -> Void = { _ in }
+    check: (ConflictRecord, DecidedRow) throws -> Void = { _, _ in }
   ) throws {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
-    let (whole, behind) = try withLaterChanges(found, store)
-    try write(decision, for: whole, seen, store, check: check)
+    let shown = try shown(found, store)
+    let members = try ConflictTable.whole(found, in: store.database).undecided(for: decision)
+    try shown.check(seen) { conflict in
+      try store.place(of: conflict.record.table).map {
+        try conflict.record.present(in: store.tables[$0].schema, store.database)
+      }
+    }
+    func place(of table: Name) -> Int { store.place(of: table) ?? store.tables.count }
+    try members.decideEach(in: store.database, table: place) { member in
+      try write(decision, for: withLaterChanges(member, store).0, store) { try check(member.record, $0) }
+    }
+    for member in members { try close(member, decision, note: note, store) }
+    // Those behind it were made on what it would have left.
+    if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
+  }
+
+  private func close(
+    _ conflict: StoredConflict, _ decision: ConflictDecision, note: String?, _ store: HubStore
+  ) throws {
+    let record = conflict.record
+    let behind = try withLaterChanges(conflict, store).behind
     let now = platform.clock.milliseconds()
     if decision.word != .hub { for record in behind { try settle(record, at: now, store) } }
     _ = try ConflictTable.resolve(
-      found.record.id, decision.word, by: Self.hubUser, at: now, note: note, in: store.database)
-    try ConflictTable.retell(found.record.id, in: store.database)
-    try owe(found.record, store)
-    // Those behind it were made on what it would have left.
-    if decision.word != .device { try ConflictTable.openHeld(behind: found.record, in: store.database) }
+      record.id, decision.word, by: Self.hubUser, at: now, note: note, in: store.database)
+    try ConflictTable.retell(record.id, in: store.database)
+    try owe(record, store)
   }
 
   /// A new row that another row keeps out, with what its device wrote into it later.
@@ -90,7 +112,7 @@ extension HubWorkspace {
     _ found: StoredConflict, _ store: HubStore
   ) throws -> (StoredConflict, behind: [ConflictRecord]) {
     let record = found.record
-    guard record.kind == .unique, record.operation == .insert, record.state == .open,
+    guard record.kind == .unique, record.operation == .insert, record.state == .open, record.unit == nil,
       let place = store.place(of: record.table)
     else { return (found, []) }
     let behind = try ConflictTable.held(record.key, of: record.table, device: record.device, in: store.database)
@@ -119,42 +141,45 @@ extension HubWorkspace {
     try applying { store in
       var result = ResolvedAll()
       if let table, store.place(of: table) == nil { throw Self.noTable(table.text, store) }
-      for conflict in try ConflictTable.list([.open, .held], in: store.database)
-      where (table == nil || conflict.record.table == table) && conflict.record.isForAll {
+      for unit in try ConflictTable.list([.open, .held], in: store.database).units
+      where unit.isAbout(table) && unit.members.contains(where: \.record.isForAll) {
         do {
-          let decision = try decision(policy, conflict.record, store)
+          let decision = try decision(policy, unit, store)
           try store.database.savepoint {
-            let rights = try ReportRights(of: conflict.record, store)
-            try resolve(conflict, decision, note: note, seen: .asFound, store) { try rights?.check($0) }
+            try resolve(unit.head, decision, note: note, seen: .asFound, store) {
+              try ReportRights(of: $0, store)?.check($1)
+            }
           }
-          result.resolved.append(conflict.record)
-        } catch let error as WorkspaceError { result.left.append((conflict.record, error)) }
+          result.resolved.append(unit.head.record)
+        } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
       }
       return result
     }
   }
 
-  private func decision(_ policy: Policy, _ record: ConflictRecord, _ store: HubStore) throws -> ConflictDecision {
+  private func decision(_ policy: Policy, _ unit: ConflictUnit, _ store: HubStore) throws -> ConflictDecision {
     switch policy {
     case .hub: return .hub
     case .device: return .device
     case .newest:
-      guard let place = store.place(of: record.table) else { return .hub }
-      return record.stamp > (try store.past(of: record.key, in: place)?.stamp ?? .zero) ? .device : .hub
+      // Of a unit each change has to be the later one.
+      let isLater = try unit.members.map(\.record).allSatisfy { record in
+        guard let place = store.place(of: record.table) else { return false }
+        return record.stamp > (try store.past(of: record.key, in: place)?.stamp ?? .zero)
+      }
+      return isLater ? .device : .hub
     case .manual: throw WorkspaceError("policy", "By the policy manual nothing is decided.")
     }
   }
 
   private func write(
-    _ decision: ConflictDecision, for conflict: StoredConflict, _ seen: RowSeen, _ store: HubStore,
-    check: (DecidedRow) throws -> Void
+    _ decision: ConflictDecision, for conflict: StoredConflict, _ store: HubStore, check: (DecidedRow) throws -> Void
   ) throws {
     guard let place = store.place(of: conflict.record.table) else {
       return try decision.check(forDeparted: conflict.record)
     }
     let (rows, schema) = (store.rows[place], store.tables[place].schema)
     let record = try conflict.record.present(in: schema, store.database)
-    try record.check(seen, current: try rows.row(record.foundKey(in: schema)).map { schema.fields($0) })
     let decided = try decision.rows(
       for: record, in: schema, by: rows.rules, whole: try store.lastImage(of: record.key, in: place),
       values: EnteredValueReader(schema.name, in: store.database, files: platform.files), row: rows.row)

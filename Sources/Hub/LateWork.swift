@@ -43,7 +43,8 @@ final class LateWork {
   }
 
   private func mayBeLate(_ record: ConflictRecord) -> Bool {
-    guard record.device == device.id, Name(record.user) == Name(device.user), !device.isReadOnly,
+    // A unit is taken as a whole or not at all.
+    guard record.unit == nil, record.device == device.id, Name(record.user) == Name(device.user), !device.isReadOnly,
       // What was merged before is not judged once more.
       record.generation.rawValue >= device.merged.rawValue, record.state != .resolved
     else { return false }

@@ -7,15 +7,6 @@ import SatchelValues
 /// Such a family is deleted as a whole or stays as a whole. An export names the children first, so a delete is set aside
 /// until the deletes of its generation are all there.
 extension StepMerger {
-  struct DeletedFamily {
-    /// In the order in which their deletes came.
-    let rows: [RowReference]
-    /// Those of the rows that went with another one.
-    let children: Set<RowReference>
-  }
-
-  private struct NotWhole: Error {}
-
   /// Remembers a delete until the others of its family are known.
   func setAside(_ pending: Pending, of row: RowReference) {
     waiting[row] = [pending]
@@ -25,66 +16,32 @@ extension StepMerger {
 
   /// Takes the deletes that were set aside. Returns the families that could not be taken yet; their deletes wait.
   @discardableResult
-  func takeFamilies() throws -> [DeletedFamily] {
-    let families = families(among: order.filter { isDelete($0) })
+  func takeFamilies() throws -> [StepGroup] {
+    let families = families(among: (order + collected.rows).filter { isDelete($0) })
     deletes = []
-    var left: [DeletedFamily] = []
-    for family in families where try !take(family) { if family.rows.count > 1 { left.append(family) } }
+    var left: [StepGroup] = []
+    for family in families {
+      if family.items.contains(where: { $0.pending.step.unit != nil }) {
+        collected.families.append(family)
+      } else if try !take(family), family.items.count > 1 {
+        left.append(family)
+      }
+    }
     order.removeAll { waiting[$0] == nil }
     return left
   }
 
+  /// Whether what waits first of a row is a delete that may be of a family. A delete of a unit that waits is not.
   private func isDelete(_ row: RowReference) -> Bool {
-    guard familyTables.contains(row.place), case .delete = waiting[row]?.first?.step.change else { return false }
-    return true
-  }
-
-  /// Deletes all rows of a family. Returns false, and has done nothing, if any of them must stay.
-  func take(_ family: DeletedFamily) throws -> Bool {
-    let before = progress
-    do {
-      // A delete of a single row is taken as any other change, whatever comes of it.
-      if family.rows.count == 1 {
-        if try !attemptAll(family.rows) { return false }
-      } else {
-        try store.database.savepoint { if try !attemptAll(family.rows, whole: true) { throw NotWhole() } }
-      }
-    } catch is NotWhole {
-      progress = before
-      walks.forget()
-      parents.forget()
+    guard familyTables.contains(row.place), let first = waiting[row]?.first, case .delete = first.step.change else {
       return false
     }
-    for row in family.rows { dropFirst(of: row) }
-    return true
-  }
-
-  /// Tries deletes until all are taken, or nothing more helps. Returns whether all were.
-  private func attemptAll(_ rows: [RowReference], whole: Bool = false) throws -> Bool {
-    var left = rows
-    while !left.isEmpty {
-      let count = left.count
-      left = try left.filter { row in
-        guard let pending = waiting[row]?.first else { return false }
-        let before = progress.refused
-        if try attempt(pending, in: row.place) != nil { return true }
-        if whole, progress.refused > before { throw NotWhole() }
-        return false
-      }
-      if left.count == count { return false }
-      left.reverse()
-    }
-    return true
-  }
-
-  private func dropFirst(of row: RowReference) {
-    let rest = Array((waiting[row] ?? []).dropFirst())
-    waiting[row] = rest.isEmpty ? nil : rest
+    return !grouped.contains(first.number)
   }
 
   /// Gives the children of a family back to the device, so that their parents stay too: each parent's delete becomes a
   /// conflict. A child that the hub moved elsewhere, or that its user may not see, is decided by itself.
-  func refuse(_ family: DeletedFamily) throws {
+  func refuse(_ family: StepGroup) throws {
     var staying: [Name: Int] = [:]
     let parents = Set(family.rows.flatMap { bonds(ofParent: $0) })
     for row in family.rows where family.children.contains(row) {
@@ -122,31 +79,26 @@ extension StepMerger {
   }
 
   /// Sorts deletes into families. A row that belongs to no other one is a family of its own.
-  private func families(among rows: [RowReference]) -> [DeletedFamily] {
+  private func families(among rows: [RowReference]) -> [StepGroup] {
     var parents: [Bond: Int] = [:]
     for (number, row) in rows.enumerated() {
       for bond in bonds(ofParent: row) { parents[bond] = number }
     }
-    var family = Array(rows.indices)
-    func head(_ number: Int) -> Int {
-      var number = number
-      while family[number] != number {
-        family[number] = family[family[number]]
-        number = family[number]
-      }
-      return number
-    }
+    var sets = DisjointSets(count: rows.count)
     var children: Set<RowReference> = []
     for (number, row) in rows.enumerated() {
       for bond in bonds(ofChild: row) {
         guard let parent = parents[bond], parent != number else { continue }
         children.insert(row)
-        family[head(number)] = head(parent)
+        sets.join(number, parent)
       }
     }
     var members: [Int: [RowReference]] = [:]
-    for (number, row) in rows.enumerated() { members[head(number), default: []].append(row) }
-    return rows.indices.compactMap { members[$0] }.map { DeletedFamily(rows: $0, children: children.intersection($0)) }
+    for (number, row) in rows.enumerated() { members[sets.head(of: number), default: []].append(row) }
+    return rows.indices.compactMap { members[$0] }.map { rows in
+      let items = rows.compactMap { row in waiting[row]?.first.map { StepGroup.Item(row: row, pending: $0) } }
+      return StepGroup(items: items, children: children.intersection(rows), isUnit: false)
+    }
   }
 
   private func deleted(_ row: RowReference) -> (was: Row, generation: Generation)? {

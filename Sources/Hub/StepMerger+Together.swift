@@ -39,7 +39,7 @@ extension StepMerger {
   /// nil where somebody has to decide.
   private func move(_ row: RowReference) throws -> Move? {
     let before = try store.rows[row.place].row(row.key)
-    if before == nil, try isHeld(row.key, in: row.place) { return nil }
+    if try isHeld(row.key, before == nil, in: row.place) { return nil }
     var after = before
     let past = try store.past(of: row.key, in: row.place)
     var steps: [(step: Step, change: Change)] = []

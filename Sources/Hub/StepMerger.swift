@@ -17,11 +17,11 @@ final class StepMerger {
   let device: EnrolledDevice
   /// Which changes of the log are none of others'.
   private let own: OwnChanges
-  private let bundle: BundleID?
+  let bundle: BundleID?
   /// From what the device made its changes.
   let base: ChangeBase
   /// What the device held when it made its changes.
-  private let held: HeldAtBase
+  let held: HeldAtBase
   let now: Int64
   /// Of the device's changes, but for their stamps.
   private let origin: Origin
@@ -33,6 +33,14 @@ final class StepMerger {
   var order: [RowReference] = []
   /// Deletes that may belong together, until all of them are known.
   var deletes: [RowReference] = []
+  /// Steps of the present generation that belong to units, until all of them are known.
+  var collected = CollectedUnits()
+  /// Units that could not be taken yet, and the numbers of their steps.
+  var waitingUnits: [StepGroup] = []
+  var grouped: Set<Int> = []
+  /// Why steps of a unit are not taken, while that is found out.
+  var diagnosis: Diagnosis?
+  private var lastNumber = 0
   /// What stays with a row whose delete is refused, in words.
   var stayingWith: [RowReference: String] = [:]
   /// Places of the tables whose rows may go with others, or take others along.
@@ -50,7 +58,7 @@ final class StepMerger {
   /// The greatest keys that new rows may have, by table. They stay as they were when the bundle came.
   var keyLimits: [Int: Int64] = [:]
   /// Whether any change of the device waits from before; nil: it was not looked up yet.
-  private var holdsAny: Bool? {
+  var holdsAny: Bool? {
     get { progress.holdsAny }
     set { progress.holdsAny = newValue }
   }
@@ -58,14 +66,16 @@ final class StepMerger {
   /// What was done so far, but for what is in the database.
   struct Progress {
     fileprivate var holdsAny: Bool?
-    fileprivate var tally = RowTally()
-    fileprivate var found: [ConflictRecord] = []
+    var tally = RowTally()
+    var found: [ConflictRecord] = []
     /// The new conflicts of tables in which work that comes late may be taken.
-    fileprivate(set) var maybeLate: [ConflictID] = []
+    var maybeLate: [ConflictID] = []
     fileprivate(set) var taken = 0
-    fileprivate var conflicts = 0
+    var conflicts = 0
     /// Changes that were not taken as they were sent.
-    fileprivate(set) var refused = 0
+    var refused = 0
+    /// Among these, deletes of which the device is told nothing.
+    var untold = 0
   }
 
   var progress = Progress()
@@ -107,6 +117,8 @@ final class StepMerger {
   }
 
   struct Pending {
+    /// No two of one merge have the same.
+    let number: Int
     let step: Step
     /// This conflict was decided before the device's decision came: the hub's row stays as it is.
     let decided: Bool
@@ -114,6 +126,8 @@ final class StepMerger {
     var own: OwnChanges?
     /// The device made the row too, under another key, and does not know yet that it became this one.
     var isFolded = false
+    /// A copy of the device has delivered an unknown part of the change.
+    var isUnclear = false
   }
 
   /// - Parameters:
@@ -123,9 +137,21 @@ final class StepMerger {
   func take(
     _ step: Step, in place: Int, decided: Bool = false, folded: Bool = false, after shared: Set<SharedWrite> = []
   ) throws {
-    let row = RowReference(place: place, key: step.key)
     let pending = Pending(
-      step: step, decided: decided, own: shared.isEmpty ? nil : own.with(shared), isFolded: folded)
+      number: nextNumber(), step: step, decided: decided, own: shared.isEmpty ? nil : own.with(shared),
+      isFolded: folded)
+    try take(pending, of: RowReference(place: place, key: step.key))
+  }
+
+  private func nextNumber() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  private func take(_ pending: Pending, of row: RowReference) throws {
+    let (step, place) = (pending.step, row.place)
+    if collected.isOver(at: step.generation) { try takeUnits() }
+    if let unit = step.unit { return collect(pending, of: row, in: unit) }
     if waiting[row] != nil {
       waiting[row]?.append(pending)
       return
@@ -145,34 +171,41 @@ final class StepMerger {
   }
 
   private func takeWaiting() throws {
-    var families = try takeFamilies()
-    try drainAll(besides: &families)
+    try takeUnits()
+    var groups = waitingUnits + (try takeFamilies())
+    try drainAll(besides: &groups)
     if try takeTogether(order) { order = [] }
+    let families = groups.filter { !$0.isUnit }
     if !order.isEmpty, !families.isEmpty {
       for family in families { try refuse(family) }
-      families = []
-      try drainAll(besides: &families)
+      groups.removeAll { !$0.isUnit }
+      try drainAll(besides: &groups)
+    }
+    if !order.isEmpty, !groups.isEmpty {
+      for unit in groups where try !takeAtLast(unit) { try refuse(unit: unit) }
+      groups = []
+      try drainAll(besides: &groups)
     }
     // One that nothing helps keeps no others from it.
-    for row in order where try takeTogether([row]) { order.removeAll { $0 == row } }
+    order = try order.filter { try !takeTogether([$0]) }
     for row in order { try giveUp(row) }
     waiting = [:]
     order = []
   }
 
   /// Tries what waits again, as long as that helps.
-  /// - Parameter families: deletes that are taken together or not at all; those that were taken leave the list.
-  private func drainAll(besides families: inout [DeletedFamily]) throws {
+  /// - Parameter groups: steps that are taken together or not at all; those that were taken leave the list.
+  private func drainAll(besides groups: inout [StepGroup]) throws {
     // Back and forth, because a chain of rows that refer to each other comes in one order or the other.
     var isForth = false
     var helped = true
     while helped, !order.isEmpty {
       helped = false
-      let waitingFamilies = try families.filter { try !take($0) }
-      if waitingFamilies.count < families.count { helped = true }
-      families = waitingFamilies
-      let together = Set(families.flatMap(\.rows))
-      let rows = order.filter { !together.contains($0) }
+      let waitingGroups = try (isForth ? groups : groups.reversed()).filter { try !take($0) }
+      if waitingGroups.count < groups.count { helped = true }
+      groups = isForth ? waitingGroups : waitingGroups.reversed()
+      grouped = Set(groups.flatMap(\.items).map(\.pending.number))
+      let rows = order
       for row in isForth ? rows : rows.reversed() where try drain(row) { helped = true }
       order.removeAll { waiting[$0] == nil }
       isForth.toggle()
@@ -183,7 +216,9 @@ final class StepMerger {
   private func drain(_ row: RowReference) throws -> Bool {
     var rest = (waiting[row] ?? [])[...]
     let count = rest.count
-    while let next = rest.first, try attempt(next, in: row.place) == nil { rest.removeFirst() }
+    while let next = rest.first, !grouped.contains(next.number), try attempt(next, in: row.place) == nil {
+      rest.removeFirst()
+    }
     waiting[row] = rest.isEmpty ? nil : Array(rest)
     return rest.count < count
   }
@@ -219,11 +254,16 @@ final class StepMerger {
     if hub == nil, let first = try keptInsert(before: sent.step, in: place) {
       return try follow(sent.step, first, in: place)
     }
-    if hub == nil, try isHeld(sent.step.key, in: place) { return Self.itself }
+    if try isHeld(sent.step.key, hub == nil, in: place) { return Self.itself }
     let past = try store.past(of: sent.step.key, in: place)
     if awaitsRow(sent.step, onto: hub, with: past) { return Self.awaited }
+    if sent.isUnclear {
+      try noteUnclear(sent.step, met: hub, in: place)
+      return nil
+    }
     let pending = Pending(
-      step: try withoutRemovedElements(sent.step, with: past, in: place), decided: sent.decided, own: sent.own,
+      number: sent.number, step: try withoutRemovedElements(sent.step, with: past, in: place), decided: sent.decided,
+      own: sent.own,
       isFolded: sent.isFolded)
     let step = pending.step
     // Whether the change met anything, or was even the same, would tell what is in the row.
@@ -268,45 +308,11 @@ final class StepMerger {
     return nil
   }
 
-  /// Keeps a change of a row that the user neither sees nor may change. One that the device had, left its sight as if
-  /// it had been deleted.
-  private func noteHidden(_ step: Step, met hub: Row?, in place: Int) throws -> Obstacle? {
-    if case .insert = step.change, try !held.contains(step.key, in: place) {
-      return try forbid(step, met: hub, in: place, Self.mayNotChange)
-    }
-    // Not even by its stamp is anything told of the row.
-    let state = store.tables[place].rules.conflict.stateOfUncompared
-    var told: Int64?
-    // Of a row that was deleted here, and had been there, nothing would be told either.
-    if case .delete = step.change { told = 0 }
-    try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place, told: told)
-    return nil
-  }
-
-  /// Keeps a change that makes a row refer to a row which its user may not see. Returns false, and does nothing, if the
-  /// row refers to no such row.
-  ///
-  /// The device is told the same as if that parent were gone. At the hub the kind says whether the user had the parent
-  /// when the change was made.
-  private func noteHiddenParent(_ step: Step, of row: Row?, met hub: Row?, in place: Int) throws -> Bool {
-    guard let row, let parent = try hiddenParent(of: row, from: hub, in: place) else { return false }
-    let kind: ConflictKind = try held.contains(parent.key, in: parent.place) ? .revoked : .forbidden
-    try note(
-      Disagreement(kind: kind, state: .held), step, met: hub, in: place,
-      note: MissingParent.words(hiddenIn: store.tables[parent.place].name), hidden: .parent)
-    return true
-  }
-
-  /// The first row to which `row` refers, and `hub` did not, that the user may not see.
-  private func hiddenParent(of row: Row, from hub: Row?, in place: Int) throws -> (place: Int, key: RowKey)? {
-    for key in store.tables[place].schema.foreignKeys {
-      if let hub, key.columns.allSatisfy({ hub[$0] == row[$0] }) { continue }
-      guard let parent = try store.parent(of: row, along: key), try !scope.maySee(parent.key, in: parent.place) else {
-        continue
-      }
-      return parent
-    }
-    return nil
+  /// Whether a change of the row has to wait for an earlier one. If the row is there, it waits for units alone.
+  func isHeld(_ key: RowKey, _ isGone: Bool, in place: Int) throws -> Bool {
+    if isGone { return try isHeld(key, in: place) }
+    return try self.holdsAny != false && isHeld(key, in: place)
+      && ConflictTable.isInHeldUnit(key, of: store.tables[place], device: device.id, in: store.database)
   }
 
   /// Whether an earlier change of the row waits.
@@ -338,17 +344,9 @@ final class StepMerger {
 
   /// Keeps a change of which a copy of the device has delivered an unknown part.
   func keepUnclear(_ step: Step, in place: Int) throws {
-    guard case .update(let changes) = step.change else { return }
-    let winners = Dictionary(uniqueKeysWithValues: changes.map { ($0.column, Winner.hub) })
-    try note(
-      Disagreement(kind: .updateUpdate, state: .open, winners: winners), step, met: store.rows[place].row(step.key),
-      in: place,
-      note: "A copy of the device has delivered a part of this, and it cannot be known which.")
-  }
-
-  private func forbid(_ step: Step, met: Row?, in place: Int, _ words: String) throws -> Obstacle? {
-    try note(Disagreement(kind: .forbidden, state: .held), step, met: met, in: place, note: words)
-    return nil
+    if step.unit == nil { return try noteUnclear(step, met: store.rows[place].row(step.key), in: place) }
+    let pending = Pending(number: nextNumber(), step: step, decided: false, isUnclear: true)
+    try take(pending, of: RowReference(place: place, key: step.key))
   }
 
   static let mayNotChange = "The user may not change this row."
@@ -396,75 +394,6 @@ final class StepMerger {
     try store.brokenReference(of: row, from: hub, in: place, besides: &parents).map {
       Obstacle(kind: .foreignKey, words: $0.words, isHeld: $0.mayGoAway)
     }
-  }
-
-  // MARK: conflicts
-
-  private func note(_ obstacle: Obstacle, _ pending: Pending, in place: Int) throws -> ConflictState {
-    let step = pending.step
-    let met = try obstacle.kind == .unique ? rival(of: pending, in: place) : store.rows[place].row(step.key)
-    let state: ConflictState
-    switch obstacle.kind {
-    case _ where obstacle.isHeld: state = .held
-    // If a parent was to go, or to have another value, a person decides about its children.
-    case .foreignKey: state = .open
-    default: state = stateOfLoss(by: try verdict(on: step, against: met, in: place))
-    }
-    try note(Disagreement(kind: obstacle.kind, state: state), step, met: met, in: place, note: obstacle.words)
-    return state
-  }
-
-  /// - Parameter told: 0: the device is not to be told.
-  func note(
-    _ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil, told: Int64? = nil,
-    hidden: HiddenPart? = nil
-  ) throws {
-    // Its id comes from the stamp as the device gave it, as it does on the device.
-    var record = ConflictRecord(
-      disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key,
-      in: store.rows[place].schema,
-      met: met, device: device.id, user: device.user, note: noteWithFamily(note, step, in: place))
-    record.stamp = min(step.stamp, latest)
-    if record.state == .held { holdsAny = true }
-    if record.kind == .unique { keepsInserts = true }
-    let hidden = try hidden ?? hiddenPart(of: met, in: place)
-    let since = try base.sinceOfWaiting(store)
-    let addition = try ConflictTable.addMeeting(
-      record, bundle: bundle, noted: now, since: since, told: told, hidden: hidden, in: store.database)
-    switch addition {
-    case .new:
-      progress.conflicts += 1
-      if store.tables[place].rules.late == .accept { progress.maybeLate.append(record.id) }
-      if found.count < RowTally.mostShown { progress.found.append(record) }
-    case .known(let known):
-      record.id = known.id
-      try store.confirmReport(of: record, since: since)
-      try correct(known, by: record, hidden: hidden)
-    }
-    let isAllDevice =
-      disagreement.winners.isEmpty ? disagreement.rowWinner == .device : !disagreement.winners.values.contains(.hub)
-    if isAllDevice { return }
-    progress.refused += 1
-    // The device must be sent each row whose change was not taken exactly as sent. A device that deleted a hidden row
-    // does not have that row, and is sent it only if its user sees it by then.
-    try store.owe(step.key, in: place, to: device.id, told == 0 ? .ifVisible : .always)
-  }
-
-  private func hiddenPart(of met: Row?, in place: Int) throws -> HiddenPart {
-    guard let met else { return .nothing }
-    return try scope.maySee(store.rows[place].schema.key(of: met), in: place) ? .nothing : .row
-  }
-
-  /// The device found this disagreement too, when it heard of the hub: where it took another end there, the hub's word
-  /// counts.
-  private func correct(_ known: ConflictRecord, by record: ConflictRecord, hidden: HiddenPart) throws {
-    if known.state == .resolved { return }
-    if known.kind == record.kind, known.state == record.state, known.winners == record.winners,
-      known.rowWinner == record.rowWinner, known.hubValues == record.hubValues
-    {
-      return
-    }
-    try ConflictTable.correct(record, at: now, hidden: hidden, in: store.database)
   }
 }
 

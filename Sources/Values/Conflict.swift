@@ -11,6 +11,8 @@ public enum ConflictKind: String, Sendable, CaseIterable {
   case revoked
   /// No change that was captured: the device's row is not what the hub had sent.
   case unseen
+  /// Another change of the same unit could not be taken.
+  case unit
 }
 
 /// Whose value stands in a column, or in the row.
@@ -87,6 +89,8 @@ public struct ConflictRecord: Hashable, Sendable {
   public var note: String?
   /// Who decided, and what; there exactly where the state is `resolved`.
   public var decision: Decision?
+  /// The conflict that represents the unit to which the change belongs; nil: the change belongs to no unit.
+  public var unit: ConflictID?
 
   /// Whether the change was taken although its user has lost the right to make it since.
   public var isTakenLate: Bool { kind == .revoked && state == .settled && rowWinner == .device }
@@ -105,7 +109,7 @@ public struct ConflictRecord: Hashable, Sendable {
     id: ConflictID, device: ReplicaID, user: String, table: Name, key: RowKey, generation: Generation, stamp: Stamp,
     operation: Operation, kind: ConflictKind, state: ConflictState, baseValues: [Field]?, hubValues: [Field]?,
     deviceValues: [Field]?,
-    winners: [ColumnWinner], rowWinner: Winner, note: String?, decision: Decision? = nil
+    winners: [ColumnWinner], rowWinner: Winner, note: String?, decision: Decision? = nil, unit: ConflictID? = nil
   ) {
     self.id = id
     self.device = device
@@ -124,6 +128,7 @@ public struct ConflictRecord: Hashable, Sendable {
     self.rowWinner = rowWinner
     self.note = note
     self.decision = decision
+    self.unit = unit
   }
 }
 

@@ -30,6 +30,12 @@ public struct EmissionNumber: Counter {
   public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
+/// The number of a unit: of changes that one generation of a device holds, and that belong together.
+public struct UnitNumber: Counter {
+  public let rawValue: Int64
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
 /// The hub's own counter, one for each row change that it commits. It never leaves the hub.
 public struct Cursor: Counter {
   public let rawValue: Int64

@@ -9,13 +9,19 @@ public struct PreImage: Hashable, Sendable {
   /// Whether the hub's row is gone already, or out of sight: the image is there because a deletion is still to reach
   /// the hub.
   public let isGone: Bool
+  /// The unit in which the row was written first in its generation; nil: none was noted.
+  public let unit: UnitNumber?
 
-  public init(generation: Generation, stamp: Stamp, first: FirstWrite? = nil, row: Row?, isGone: Bool = false) {
+  public init(
+    generation: Generation, stamp: Stamp, first: FirstWrite? = nil, row: Row?, isGone: Bool = false,
+    unit: UnitNumber? = nil
+  ) {
     self.generation = generation
     self.stamp = stamp
     self.first = first
     self.row = row
     self.isGone = isGone
+    self.unit = unit
   }
 
   /// The row as the hub has it, as far as is known here; nil: the hub has none.
@@ -28,7 +34,7 @@ public struct PreImage: Hashable, Sendable {
 
   /// The image of another state of the row.
   public func with(row: Row?, isGone: Bool = false) -> PreImage {
-    PreImage(generation: generation, stamp: stamp, first: first, row: row, isGone: isGone)
+    PreImage(generation: generation, stamp: stamp, first: first, row: row, isGone: isGone, unit: unit)
   }
 }
 

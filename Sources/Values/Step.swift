@@ -35,22 +35,27 @@ public struct Step: Hashable, Sendable {
   /// Of the first write that the step is made of; nil: not known.
   public let first: FirstWrite?
   public let change: Change
+  /// The unit of its generation to which the change belongs; nil: it is taken by itself.
+  public var unit: UnitNumber?
 
-  public init(table: Name, key: RowKey, generation: Generation, stamp: Stamp, first: FirstWrite? = nil, change: Change)
-  {
+  public init(
+    table: Name, key: RowKey, generation: Generation, stamp: Stamp, first: FirstWrite? = nil, change: Change,
+    unit: UnitNumber? = nil
+  ) {
     self.table = table
     self.key = key
     self.generation = generation
     self.stamp = stamp
     self.first = first
     self.change = change
+    self.unit = unit
   }
 }
 
 extension Step {
   /// The same step with another change.
   public func with(_ change: Change) -> Step {
-    Step(table: table, key: key, generation: generation, stamp: stamp, first: first, change: change)
+    Step(table: table, key: key, generation: generation, stamp: stamp, first: first, change: change, unit: unit)
   }
 }
 

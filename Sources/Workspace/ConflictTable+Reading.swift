@@ -15,7 +15,7 @@ extension ConflictTable {
     }
   }
 
-  /// Some of the conflicts in these states, oldest first, with the number of all of them.
+  /// Some of the conflicts in these states, oldest first, with the number of all of them. A unit counts once.
   /// - Parameter table: nil: of all tables.
   public static func page(
     _ states: [ConflictState], table: Name?, from first: Int64, count: Int64, in database: borrowing Database
@@ -26,18 +26,14 @@ extension ConflictTable {
       """
       SELECT \(columns)
       FROM satchel_conflicts
-      WHERE state IN (SELECT value FROM json_each(:states)) AND table_name = coalesce(:table, table_name)
+      WHERE id IN (\(heads))
       ORDER BY noted, id
       LIMIT :count OFFSET :first
       """, ["states": states, "table": table, "count": .integer(count), "first": .integer(first)]
     ) { try stored($0) }
-    let total = try database.first(
-      """
-      SELECT count(*)
-      FROM satchel_conflicts
-      WHERE state IN (SELECT value FROM json_each(:states)) AND table_name = coalesce(:table, table_name)
-      """, ["states": states, "table": table]
-    ) { $0.integer(0) }
+    let total = try database.first("SELECT count(*) FROM (\(heads))", ["states": states, "table": table]) {
+      $0.integer(0)
+    }
     return (conflicts, total ?? 0)
   }
 
@@ -58,7 +54,7 @@ extension ConflictTable {
       ["device": .string(device.text), "user": user.map { .string($0) } ?? .null, "number": .integer(number)]
     ) {
       var record = try stored($0).record
-      switch HiddenPart(rawValue: $0.integer(21)) {
+      switch HiddenPart(rawValue: $0.integer(22)) {
       case .row: (record.hubValues, record.winners) = (nil, [])
       case .parent: if !record.isTakenLate { record.showParentAsMissing() }
       case .nothing, nil: break
@@ -223,7 +219,7 @@ extension ConflictTable {
       SELECT \(columns)
       FROM satchel_conflicts
       WHERE state = 'open' AND device = :device AND table_name = :table AND key = :key AND kind = 'unique'
-        AND operation = 'insert'
+        AND operation = 'insert' AND unit IS NULL
       ORDER BY generation DESC
       """,
       ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
@@ -236,7 +232,7 @@ extension ConflictTable {
       """
       SELECT 1
       FROM satchel_conflicts
-      WHERE state = 'open' AND device = :device AND kind = 'unique' AND operation = 'insert'
+      WHERE state = 'open' AND device = :device AND kind = 'unique' AND operation = 'insert' AND unit IS NULL
       """, ["device": .string(device.text)]
     ) { _ in true } ?? false
   }
@@ -262,12 +258,54 @@ extension ConflictTable {
       ["since": cursor.map { .integer($0.rawValue) } ?? .null, "id": .string(id.text)])
   }
 
+  /// How many conflicts are in a state. A unit counts once.
   public static func count(_ state: ConflictState, in database: borrowing Database) throws -> Int64 {
     try database.first(
-      "SELECT count(*) FROM satchel_conflicts WHERE state = :state", ["state": .string(state.rawValue)]
+      "SELECT count(DISTINCT iif(unit IS NULL, id, unit || device)) FROM satchel_conflicts WHERE state = :state",
+      ["state": .string(state.rawValue)]
     ) {
       $0.integer(0)
     } ?? 0
+  }
+
+  /// The ids of the conflicts that represent themselves or their units, in SQL. A device may name any conflict as the
+  /// representative: if that one is not there, another one takes its place.
+  private static let heads = """
+    SELECT id
+    FROM (
+      SELECT id, row_number() OVER (
+        PARTITION BY iif(unit IS NULL, id, unit || device) ORDER BY id IS NOT unit, noted, id) AS place
+      FROM satchel_conflicts
+      WHERE state IN (SELECT value FROM json_each(:states)) AND table_name = coalesce(:table, table_name))
+    WHERE place = 1
+    """
+
+  /// The conflicts of the unit to which one belongs, in the order in which its changes are applied; that one alone if
+  /// it belongs to none. They are in any state.
+  public static func unit(of conflict: StoredConflict, in database: borrowing Database) throws -> [StoredConflict] {
+    guard let unit = conflict.record.unit else { return [conflict] }
+    return try database.all(
+      "SELECT \(columns) FROM satchel_conflicts WHERE unit = :unit AND device = :device ORDER BY generation, id",
+      ["unit": .string(unit.text), "device": .string(conflict.record.device.text)]
+    ) { try stored($0) }
+  }
+
+  /// Whether a unit waits in which this device changed the row.
+  public static func isInHeldUnit(
+    _ key: RowKey, of table: TrackedTable, device: ReplicaID, in database: borrowing Database
+  ) throws -> Bool {
+    let isWaiting = "state = 'held' AND device = :device AND table_name = :table AND unit IS NOT NULL"
+    let (device, name) = (Value.string(device.text), Value.string(table.name.text))
+    if !table.keepsSpellings {
+      return try database.first(
+        "SELECT 1 FROM satchel_conflicts WHERE \(isWaiting) AND key = :key",
+        ["device": device, "table": name, "key": .text(canonicalKey(key))]
+      ) { _ in true } ?? false
+    }
+    let keys = try database.all(
+      "SELECT key FROM satchel_conflicts WHERE \(isWaiting)", ["device": device, "table": name]
+    ) { try RowKey(canonical: Array($0.text(0).utf8)) }
+    return keys.contains(key)
   }
 
   private static func stored(_ row: borrowing Statement) throws -> StoredConflict {
@@ -300,7 +338,8 @@ extension ConflictTable {
       state: try word(9) { ConflictState(rawValue: $0) }, baseValues: try fields(10), hubValues: try fields(11),
       deviceValues: try fields(12),
       winners: winners, rowWinner: try word(14) { Winner(rawValue: $0) }, note: row.optionalText(15),
-      decision: decision.map { .init(made: $0.made, by: $0.by) })
+      decision: decision.map { .init(made: $0.made, by: $0.by) },
+      unit: row.optionalText(21).flatMap { ConflictID($0) })
     return StoredConflict(
       record: record, bundle: row.optionalText(16).flatMap { BundleID($0) }, noted: row.integer(17), decision: decision)
   }

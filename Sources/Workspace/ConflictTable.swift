@@ -62,15 +62,27 @@ public enum ConflictTable {
       told INTEGER,                 -- the number of the bundle that told the other side; NULL: not yet
       decision TEXT,
       decided_by TEXT,
-      decided_at INTEGER            -- milliseconds since 1970 when the decision came into this table
+      decided_at INTEGER,           -- milliseconds since 1970 when the decision came into this table
+      unit TEXT                     -- the conflict that represents the unit; NULL: the change belongs to none
     ) WITHOUT ROWID;
     CREATE INDEX satchel_conflicts_by_state ON satchel_conflicts (state, device, table_name, key);
+    \(unitIndex);
     """
+
+  private static let unitIndex = """
+    CREATE INDEX satchel_conflicts_by_unit ON satchel_conflicts (unit, device) WHERE unit IS NOT NULL
+    """
+
+  /// Adds what is known of units, where an earlier release did not. The caller holds the transaction.
+  public static func addUnits(in database: borrowing Database) throws {
+    try database.execute("ALTER TABLE satchel_conflicts ADD COLUMN unit TEXT")
+    try database.execute(unitIndex)
+  }
 
   static let columns = """
     id, device, user, table_name, key, generation, stamp, operation, kind, state, base_values, hub_values,
     device_values, winners, winner, note, bundle,
-    noted, decision, decided_by, decided_at
+    noted, decision, decided_by, decided_at, unit
     """
 
   /// Adds a conflict. One that is known already stays as it is: what was decided once is not asked again.
@@ -85,10 +97,10 @@ public enum ConflictTable {
       """
       INSERT INTO satchel_conflicts
         (id, device, user, table_name, key, generation, stamp, operation, kind, state, base_values, hub_values, device_values, winners, winner, note, bundle,
-         noted, since, told, hidden, decision, decided_by, decided_at)
+         noted, since, told, hidden, decision, decided_by, decided_at, unit)
       VALUES
         (:id, :device, :user, :table, :key, :generation, :stamp, :operation, :kind, :state, :base_values, :hub_values, :device_values, :winners, :winner,
-         :note, :bundle, :noted, :since, :told, :hidden, :decision, :decided_by, :decided_at)
+         :note, :bundle, :noted, :since, :told, :hidden, :decision, :decided_by, :decided_at, :unit)
       ON CONFLICT (id) DO NOTHING
       """,
       [
@@ -107,6 +119,7 @@ public enum ConflictTable {
         "decision": record.decision.map { .string($0.made.rawValue) } ?? .null,
         "decided_by": record.decision.map { .string($0.by) } ?? .null,
         "decided_at": record.decision == nil ? .null : .integer(noted),
+        "unit": record.unit.map { .string($0.text) } ?? .null,
       ])
     return database.changes > 0
   }
@@ -123,7 +136,8 @@ public enum ConflictTable {
         state = :state, kind = :kind, hub_values = :hub_values, winners = :winners, winner = :winner,
         note = iif(:state = 'resolved', :note, coalesce(:note, note)),
         decided_at = iif(decision = :decision AND decided_by = :decided_by, decided_at, :decided_at),
-        decision = :decision, decided_by = :decided_by, hidden = :hidden
+        decision = :decision, decided_by = :decided_by, hidden = :hidden,
+        unit = :unit
       WHERE id = :id AND (state <> 'resolved' OR :state = 'resolved')
       """,
       [
@@ -134,6 +148,7 @@ public enum ConflictTable {
         "decision": record.decision.map { .string($0.made.rawValue) } ?? .null,
         "decided_by": record.decision.map { .string($0.by) } ?? .null,
         "decided_at": record.decision == nil ? .null : .integer(time),
+        "unit": record.unit.map { .string($0.text) } ?? .null,
       ])
   }
 
@@ -184,51 +199,6 @@ public enum ConflictTable {
     try database.run(
       "UPDATE satchel_conflicts SET state = :state, told = NULL WHERE id = :id",
       ["id": .string(id.text), "state": .string(state.rawValue)])
-  }
-
-  /// Later changes of the same row by the same device wait no more: somebody has to see to them.
-  public static func openHeld(behind record: ConflictRecord, in database: borrowing Database) throws {
-    try database.run(
-      """
-      UPDATE satchel_conflicts SET state = 'open', told = NULL
-      WHERE state = 'held' AND kind <> 'forbidden' AND device = :device AND table_name = :table AND key = :key
-        AND generation > :generation
-      """,
-      [
-        "device": .string(record.device.text), "table": .string(record.table.text),
-        "key": .text(canonicalKey(record.key)), "generation": .integer(record.generation.rawValue),
-      ])
-  }
-
-  /// What a device brought with its exports from this number on waits no more: somebody has to see to it.
-  public static func openHeld(
-    of device: ReplicaID, from number: SequenceNumber, in database: borrowing Database
-  ) throws {
-    try database.run(
-      """
-      UPDATE satchel_conflicts SET state = 'open', told = NULL
-      WHERE state = 'held' AND kind <> 'forbidden' AND device = :device
-        AND bundle IN (SELECT bundle FROM satchel_ledger WHERE direction = 'in' AND number >= :number)
-      """, ["device": .string(device.text), "number": .integer(number.rawValue)])
-  }
-
-  /// What waited for something in this table waits no more: somebody has to see to it.
-  public static func openHeld(of table: Name, in database: borrowing Database) throws {
-    try database.run(
-      "UPDATE satchel_conflicts SET state = 'open', told = NULL WHERE state = 'held' AND table_name = :table",
-      ["table": .string(table.text)])
-  }
-
-  /// Changes that waited for a row which another device was to deliver again: somebody has to see to them. Returns how
-  /// many there were.
-  public static func openAwaiting(in database: borrowing Database) throws -> Int {
-    try database.run(
-      """
-      UPDATE satchel_conflicts SET state = 'open', kind = 'update/delete', told = NULL
-      WHERE state = 'held' AND operation = 'update' AND kind NOT IN ('forbidden', 'revoked')
-        AND since IS NULL
-      """)
-    return Int(database.changes)
   }
 
   private static func winners(_ record: ConflictRecord) -> Value {

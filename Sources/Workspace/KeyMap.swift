@@ -72,7 +72,7 @@ public struct KeyMap: Sendable {
       }
     return Step(
       table: step.table, key: key(step.key, of: place), generation: step.generation, stamp: step.stamp,
-      first: step.first, change: change)
+      first: step.first, change: change, unit: step.unit)
   }
 
   /// A conflict, with the values that its device wrote under the keys that they name now. The hub's values are as they
@@ -98,7 +98,7 @@ public struct KeyMap: Sendable {
     return ChangeLine(
       table: line.table, key: line.content.isAboutKeys ? line.key : key(line.key, of: place),
       generation: line.generation,
-      stamp: line.stamp, first: line.first, content: content)
+      stamp: line.stamp, first: line.first, content: content, unit: line.unit)
   }
 
   private func fields(_ fields: [Field], of place: Int) -> [Field] {

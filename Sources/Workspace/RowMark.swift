@@ -21,17 +21,19 @@ public func rowMark(_ fields: [Field]?) -> String {
 
 extension ConflictRecord {
   /// Throws a `WorkspaceError` where the row is not what the person knows who decides: it was changed since.
-  public func check(_ seen: RowSeen, current: [Field]?) throws {
+  /// - Parameter mark: of the unit to which the change belongs; nil: it belongs to none.
+  public func check(_ seen: RowSeen, current: [Field]?, mark: String? = nil) throws {
+    let present = mark ?? rowMark(current)
     switch seen {
     case .anyway: return
     case .asFound: if isAsFound(current) { return }
-    case .mark(let mark): if rowMark(current) == mark { return }
+    case .mark(let mark): if present == mark { return }
     }
     throw WorkspaceError(
       "row-changed",
       "The row was changed since this disagreement was found. Then: \(words(found)). Now: \(words(current.map(of(found))))",
       hint:
-        "Look at it once more (conflicts show \(id.text.prefix(8))); to decide all the same: --row \(rowMark(current))")
+        "Look at it once more (conflicts show \(id.text.prefix(8))); to decide all the same: --row \(present)")
   }
 
   /// What stood where the sides disagree when that was found; nil: there was no row.

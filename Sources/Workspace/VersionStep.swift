@@ -90,6 +90,11 @@ public final class VersionStep {
       for (name, mapping) in mappings {
         try RenamedColumns.followInConflicts(mapping, of: name, database: database)
       }
+    } else {
+      let changed = kept.filter { table in
+        old.contains { $0.name == table.name && $0.keepsUnits != table.keepsUnits }
+      }
+      _ = try Capture.reinstall(in: database, tables: changed, generation: .zero, known: mappings)
     }
     for table in added { try Capture.add(table, to: database) }
     let carried = try before.map { before in

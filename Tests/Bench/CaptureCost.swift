@@ -16,10 +16,11 @@ func measureCaptureCost(isQuick: Bool) throws {
   let cost = CaptureCost(folder: folder, visits: isQuick ? 20_000 : 100_000, rounds: 5)
   print("\nCapture: microseconds a row, \(cost.visits) visits before; medians of \(cost.rounds), ratios of neighbours")
   var lines = [["writes", "plain", "captured", "ratio", "limit", ""]]
-  for (setting, keys) in CaptureCost.cases {
-    for (work, plain, captured, ratio) in try cost.measure(setting, keys) {
+  for (setting, keys, rules) in CaptureCost.cases {
+    for (work, plain, captured, ratio) in try cost.measure(setting, keys, rules) {
       lines.append([
-        "\(work.name), \(setting.name), \(keys.rawValue) keys", decimal(plain, 1), decimal(captured, 1),
+        "\(work.name), \(setting.name), \(keys.rawValue) keys\(rules == .units ? ", units" : "")", decimal(plain, 1),
+        decimal(captured, 1),
         decimal(ratio, 2),
         decimal(work.limit, 1), Comparison.verdict(ratio <= work.limit),
       ])
@@ -43,8 +44,15 @@ struct CaptureCost {
     static let normal = Setting(name: "WAL, normal", pragmas: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
   }
 
-  static let cases: [(Setting, Survey.Keys)] = [
-    (.rollback, .text), (.full, .text), (.normal, .text), (.rollback, .integer), (.normal, .integer),
+  /// The table's rules, in JSON.
+  enum Rules: String {
+    case plain = "{}"
+    case units = #"{"unit": "transaction"}"#
+  }
+
+  static let cases: [(Setting, Survey.Keys, Rules)] = [
+    (.rollback, .text, .plain), (.full, .text, .plain), (.normal, .text, .plain), (.rollback, .integer, .plain),
+    (.normal, .integer, .plain), (.normal, .integer, .units),
   ]
 
   /// Writes of one kind: so many rows, so many a transaction.
@@ -74,7 +82,7 @@ struct CaptureCost {
       + kinds.map { Work(kind: $0, batch: 1, count: single, limit: 1.5) }
   }
 
-  func measure(_ setting: Setting, _ keys: Survey.Keys) throws -> [(
+  func measure(_ setting: Setting, _ keys: Survey.Keys, _ rules: Rules) throws -> [(
     work: Work, plain: Double, captured: Double, ratio: Double
   )] {
     var plain: [[Double]] = works.map { _ in [] }
@@ -82,7 +90,7 @@ struct CaptureCost {
     for round in 0..<rounds {
       for isCaptured in [false, true] {
         let survey = Survey(keys, seed: UInt64(round))
-        for (place, time) in try run(setting, survey, isCaptured: isCaptured).enumerated() {
+        for (place, time) in try run(setting, survey, isCaptured ? rules : nil).enumerated() {
           if isCaptured { captured[place].append(time) } else { plain[place].append(time) }
         }
       }
@@ -94,7 +102,8 @@ struct CaptureCost {
   }
 
   /// Microseconds a row for each work, in a database of its own.
-  private func run(_ setting: Setting, _ fresh: Survey, isCaptured: Bool) throws -> [Double] {
+  /// - Parameter rules: nil: nothing is captured.
+  private func run(_ setting: Setting, _ fresh: Survey, _ rules: Rules?) throws -> [Double] {
     let path = "\(folder)/survey.sqlite"
     for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     var survey = fresh
@@ -104,7 +113,7 @@ struct CaptureCost {
       try database.writeTransaction {
         let insert = try database.prepare(Survey.insert)
         for _ in 0..<visits { try insert.run(survey.newVisit()) }
-        if isCaptured { try Capture.install(in: database, tables: TrackedTable.find(dataset(), in: database)) }
+        if let rules { try Capture.install(in: database, tables: TrackedTable.find(dataset(rules), in: database)) }
       }
     }
     let database = try Database(path: path, mode: .readWrite)
@@ -133,7 +142,8 @@ struct CaptureCost {
     return total / Double(work.count) * 1e6
   }
 
-  private func dataset() throws -> DatasetDefinition {
-    try DatasetDefinition(json: Array(#"{"dataset": "survey", "version": 1, "tables": {"visits": {}}}"#.utf8))
+  private func dataset(_ rules: Rules) throws -> DatasetDefinition {
+    try DatasetDefinition(
+      json: Array(#"{"dataset": "survey", "version": 1, "tables": {"visits": \#(rules.rawValue)}}"#.utf8))
   }
 }

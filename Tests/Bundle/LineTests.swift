@@ -60,6 +60,23 @@ struct LineTests {
     #expect(try room.reason(HandMade(lines: [line]).setting("critical", #"["keys"]"#)) == "bad-line")
   }
 
+  private static let member = #"{"table":"t","op":"insert","key":[7],"generation":1,\#(stamp),"unit":3,\#(row)}"#
+
+  @Test("a line that belongs to a unit stands where the manifest announces units, and nowhere else")
+  func units() throws {
+    let bundle = HandMade(lines: [HandMade.line, Self.member])
+    #expect(try room.reason(bundle.setting("critical", #"["units"]"#)) == nil)
+    #expect(try room.reason(bundle) == "bad-line")
+  }
+
+  @Test(
+    "a unit that breaks a rule",
+    arguments: [("3", "0"), ("3", "-1"), ("3", #""3""#), ("3", "9007199254740992"), ("\"generation\":1,", "")])
+  func badUnits(right: String, wrong: String) throws {
+    let line = Self.member.replacing(right, with: wrong)
+    #expect(try room.reason(HandMade(lines: [line]).setting("critical", #"["units"]"#)) == "bad-line")
+  }
+
   @Test(
     "a change that breaks a rule",
     arguments: [

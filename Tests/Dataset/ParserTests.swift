@@ -176,7 +176,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   ),
   (
     table(#""colour": 1"#), "tables.t.colour", "knows no such member",
-    "Here may stand: key, parents, references, visible, write, conflict, merge, columns, attachments, unique, delete, deleted, late, keys, block."
+    "Here may stand: key, parents, references, visible, write, conflict, merge, columns, attachments, unique, delete, deleted, late, keys, block, unit."
   ),
   (table(#""parents": "p""#), "tables.t.parents", "it must be a list of tables", nil),
   (table(#""parents": [1]"#), "tables.t.parents", "it must be a list of tables", nil),
@@ -219,6 +219,12 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (table(#""block": 100"#), "tables.t.block", "beside \"keys\": \"blocks\" alone", nil),
   (table(#""keys": "blocks", "block": 9"#), "tables.t.block", "from 10 to", nil),
   (table(#""keys": "blocks", "block": "many""#), "tables.t.block", "it must be a whole number", nil),
+  (table(#""unit": "row""#), "tables.t.unit", "it is \"transaction\", \"parent\" or", nil),
+  (
+    table(#""unit": { "parent": "nowhere" }"#), "tables.t.unit", "\"nowhere\" is not a table of this dataset",
+    "The dataset has: t."
+  ),
+  (table(#""unit": {}"#), "tables.t.unit.parent", "it is missing", nil),
 ]
 
 @Test("what is wrong is said, with its place and what to do", arguments: wrong.indices)

@@ -47,8 +47,8 @@ func present() {
     "scope-full-keys", "scope-delta-migrations", "scope-full-migrations", "changes-encrypted", "scope-full-encrypted",
     "changes-new-keys", "scope-full-new-keys", "volume-1", "volume-2", "backup", "changes-attachments",
     "scope-full-attachments", "scope-delta-attachments", "changes-versions", "scope-delta-versions", "changes-state",
-    "scope-delta-unseen", "scope-full-names", "changes-names", "scope-delta-names",
-    "changes-proved-key", "scope-delta-proved-key", "enrolment-proved",
+    "scope-delta-unseen", "scope-full-names", "changes-names", "scope-delta-names", "changes-units",
+    "scope-delta-units", "changes-proved-key", "scope-delta-proved-key", "enrolment-proved",
   ] {
     #expect(golden.contains("format-1-\(kind)"))
   }

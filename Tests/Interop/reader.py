@@ -608,7 +608,7 @@ def check_version(manifest):
     must(take(manifest, "format", count_from_1) == 1, f"format: {NEWER}")
     critical = take(manifest, "critical", lambda names: names if isinstance(names, list) else refuse("no array"))
     must(all(isinstance(name, str) for name in critical), "critical: no texts")
-    must(set(critical) <= {"keys", "continues", "attachments", "state", "unseen", "names"}, f"critical: {NEWER}")
+    must(set(critical) <= {"keys", "continues", "attachments", "state", "unseen", "names", "units"}, f"critical: {NEWER}")
     must(len(critical) == len(set(critical)), "critical: a name twice")
     kind = take(manifest, "kind", lambda name: name if isinstance(name, str) else refuse("no text"))
     must(kind in MEMBERS, f"kind: {NEWER}")
@@ -761,6 +761,8 @@ def check_places(manifest, present):
     must(set(needed) <= set(present) <= set(allowed), f"entries of {manifest['kind']}")
     check_blobs(manifest, present)
     must("dataset.json" in present or "migrations.jsonl" not in present, "migrations without the definition to which they lead")
+    lines = {"changes.jsonl", "conflicts.jsonl"} & {*present}
+    must(lines or not {"unseen", "units"} & {*manifest["critical"]}, "critical: there are no lines that could tell of that")
     must("changes.jsonl" in present or "keys" not in manifest["critical"], "critical: there are no lines that tell of keys")
 
 
@@ -799,7 +801,8 @@ def show_change(line, manifest):
     when = [shown.pop("generation")] if "generation" in shown else []
     shown = ["change", op, take(line, "table", text_of), take(line, "key", key_of), *when, take(line, "stamp", stamp), *shown.values()]
     check_change(line, op, manifest)
-    return " | ".join(shown)
+    must("unit" not in line or "generation" in names, f"unit of {op}")
+    return " | ".join(shown + unit_of(line, manifest, lambda number: str(count_from_1(number))))
 
 
 def check_change(line, op, manifest):
@@ -826,7 +829,7 @@ def show_conflict(line, manifest):
         take(line, "table", text_of), take(line, "op", word("insert", "update", "delete")), take(line, "key", key_of),
         f"generation {take(line, 'generation', count)}", take(line, "stamp", stamp),
         take(line, "kind", word("update/update", "delete/update", "update/delete", "insert/insert", "unique", "foreign key",
-                                "constraint", "forbidden", "revoked", "unseen")),
+                                "constraint", "forbidden", "revoked", "unseen", "unit")),
         take(line, "state", word("open", "settled", "held", "resolved")), "base " + take(line, "base_values", row_or_null),
         "hub " + take(line, "hub_values", row_or_null), "device " + take(line, "device_values", row_or_null),
         "winners {" + take(line, "winners", winners) + "}", take(line, "winner", SIDE)]
@@ -837,7 +840,14 @@ def show_conflict(line, manifest):
     must(("decision" in line) == is_decided and ("decided_by" in line) == is_decided, "a decision")
     if is_decided:
         shown += ["decided " + take(line, "decision", DECISION), take(line, "decided_by", user_of)]
-    return " | ".join(shown + note(line))
+    return " | ".join(shown + note(line) + unit_of(line, manifest, conflict_id))
+
+
+def unit_of(line, manifest, read):
+    if "unit" not in line:
+        return []
+    must("units" in manifest["critical"], "a unit that the manifest does not tell of")
+    return ["unit " + take(line, "unit", read)]
 
 
 def winners(item):

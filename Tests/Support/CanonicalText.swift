@@ -95,7 +95,9 @@ private func text(of line: ChangeLine) -> String {
     case .block(let last, let number): ("block", ["to \(text(last))", "number \(number)"])
     }
   let generation = line.generation.map { ["generation \($0)"] } ?? []
-  return (["change", word, text(line.table.text), text(line.key)] + generation + [line.stamp.hexadecimal] + parts)
+  let unit = line.unit.map { ["unit \($0)"] } ?? []
+  return
+    (["change", word, text(line.table.text), text(line.key)] + generation + [line.stamp.hexadecimal] + parts + unit)
     .joined(separator: " | ")
 }
 
@@ -110,7 +112,7 @@ private func text(of conflict: ConflictRecord) -> String {
       "device \(text(orNone: conflict.deviceValues))", "winners {\(winners.joined(separator: ", "))}",
       conflict.rowWinner.rawValue,
     ] + (conflict.decision.map { ["decided \($0.made.rawValue)", text($0.by)] } ?? [])
-    + (conflict.note.map { [text($0)] } ?? []))
+    + (conflict.note.map { [text($0)] } ?? []) + (conflict.unit.map { ["unit \($0)"] } ?? []))
     .joined(separator: " | ")
 }
 

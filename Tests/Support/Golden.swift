@@ -55,6 +55,10 @@ public func makeGolden() throws {
     let world = try NamedWorld(random: GoldenRandom(20_261_131), clock: clock)
     try write(world, into: target)
   }
+  if try !isThere("changes-units", in: target) {
+    let world = try UnitWorld(random: GoldenRandom(20_261_130), clock: clock)
+    try write(world, into: target)
+  }
   if try !isThere("enrolment-proved", in: target) {
     let world = try RotatedWorld(random: GoldenRandom(20_261_202), clock: clock)
     try write(world, into: target)

@@ -1,49 +1,65 @@
 import SatchelHub
 import SatchelJSON
 import SatchelPlatform
+import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
 extension ConsoleSite {
-  /// One conflict side by side, and the decision.
+  /// One conflict side by side, and the decision. Of a unit all its changes are shown and decided as one.
   func conflict(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
-    let (conflict, row, device, below) = try hub.conflict(request.needed("id"))
-    let view = ConflictView(conflict: conflict, layers: try hub.layers())
-    let record = conflict.record
-    let columns = view.columns(row)
-    let isOpen = record.state != .resolved
-    let key = String(decoding: canonicalKey(record.key), as: UTF8.self)
-    let address = "history?table=\(percentEncoded(record.table.text))&key=\(percentEncoded(key))"
+    let shown = try hub.conflict(request.needed("id"))
+    let conflict = shown.conflict
+    let layers = try hub.layers()
     let decided: Markup =
       conflict.decision.map {
         "<p class=\"notice\">\($0.made.rawValue) by \($0.by), \(UTCTime.text(milliseconds: $0.at)).</p>" as Markup
       } ?? ""
+    let isOpen = conflict.record.state != .resolved
+    let unit: Markup =
+      shown.isUnit ? "<p>A unit of \(Words.count(shown.parts.count, "change")), decided as one.</p>" : ""
+    let below: Markup =
+      shown.below.isEmpty ? "" : "<pre>\(ConflictView.text(below: shown.below).string)</pre>"
+    let parts = shown.parts.map { Self.part($0, shown, layers, choices: isOpen && !shown.isUnit) }
     return frame(
-      "Conflict \(record.id.text.prefix(8))",
-      """
-      <p>\(record.table.text) [\(Words.key(record.key))]: \(ConflictView.explain(record.kind)). Change by \(record.user) on \(device), \
-      \(UTCTime.text(milliseconds: record.stamp.milliseconds)). State: \(record.state.rawValue). <a href="\(address)">The row's history</a></p>
-      \(conflict.isReported ? "<p>\(ConflictView.reported(by: device))</p>" as Markup : "")\
-      \(decided)\(record.isTakenLate ? "<p>\(ConflictView.takenLate)</p>" : "" as Markup)\(record.note.map { "<p>Note: \($0)</p>" as Markup } ?? "")
-      \(isOpen ? Self.form(record, columns, row) : Self.sides(record, columns, row, choices: false))
-      \(Self.geometries(view.geometries(row), row))
-      \(below.isEmpty ? "" : "<pre>\(ConflictView.text(below: below).string)</pre>" as Markup)
-      """)
+      "Conflict \(conflict.record.id.text.prefix(8))",
+      "\(unit)\(decided)\n\(isOpen ? Self.form(shown, parts) : "\(parts)")\(below)")
   }
 
-  /// The first button is the one that Enter in a field presses: where nothing was chosen it does nothing.
-  private static func form(_ record: ConflictRecord, _ columns: [Name], _ row: [Field]?) -> Markup {
-    """
-    <form method="post" action="conflict">
-    <input type="hidden" name="id" value="\(record.id.text)">
-    <input type="hidden" name="row" value="\(rowMark(row))">
-    <p><label for="note">Why, for those who look at it later</label> <input id="note" name="note" maxlength="500"></p>
-    \(sides(record, columns, row, choices: true))
-    <p><button name="keep" value="columns">Take what is chosen for each column</button>
-    <button name="keep" value="hub">Keep the hub's values</button>
-    <button name="keep" value="device">Take the device's values</button></p>
-    </form>
-    """
+  private static func part(
+    _ part: ShownConflict.Part, _ shown: ShownConflict, _ layers: [Layer], choices: Bool
+  ) -> Markup {
+    let record = part.conflict.record
+    let view = ConflictView(conflict: part.conflict, layers: layers)
+    let key = String(decoding: canonicalKey(record.key), as: UTF8.self)
+    let address = "history?table=\(percentEncoded(record.table.text))&key=\(percentEncoded(key))"
+    return """
+      <p>\(record.table.text) [\(Words.key(record.key))]: \(ConflictView.explain(record.kind)). Change by \(record.user) on \(shown.device), \
+      \(UTCTime.text(milliseconds: record.stamp.milliseconds)). State: \(record.state.rawValue). <a href="\(address)">The row's history</a></p>
+      \(part.conflict.isReported ? "<p>\(ConflictView.reported(by: shown.device))</p>" as Markup : "")\
+      \(record.isTakenLate ? "<p>\(ConflictView.takenLate)</p>" : "" as Markup)\
+      \(record.note.map { "<p>Note: \($0)</p>" as Markup } ?? "")
+      \(sides(record, view.columns(part.row), part.row, choices: choices))
+      \(geometries(view.geometries(part.row), part.row))
+
+      """
+  }
+
+  /// The first button is the one that Enter in a field presses: where nothing was chosen it does nothing. A unit is
+  /// taken or not taken, so there nothing is chosen for a column.
+  private static func form(_ shown: ShownConflict, _ parts: [Markup]) -> Markup {
+    let columns: Markup =
+      shown.isUnit ? "" : "<button name=\"keep\" value=\"columns\">Take what is chosen for each column</button>\n"
+    return """
+      <form method="post" action="conflict">
+      <input type="hidden" name="id" value="\(shown.conflict.record.id.text)">
+      <input type="hidden" name="row" value="\(shown.mark)">
+      <p><label for="note">Why, for those who look at it later</label> <input id="note" name="note" maxlength="500"></p>
+      \(parts)
+      <p>\(columns)<button name="keep" value="hub">Keep the hub's values</button>
+      <button name="keep" value="device">Take the device's values</button></p>
+      </form>
+      """
   }
 
   private static func sides(_ record: ConflictRecord, _ columns: [Name], _ row: [Field]?, choices: Bool) -> Markup {
@@ -108,12 +124,14 @@ extension ConsoleSite {
   /// Decides one conflict. The row's mark is that of the page: whoever decides has seen the row as it is.
   func decide(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let id = try request.needed("id")
-    let (conflict, row, _, _) = try hub.conflict(id)
+    let shown = try hub.conflict(id)
     let decision: ConflictDecision
     switch try request.needed("keep") {
     case "hub": decision = .hub
     case "device": decision = .device
-    default: decision = .set(try Self.chosen(request, conflict.record, ConflictView(conflict: conflict).columns(row)))
+    default:
+      let columns = ConflictView(conflict: shown.conflict).columns(shown.row)
+      decision = .set(try Self.chosen(request, shown.conflict.record, columns))
     }
     _ = try hub.resolve(id, decision, note: request.filled("note"), seen: .mark(try request.needed("row")))
     return .seeOther("conflict?id=\(percentEncoded(id))")

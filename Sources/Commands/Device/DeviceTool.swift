@@ -46,11 +46,7 @@ enum DeviceTool {
   private static var conflicts: ConflictCommands {
     ConflictCommands(
       tool: name, list: { states, command, context in try open(command, context).conflicts(states) },
-      find: { id, command, context in
-        let workspace = try open(command, context)
-        let (conflict, row, below) = try workspace.conflict(id)
-        return (conflict, row, workspace.configuration.name, below)
-      },
+      find: { id, command, context in try open(command, context).conflict(id) },
       resolve: { id, decision, note, seen, command, context in
         try open(command, context).resolve(id, decision, note: note, seen: seen)
       },

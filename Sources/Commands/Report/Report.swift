@@ -59,15 +59,18 @@ struct Report {
 extension Report.Section {
   /// Conflicts that wait, with what each side has.
   static func conflicts(_ conflicts: [StoredConflict], now: Int64) -> Report.Section {
-    let rows = conflicts.prefix(Report.mostRows).map { conflict in
-      let record = conflict.record
+    let units = conflicts.units
+    let rows = units.prefix(Report.mostRows).map { unit in
+      let (conflict, record) = (unit.head, unit.head.record)
       return [
-        String(record.id.text.prefix(8)), record.state.rawValue, "\(record.table) [\(Words.key(record.key))]",
+        String(record.id.text.prefix(8)), record.state.rawValue, ConflictView.rows(of: unit),
         ConflictView.explain(record.kind), record.user, Words.age(of: conflict.noted, now: now),
-        record.columns.map { ConflictView.sides(of: $0, in: record).string }.joined(separator: "\n"),
+        unit.members.map(\.record).flatMap { record in
+          record.columns.map { ConflictView.sides(of: $0, in: record).string }
+        }.joined(separator: "\n"),
       ]
     }
-    let more = conflicts.count > rows.count ? ", the first \(rows.count) of \(conflicts.count)" : ""
+    let more = units.count > rows.count ? ", the first \(rows.count) of \(units.count)" : ""
     return Report.Section(
       heading: "Conflicts that wait" + more,
       table: .init(

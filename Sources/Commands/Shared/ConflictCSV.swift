@@ -8,7 +8,7 @@ enum ConflictCSV {
   private static let names = [
     "conflict", "state", "kind", "device", "user", "table", "key", "column", "before", "hub", "device_value", "stands",
     "changed",
-    "noted", "decision", "decided_by", "note", "hub_geometry", "device_geometry", "reported",
+    "noted", "decision", "decided_by", "note", "hub_geometry", "device_geometry", "reported", "unit",
   ]
 
   static func text(_ conflicts: [StoredConflict], layers: [Layer]) -> String {
@@ -34,7 +34,7 @@ enum ConflictCSV {
         (record.winners.first { $0.name == name }?.winner ?? record.rowWinner).rawValue,
         UTCTime.text(milliseconds: record.stamp.milliseconds), UTCTime.text(milliseconds: conflict.noted),
         conflict.decision?.made.rawValue ?? "", conflict.decision?.by ?? "", record.note ?? "", hub ?? "", device ?? "",
-        conflict.isReported ? "yes" : "",
+        conflict.isReported ? "yes" : "", record.unit?.text ?? "",
       ]
     }
   }

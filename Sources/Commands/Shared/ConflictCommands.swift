@@ -9,10 +9,7 @@ import SatchelWorkspace
 struct ConflictCommands: Sendable {
   let tool: String
   let list: @Sendable (_ states: [ConflictState], ParsedCommand, CommandContext) throws -> [StoredConflict]
-  let find:
-    @Sendable (_ id: String, ParsedCommand, CommandContext) throws -> (
-      conflict: StoredConflict, row: [Field]?, device: String, below: [ConflictRecord]
-    )
+  let find: @Sendable (_ id: String, ParsedCommand, CommandContext) throws -> ShownConflict
   let resolve:
     @Sendable (_ id: String, ConflictDecision, _ note: String?, RowSeen, ParsedCommand, CommandContext) throws ->
       StoredConflict
@@ -84,9 +81,8 @@ struct ConflictCommands: Sendable {
       let text: TerminalText =
         conflicts.isEmpty
         ? "No conflict waits for anybody.\n"
-        : ConflictView.list(conflicts, layers: found, now: now, width: context.console.traits.width)
-      return Answer(
-        text, ["conflicts": .array(conflicts.map { ConflictView(conflict: $0, layers: found).json() })])
+        : ConflictView.list(conflicts.units, layers: found, now: now, width: context.console.traits.width)
+      return Answer(text, ["conflicts": .array(conflicts.units.map { ConflictView.json($0, layers: found) })])
     }
   }
 
@@ -97,18 +93,19 @@ struct ConflictCommands: Sendable {
       discussion:
         """
         Shows what the column held before, the hub's value and the device's, whose stands, and the row as it is now. \
-        Of a geometry, it says how far it moved.
+        Of a geometry, it says how far it moved. Of a unit it shows all rows: they are decided as one.
         """,
       arguments: [ArgumentSpec("ID", help: "the conflict's id, or the beginning of it")],
       examples: [Example("\(tool) conflicts show 3f9a", "The conflict whose id begins with 3f9a.")]
     ) { command, context in
-      let (conflict, row, device, below) = try find(command.argument("ID"), command, context)
-      let view = ConflictView(conflict: conflict, layers: try layers(command, context))
-      let now = context.platform.clock.milliseconds()
+      let shown = try find(command.argument("ID"), command, context)
+      let layers = try layers(command, context)
       return Answer(
-        view.text(row: row, device: device, now: now, width: context.console.traits.width)
-          + ConflictView.text(below: below),
-        ["conflict": view.json(row: row), "below": .array(below.map(ConflictView.found))])
+        ConflictView.text(shown, layers: layers, width: context.console.traits.width),
+        [
+          "conflict": ConflictView.json(shown, layers: layers),
+          "below": .array(shown.below.map(ConflictView.found)),
+        ])
     }
   }
 

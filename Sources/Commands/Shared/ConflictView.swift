@@ -16,25 +16,47 @@ struct ConflictView {
     columns(row).compactMap { ConflictGeometries($0, of: record, layers: layers) }
   }
 
-  static func list(_ conflicts: [StoredConflict], layers: [Layer], now: Int64, width: Int) -> TerminalText {
+  static func list(_ units: [ConflictUnit], layers: [Layer], now: Int64, width: Int) -> TerminalText {
     var table = TextTable(["ID", "STATE", "KIND", "USER", "NOTED", "ROW"])
-    for conflict in conflicts {
-      let record = conflict.record
+    for unit in units {
+      let (conflict, record) = (unit.head, unit.head.record)
       table.add([
         String(record.id.text.prefix(8)), record.state.rawValue,
         conflict.isReported ? "\(record.kind.rawValue), reported" : record.kind.rawValue, record.user,
         Words.age(of: conflict.noted, now: now),
-        "\(record.table) [\(Words.key(record.key))]" + ConflictView(conflict: conflict, layers: layers).moves,
+        rows(of: unit) + ConflictView(conflict: conflict, layers: layers).moves,
       ])
     }
     return table.text(width: width)
   }
 
+  /// The row of a conflict, with how many others belong to its unit.
+  static func rows(of unit: ConflictUnit) -> String {
+    let record = unit.head.record
+    let more = unit.isSingle ? "" : " and \(unit.members.count - 1) more of its unit"
+    return "\(record.table) [\(Words.key(record.key))]\(more)"
+  }
+
+  /// A conflict with everything that belongs to it.
+  static func text(_ shown: ShownConflict, layers: [Layer], width: Int) -> TerminalText {
+    var text: TerminalText = "Conflict \(shown.conflict.record.id)\n"
+    if shown.isUnit { text += "A unit of \(Words.count(shown.parts.count, "change")), decided as one.\n" }
+    for part in shown.parts {
+      if shown.isUnit { text += "\n" }
+      let view = ConflictView(conflict: part.conflict, layers: layers)
+      text += view.text(row: part.row, device: shown.device, width: width)
+    }
+    if shown.conflict.record.state != .resolved {
+      text += shown.isUnit ? "The unit's mark: \(shown.mark)\n" : "The row's mark: \(shown.mark)\n"
+    }
+    text += Self.text(below: shown.below)
+    return text
+  }
+
   /// Base, hub and device side by side, column by column, with the row as it is now.
   /// - Parameter device: whose change it is, by name where it is known.
-  func text(row: [Field]?, device: String, now: Int64, width: Int) -> TerminalText {
-    var text: TerminalText = "Conflict \(record.id)\n"
-    text += "\(record.table) [\(Words.key(record.key))]: \(Self.explain(record.kind))\n"
+  private func text(row: [Field]?, device: String, width: Int) -> TerminalText {
+    var text: TerminalText = "\(record.table) [\(Words.key(record.key))]: \(Self.explain(record.kind))\n"
     if record.isTakenLate { text += "\(Self.takenLate)\n" }
     text += "Change by \(record.user) on \(device), \(UTCTime.text(milliseconds: record.stamp.milliseconds))\n"
     text += "State: \(record.state.rawValue)"
@@ -42,7 +64,7 @@ struct ConflictView {
       text += ", \(decision.made.rawValue) by \(decision.by), \(UTCTime.text(milliseconds: decision.at))"
     }
     text += "\n"
-    if conflict.isReported { text += Self.reported(by: device) + "\n" }
+    if conflict.isReported { text += "\(Self.reported(by: device))\n" }
     if let note = record.note { text += "Note: \(note)\n" }
     var table = TextTable(["COLUMN", "BEFORE", "HUB", "DEVICE", "STANDS", "ROW NOW"])
     for name in columns(row) {
@@ -57,7 +79,6 @@ struct ConflictView {
       text += "The hub's row is gone, or not to be seen here.\n"
     }
     if record.deviceValues == nil { text += "The device deleted the row.\n" }
-    if record.state != .resolved { text += "The row's mark: \(rowMark(row))\n" }
     return text
   }
 
@@ -114,10 +135,37 @@ struct ConflictView {
     case .forbidden: "the user may not make this change"
     case .revoked: "the row, or a row to which it refers, is no longer to be seen by this user"
     case .unseen: "the row on the device was not what the hub had sent, and no change of it was captured"
+    case .unit: "another change of the same unit could not be taken"
     }
   }
 
-  func json(row: [Field]?? = .none) -> JSONValue {
+  /// A unit as one conflict, with all its changes.
+  static func json(_ unit: ConflictUnit, layers: [Layer]) -> JSONValue {
+    var members = ConflictView(conflict: unit.head, layers: layers).members()
+    if !unit.isSingle {
+      let changes = unit.members.map { ConflictView(conflict: $0, layers: layers).json() }
+      members.append(.init(name: "changes", value: .array(changes)))
+    }
+    return .object(members)
+  }
+
+  /// The same with the rows as they are now.
+  static func json(_ shown: ShownConflict, layers: [Layer]) -> JSONValue {
+    var members = ConflictView(conflict: shown.conflict, layers: layers).members(row: shown.row)
+    members += [.init(name: "row", value: .fields(shown.row)), .init(name: "row_mark", value: .string(shown.mark))]
+    if shown.isUnit {
+      let changes = shown.parts.map { part -> JSONValue in
+        let view = ConflictView(conflict: part.conflict, layers: layers)
+        return .object(view.members(row: part.row) + [.init(name: "row", value: .fields(part.row))])
+      }
+      members.append(.init(name: "changes", value: .array(changes)))
+    }
+    return .object(members)
+  }
+
+  func json() -> JSONValue { .object(members()) }
+
+  private func members(row: [Field]? = nil) -> [JSONValue.Member] {
     var members: [JSONValue.Member] = [
       .init(name: "id", value: .string(record.id.text)), .init(name: "state", value: .string(record.state.rawValue)),
       .init(name: "kind", value: .string(record.kind.rawValue)),
@@ -137,13 +185,14 @@ struct ConflictView {
       .init(name: "noted", value: .time(conflict.noted)),
       .init(name: "bundle", value: .optional(conflict.bundle?.text)),
       .init(name: "reported", value: .bool(conflict.isReported)),
+      .init(name: "unit", value: .optional(record.unit?.text)),
     ]
-    let geometries = geometries(row ?? nil)
+    let geometries = geometries(row)
     if !geometries.isEmpty {
       members.append(
         .init(
           name: "geometries",
-          value: .object(geometries.map { .init(name: $0.column.text, value: $0.json(row: row ?? nil)) })
+          value: .object(geometries.map { .init(name: $0.column.text, value: $0.json(row: row)) })
         ))
     }
     if let decision = conflict.decision {
@@ -152,10 +201,7 @@ struct ConflictView {
           name: "decision",
           value: ["made": .string(decision.made.rawValue), "by": .string(decision.by), "at": .time(decision.at)]))
     }
-    if case .some(let row) = row {
-      members += [.init(name: "row", value: .fields(row)), .init(name: "row_mark", value: .string(rowMark(row)))]
-    }
-    return .object(members)
+    return members
   }
 }
 

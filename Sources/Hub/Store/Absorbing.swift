@@ -45,6 +45,7 @@ extension HubStore {
     }
     try Capture.witness(newest, in: database)
     try PreImageStore.forget(before: Generation(Int64.max), tables, in: database)
+    try Capture.forgetUnits(before: Generation(Int64.max), in: database)
     return true
   }
 

@@ -4,9 +4,9 @@ import SatchelWorkspace
 
 /// What changed in the hub's own tables from release to release.
 extension HubSchema {
-  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7])
+  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8])
 
-  private static let toSchema7: SchemaUpgrade.Step = { database in
+  private static let toSchema8: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN asked TEXT")
     // A device calls itself in its bundles as it did in the first one, which the chain knows by its digest.
     try database.run(
@@ -25,9 +25,14 @@ extension HubSchema {
     try HubStore.noteReports(in: database)
   }
 
-  private static let toSchema6: SchemaUpgrade.Step = {
+  private static let toSchema7: SchemaUpgrade.Step = {
     try $0.execute("ALTER TABLE satchel_emissions ADD COLUMN attributes TEXT")
     try $0.execute("ALTER TABLE satchel_devices ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0")
+  }
+
+  private static let toSchema6: SchemaUpgrade.Step = {
+    try Capture.addUnitTables(in: $0)
+    try ConflictTable.addUnits(in: $0)
   }
 
   private static let toSchema5: SchemaUpgrade.Step = {

@@ -34,6 +34,7 @@ final class RowWalks {
   private let base: ChangeBase
   private let own: OwnChanges
   private var walks: [Row: Walk] = [:]
+  private var touched: [Row] = []
 
   /// - Parameters:
   ///   - base: from what the device made its changes.
@@ -59,8 +60,14 @@ final class RowWalks {
     return filtered
   }
 
-  /// Forgets what was read: entries were taken back.
-  func forget() { walks = [:] }
+  /// Remembers from here on which logs are read.
+  func begin() { touched = [] }
+
+  /// Forgets logs that were read since `begin()` and beyond `cursor`: what follows it was taken back.
+  func forget(after cursor: Cursor) {
+    for row in touched where walks[row].map({ $0.newest > cursor }) ?? false { walks[row] = nil }
+    touched = []
+  }
 
   private func isLong(_ past: RowNumbers.Entry, _ store: HubStore) throws -> Bool {
     var count = 0
@@ -86,6 +93,7 @@ final class RowWalks {
     }
     walk.newest = max(walk.newest, past.cursor ?? .zero)
     walks[row] = walk
+    touched.append(row)
   }
 
   private func add(_ entry: LogEntry, to walk: inout Walk, _ store: HubStore, in place: Int) {

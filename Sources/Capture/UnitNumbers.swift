@@ -1,0 +1,141 @@
+import SatchelSQLite
+import SatchelValues
+
+/// How captured writes get the number of the unit to which they belong.
+///
+/// No SQL can read where a transaction begins or ends. But SQLite has one writer at a time, so the writes of one
+/// transaction follow each other without a write of another one between them. So writes are one unit as long as no
+/// pause lies between them that is longer than `longestPause`. An app that knows better marks the borders: each row
+/// that it inserts into `satchel_unit` begins a unit, which lasts until the next such row.
+///
+/// The triggers note the newest mark with each write and nothing else. Pauses are found when writes are sorted in.
+enum UnitNumbers {
+  static let schemas = [
+    """
+    CREATE TABLE satchel_unit (
+      number INTEGER PRIMARY KEY CHECK (number BETWEEN 1 AND \(largest)),
+      mark INTEGER NOT NULL DEFAULT 1 -- 1: an app began this unit; 0: the last number that was given
+    )
+    """,
+    """
+    CREATE TABLE satchel_unit_joins (
+      generation INTEGER NOT NULL,
+      unit INTEGER NOT NULL,
+      other INTEGER NOT NULL,         -- a row was written in both units, so they are one
+      PRIMARY KEY (generation, unit, other)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE satchel_unit_times (
+      written REAL PRIMARY KEY,       -- the Julian day at which a unit without a mark begins; empty between commands
+      unit INTEGER
+    ) WITHOUT ROWID
+    """,
+  ]
+
+  static let names = ["satchel_unit", "satchel_unit_joins", "satchel_unit_times"].map { Name($0) }
+
+  /// Room for the numbers of units that are known by references alone.
+  static let largest: Int64 = 1 << 52
+
+  /// How many seconds may lie between two writes of one unit.
+  static let longestPause = 2
+  /// When a table of writes is tidied up, writes of one row are told apart by spans of this many seconds.
+  static let span = 1
+
+  /// The newest mark, in SQL; NULL: no app has marked any.
+  static let newestMark = "(SELECT number FROM satchel_unit WHERE mark ORDER BY number DESC LIMIT 1)"
+
+  /// The unit of one entry of a table of writes, in SQL.
+  static func unit(of names: CaptureNames) -> String {
+    """
+    coalesce(\(quoted(names.mark)), (
+      SELECT unit FROM satchel_unit_times WHERE written <= \(quoted(names.written)) ORDER BY written DESC LIMIT 1))
+    """
+  }
+
+  /// Gives numbers to the units of these tables' writes that no app has marked. The caller holds the transaction.
+  static func give(to tables: [TrackedTable], in database: borrowing Database) throws {
+    try database.run("DELETE FROM satchel_unit_times")
+    for names in tables.map(\.names) {
+      try database.run(
+        """
+        INSERT OR IGNORE INTO satchel_unit_times (written)
+        SELECT \(quoted(names.written))
+        FROM \(quoted(names.writes))
+        WHERE \(quoted(names.number)) > 0 AND \(quoted(names.mark)) IS NULL
+        """)
+    }
+    for statement in numbering { try database.run(statement) }
+  }
+
+  /// Keeps the times at which units begin, and numbers them.
+  private static let numbering = [
+    """
+    DELETE FROM satchel_unit_times
+    WHERE written IN (
+      SELECT written
+      FROM (SELECT written, written - lag(written) OVER (ORDER BY written) AS pause FROM satchel_unit_times)
+      WHERE pause * 86400.0 <= \(longestPause + span))
+    """,
+    """
+    UPDATE satchel_unit_times
+    SET unit = numbered.unit
+    FROM (
+      SELECT written AS begun,
+        (SELECT coalesce(max(number), 0) FROM satchel_unit) + row_number() OVER (ORDER BY written) AS unit
+      FROM satchel_unit_times) AS numbered
+    WHERE written = numbered.begun
+    """,
+    "INSERT INTO satchel_unit (number, mark) SELECT unit, 0 FROM satchel_unit_times ORDER BY unit DESC LIMIT 1",
+    """
+    DELETE FROM satchel_unit
+    WHERE number < (SELECT max(number) FROM satchel_unit) AND number IS NOT \(newestMark)
+    """,
+  ]
+
+  static func forgetTimes(in database: borrowing Database) throws {
+    try database.run("DELETE FROM satchel_unit_times")
+  }
+
+  /// Notes which units have a row in common, in SQL. The rows' pre-images are there, and so are the entries.
+  /// - Parameter key: of the tracked table.
+  static func join(_ names: CaptureNames, key: [Name]) -> String {
+    let isSameRow =
+      key.map { "saved.\(quoted($0)) = entry.\(quoted($0))" } + [
+        "saved.\(quoted(names.generation)) = (SELECT generation FROM satchel_capture)"
+      ]
+    return """
+      INSERT OR IGNORE INTO satchel_unit_joins (generation, unit, other)
+      SELECT saved.\(quoted(names.generation)), saved.\(quoted(names.unit)), entry.satchel_entry_unit
+      FROM (
+        SELECT \(quotedList(key)), \(unit(of: names)) AS satchel_entry_unit
+        FROM \(quoted(names.writes))
+        WHERE \(quoted(names.number)) > 0) AS entry
+      JOIN \(quoted(names.before)) AS saved ON \(isSameRow.joined(separator: " AND "))
+      WHERE saved.\(quoted(names.unit)) <> entry.satchel_entry_unit
+      """
+  }
+}
+
+extension Capture {
+  /// Forgets which units of generations below `generation` had a row in common.
+  public static func forgetUnits(before generation: Generation, in database: borrowing Database) throws {
+    try database.run(
+      "DELETE FROM satchel_unit_joins WHERE generation < :generation", ["generation": .integer(generation.rawValue)])
+  }
+
+  /// Makes what is known of units hold for another generation, to which all writes were brought.
+  public static func moveUnits(to generation: Generation, in database: borrowing Database) throws {
+    try database.run(
+      "UPDATE OR IGNORE satchel_unit_joins SET generation = :generation",
+      ["generation": .integer(generation.rawValue)])
+  }
+
+  /// Adds the tables that number units, where an earlier release did not. The caller holds the transaction.
+  public static func addUnitTables(in database: borrowing Database) throws {
+    for (name, schema) in zip(UnitNumbers.names, UnitNumbers.schemas) where try !database.hasTable(name.text) {
+      try database.execute(schema)
+    }
+  }
+}

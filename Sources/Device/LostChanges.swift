@@ -1,0 +1,37 @@
+import SatchelCapture
+import SatchelMerge
+import SatchelValues
+import SatchelWorkspace
+
+/// Changes that are lost while a database is made from bundles. With each of them its unit is lost.
+final class LostChanges {
+  struct Lost {
+    let table: Name
+    let key: RowKey
+    let image: PreImage
+    let change: Change
+    let disagreement: Disagreement
+    let met: Row?
+
+    init(_ table: Name, _ key: RowKey, image: PreImage, change: Change, disagreement: Disagreement, met: Row?) {
+      (self.table, self.key, self.image) = (table, key, image)
+      (self.change, self.disagreement, self.met) = (change, disagreement, met)
+    }
+  }
+
+  private var all: [Lost] = []
+
+  func add(_ lost: Lost) { all.append(lost) }
+
+  /// Keeps all of them as conflicts, and takes back what belongs to them. The rows are there, and their pre-images.
+  func keep(_ session: DeviceSession) throws {
+    if all.isEmpty { return }
+    let applier = try ScopeApplier(session)
+    for lost in all {
+      guard let rows = applier.rows(of: lost.table) else { continue }
+      try applier.note(lost.disagreement, of: lost.change, image: lost.image, key: lost.key, met: lost.met, in: rows)
+    }
+    try applier.finish()
+    all = []
+  }
+}

@@ -1,0 +1,116 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// Units of this device of which a change was lost at an import: all their changes are taken back, as one conflict.
+///
+/// A row that goes back loses all its pending changes. So whatever they belong to goes back with it, and is decided
+/// with it.
+final class LostUnits {
+  /// Why a change is kept as a conflict.
+  enum Cause {
+    /// The change itself cannot be taken.
+    case itself
+    /// Another change of its unit cannot be taken.
+    case unit
+  }
+
+  /// The rows of a unit, which are to go back.
+  struct Lost {
+    fileprivate let set: Int
+    let members: [StepUnits.Member]
+  }
+
+  private var units: StepUnits
+  private let places: [Name: Int]
+  /// What was kept of lost units, in the order in which it was found.
+  private var kept: [(member: StepUnits.Member, record: ConflictRecord, cause: Cause)] = []
+  private var known: Set<StepUnits.Member> = []
+  /// To which set of units each change belongs that is decided as one with others.
+  private var sets = DisjointSets()
+  private var setOfMember: [StepUnits.Member: Int] = [:]
+  private var setOfUnit: [Int: Int] = [:]
+  /// Units whose rows are still to go back.
+  private var waiting: [Int] = []
+  private var current: Int?
+
+  /// Returns nil if the dataset has no units.
+  /// - Parameter stranded: pending rows that cannot be in their tables any more.
+  init?(_ tables: [TrackedTable], beside stranded: [KeyChanges.Stranded], in database: borrowing Database) throws {
+    let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })
+    let others = stranded.compactMap { row in
+      places[row.rows.name].map { StepUnits.Row(table: $0, key: row.key, images: row.images, current: row.row) }
+    }
+    guard let units = try StepUnits(tables, since: .zero, beside: others, in: database) else { return nil }
+    (self.units, self.places) = (units, places)
+  }
+
+  private func member(_ table: Name, _ key: RowKey, _ generation: Generation) -> StepUnits.Member? {
+    places[table].map { .init(table: $0, key: key, generation: generation) }
+  }
+
+  /// Whether a change belongs to a unit with other changes.
+  func contains(_ table: Name, _ key: RowKey, _ generation: Generation) -> Bool {
+    member(table, key, generation).map { unit(of: $0) != nil } ?? false
+  }
+
+  private func unit(of member: StepUnits.Member) -> Int? {
+    units.unit(of: member).flatMap { unit in units.members(of: unit).contains { $0 != member } ? unit : nil }
+  }
+
+  /// Keeps a change that is not taken. Its unit is lost.
+  func keep(_ record: ConflictRecord, because cause: Cause) {
+    guard let member = member(record.table, record.key, record.generation) else { return }
+    let set = set(of: member)
+    if let current { sets.join(set, current) }
+    if known.insert(member).inserted { kept.append((member, record, cause)) }
+  }
+
+  private func set(of member: StepUnits.Member) -> Int {
+    if let set = setOfMember[member] { return set }
+    guard let unit = unit(of: member) else {
+      // A change that belongs to no unit goes back with its row.
+      let set = current ?? sets.add()
+      setOfMember[member] = set
+      return set
+    }
+    let set = setOfUnit[unit] ?? sets.add()
+    if setOfUnit.updateValue(set, forKey: unit) == nil { waiting.append(unit) }
+    setOfMember[member] = set
+    return set
+  }
+
+  /// Returns a lost unit whose rows are still to go back. What is kept until the next call goes back because of it.
+  func next() -> Lost? {
+    current = nil
+    guard let unit = waiting.popLast(), let set = setOfUnit[unit] else { return nil }
+    current = set
+    return Lost(set: set, members: units.members(of: unit))
+  }
+
+  /// Returns the conflicts of all lost units.
+  func conflicts() -> [ConflictRecord] {
+    var groups: [Int: [Int]] = [:]
+    var order: [Int] = []
+    for (number, change) in kept.enumerated() {
+      let head = sets.head(of: setOfMember[change.member] ?? 0)
+      if groups[head] == nil { order.append(head) }
+      groups[head, default: []].append(number)
+    }
+    return order.flatMap { conflicts(of: groups[$0] ?? []) }
+  }
+
+  private func conflicts(of numbers: [Int]) -> [ConflictRecord] {
+    let changes = numbers.map { kept[$0] }
+    let causes = changes.filter { $0.cause == .itself }
+    guard let head = (causes.first ?? changes.first)?.record else { return [] }
+    let state = causes.isEmpty ? .open : ConflictState.ofUnit(causes.map(\.record.state))
+    return changes.map { change in
+      var record = change.record
+      (record.unit, record.state) = (head.id, state)
+      if change.cause == .unit { record.note = ConflictRecord.words(of: head) }
+      return record
+    }
+  }
+}

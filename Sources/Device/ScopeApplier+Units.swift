@@ -1,0 +1,50 @@
+import SatchelCapture
+import SatchelMerge
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// A unit of which the hub's rows leave no room for one change goes back as a whole.
+extension ScopeApplier {
+  /// Takes back the rows of units that are lost. Returns whether there were any.
+  func takeBackUnits() throws -> Bool {
+    guard let units else { return false }
+    var isAny = false
+    while let lost = units.next() {
+      isAny = true
+      for member in lost.members { try takeBack(member) }
+    }
+    return isAny
+  }
+
+  /// Makes a row what the hub last said of it. All its pending changes are kept as conflicts.
+  private func takeBack(_ member: StepUnits.Member) throws {
+    let rows = all[member.table]
+    let images = try pendingImages(of: member.key, in: rows)
+    guard let first = images.first else { return }
+    let (current, hub) = (try rows.row(member.key), first.hubRow)
+    let loss = Disagreement(kind: .unit, state: .open)
+    let entry = try takeBack(images, of: member.key, to: hub, as: loss, met: hub, in: rows)
+    noteReturn(of: member.key, images, from: current, to: hub, in: rows)
+    try enter(entry)
+  }
+
+  /// Keeps the conflicts of all units that are lost.
+  func keepLostUnits() throws {
+    for record in units?.conflicts() ?? [] { try keep(record) }
+  }
+
+  private func pendingImages(of key: RowKey, in rows: RowTable) throws -> [PreImage] {
+    try pending[rows.name]?.images(of: key) ?? []
+  }
+
+  /// Notes what may hang on a row that went back to what the hub last said of it.
+  private func noteReturn(of key: RowKey, _ images: [PreImage], from current: Row?, to hub: Row?, in rows: RowTable) {
+    guard let change = Change(from: current, to: hub) else { return }
+    tally.add(change, in: rows.name)
+    guard let current else { return deletedChildren.note(images, of: rows.schema) }
+    guard let hub else { return }
+    written += 1
+    deletedParents.note(hub, over: current, of: rows.schema)
+  }
+}

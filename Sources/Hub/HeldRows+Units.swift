@@ -1,0 +1,104 @@
+import SatchelMerge
+import SatchelValues
+import SatchelWorkspace
+
+/// Units that wait: all of a unit enters, or nothing.
+extension HeldRows {
+  private struct NotWhole: Error {}
+
+  /// Lets a unit in, if all of it can be taken as it was sent.
+  ///
+  /// If a change of it cannot be taken any more, the unit stops to wait, and is one conflict.
+  /// - Parameter waiting: rows of which an earlier change waits. The unit's rows are added if it waits.
+  func release(_ unit: ConflictUnit, behind waiting: inout Set<RowReference>) throws -> Step {
+    let rows = unit.members.map { RowReference($0.record) }
+    let isBlocked = rows.contains { waiting.contains($0) } || unit.members.contains { $0.record.awaitsDecision }
+    if !isBlocked {
+      let outcome = try enter(unit.members, Set(rows))
+      if outcome != .waits { return outcome }
+    }
+    waiting.formUnion(rows)
+    return .waits
+  }
+
+  private func enter(_ members: [StoredConflict], _ rows: Set<RowReference>) throws -> Step {
+    var records: [ConflictRecord] = []
+    lost = []
+    do {
+      try store.database.savepoint {
+        guard try releaseAll(members, rows) else { throw NotWhole() }
+        if lost.isEmpty { return }
+        for id in lost {
+          if let known = try ConflictTable.conflict(id, in: store.database) { records.append(known.record) }
+        }
+        throw NotWhole()
+      }
+      return .entered
+    } catch is NotWhole {}
+    if records.isEmpty { return .waits }
+    try close(members, by: records)
+    return .closed
+  }
+
+  /// Tries all changes of a unit, as long as that lets further ones in. Returns whether all are in.
+  private func releaseAll(_ members: [StoredConflict], _ rows: Set<RowReference>) throws -> Bool {
+    var left = members.sorted { place(of: $0) < place(of: $1) }
+    while !left.isEmpty {
+      let count = left.count
+      var blocked: Set<RowReference> = []
+      left = try left.filter { member in
+        let row = RowReference(member.record)
+        if blocked.contains(row) { return true }
+        if try release(member.record, member.bundle, with: rows) != .waits { return false }
+        blocked.insert(row)
+        return true
+      }
+      if !lost.isEmpty { return true }
+      if left.count == count { return false }
+    }
+    return true
+  }
+
+  /// The order in which changes are tried: children go before their parents, and come after them.
+  private func place(of conflict: StoredConflict) -> StepPlace {
+    let table = store.place(of: conflict.record.table) ?? store.tables.count
+    return StepPlace(
+      generation: conflict.record.generation, order: conflict.record.operation == .delete ? -1 - table : table)
+  }
+
+  /// Makes one conflict of a unit of which nothing can enter any more.
+  /// - Parameter lost: the changes that cannot be taken, as they would stand alone.
+  private func close(_ members: [StoredConflict], by lost: [ConflictRecord]) throws {
+    let reasons = Dictionary(lost.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    let state = ConflictState.ofUnit(lost.map { toldState(of: $0) })
+    guard let head = lost.first else { return }
+    for member in members {
+      var record = reasons[member.record.id] ?? member.record
+      let place = store.place(of: record.table)
+      let met = try place.flatMap { try store.rows[$0].row(record.key) }
+      if reasons[record.id] == nil {
+        (record.kind, record.note) = (.unit, ConflictRecord.words(of: head))
+        record.hubValues = place.flatMap { place in met.map { store.tables[place].schema.fields($0) } }
+      }
+      (record.unit, record.state) = (head.id, state)
+      (record.rowWinner, record.winners) = (.hub, [])
+      try ConflictTable.correct(record, at: now, hidden: hiddenPart(of: record, met: met), in: store.database)
+      if let place { try store.owe(record.key, in: place, to: record.device) }
+    }
+  }
+
+  private func hiddenPart(of record: ConflictRecord, met: Row?) throws -> HiddenPart {
+    guard met != nil, let place = store.place(of: record.table), let scope = try scope(of: record) else {
+      return .nothing
+    }
+    return try scope.maySee(record.key, in: place) ? .nothing : .row
+  }
+
+  /// Of a row that is gone, or hidden, the state follows from the policy alone.
+  private func toldState(of record: ConflictRecord) -> ConflictState {
+    guard [.updateDelete, .revoked].contains(record.kind), record.state != .held,
+      let place = store.place(of: record.table)
+    else { return record.state }
+    return store.tables[place].rules.conflict.stateOfUncompared
+  }
+}

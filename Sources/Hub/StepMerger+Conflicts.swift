@@ -1,0 +1,155 @@
+import SatchelMerge
+import SatchelValues
+import SatchelWorkspace
+
+/// What becomes of changes that are not taken as they were sent.
+extension StepMerger {
+  /// Keeps a change of a row that the user neither sees nor may change. One that the device had, left its sight as if
+  /// it had been deleted.
+  func noteHidden(_ step: Step, met hub: Row?, in place: Int) throws -> Obstacle? {
+    if case .insert = step.change, try !held.contains(step.key, in: place) {
+      return try forbid(step, met: hub, in: place, Self.mayNotChange)
+    }
+    // Not even by its stamp is anything told of the row.
+    let state = store.tables[place].rules.conflict.stateOfUncompared
+    var told: Int64?
+    // Of a row that was deleted here, and had been there, nothing would be told either.
+    if case .delete = step.change { told = 0 }
+    try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place, told: told)
+    return nil
+  }
+
+  /// Keeps a change that makes a row refer to a row which its user may not see. Returns false, and does nothing, if the
+  /// row refers to no such row.
+  ///
+  /// The device is told the same as if that parent were gone. At the hub the kind says whether the user had the parent
+  /// when the change was made.
+  func noteHiddenParent(_ step: Step, of row: Row?, met hub: Row?, in place: Int) throws -> Bool {
+    guard let row, let parent = try hiddenParent(of: row, from: hub, in: place) else { return false }
+    let kind: ConflictKind = try held.contains(parent.key, in: parent.place) ? .revoked : .forbidden
+    try note(
+      Disagreement(kind: kind, state: .held), step, met: hub, in: place,
+      note: MissingParent.words(hiddenIn: store.tables[parent.place].name), hidden: .parent)
+    return true
+  }
+
+  /// The first row to which `row` refers, and `hub` did not, that the user may not see.
+  private func hiddenParent(of row: Row, from hub: Row?, in place: Int) throws -> (place: Int, key: RowKey)? {
+    for key in store.tables[place].schema.foreignKeys {
+      if let hub, key.columns.allSatisfy({ hub[$0] == row[$0] }) { continue }
+      guard let parent = try store.parent(of: row, along: key), try !scope.maySee(parent.key, in: parent.place) else {
+        continue
+      }
+      return parent
+    }
+    return nil
+  }
+
+  func noteUnclear(_ step: Step, met: Row?, in place: Int) throws {
+    guard case .update(let changes) = step.change else { return }
+    let winners = Dictionary(uniqueKeysWithValues: changes.map { ($0.column, Winner.hub) })
+    try note(
+      Disagreement(kind: .updateUpdate, state: .open, winners: winners), step, met: met, in: place,
+      note: "A copy of the device has delivered a part of this, and it cannot be known which.")
+  }
+
+  func forbid(_ step: Step, met: Row?, in place: Int, _ words: String) throws -> Obstacle? {
+    try note(Disagreement(kind: .forbidden, state: .held), step, met: met, in: place, note: words)
+    return nil
+  }
+
+  func note(_ obstacle: Obstacle, _ pending: Pending, in place: Int) throws -> ConflictState {
+    let (disagreement, met) = try disagreement(about: obstacle, pending, in: place)
+    try note(disagreement, pending.step, met: met, in: place, note: obstacle.words)
+    return disagreement.state
+  }
+
+  /// What an obstacle is that nothing took away, and the row that the change met.
+  func disagreement(
+    about obstacle: Obstacle, _ pending: Pending, in place: Int
+  ) throws -> (Disagreement, met: Row?) {
+    let step = pending.step
+    let met = try obstacle.kind == .unique ? rival(of: pending, in: place) : store.rows[place].row(step.key)
+    let state: ConflictState
+    switch obstacle.kind {
+    case _ where obstacle.isHeld: state = .held
+    // If a parent was to go, or to have another value, a person decides about its children.
+    case .foreignKey: state = .open
+    default: state = stateOfLoss(by: try verdict(on: step, against: met, in: place))
+    }
+    return (Disagreement(kind: obstacle.kind, state: state), met)
+  }
+
+  /// - Parameter told: 0: the device is not to be told.
+  func note(
+    _ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil, told: Int64? = nil,
+    hidden: HiddenPart? = nil
+  ) throws {
+    if diagnosis != nil {
+      // A delete of which the device hears nothing keeps no unit back: what becomes of that would tell of the row.
+      if told != 0 { diagnosis?.note(disagreement, met: met, note: note, hidden: hidden) }
+      return
+    }
+    let record = record(of: disagreement, step, met: met, in: place, note: noteWithFamily(note, step, in: place))
+    let hidden = try hidden ?? hiddenPart(of: met, in: place)
+    try keep(record, told: told, hidden: hidden)
+    if disagreement.isWonByDevice { return }
+    progress.refused += 1
+    if told == 0 { progress.untold += 1 }
+    // The device must be sent each row whose change was not taken exactly as sent. A device that deleted a hidden row
+    // does not have that row, and is sent it only if its user sees it by then.
+    try store.owe(step.key, in: place, to: device.id, told == 0 ? .ifVisible : .always)
+  }
+
+  func record(
+    of disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String?
+  ) -> ConflictRecord {
+    // Its id comes from the stamp as the device gave it, as it does on the device.
+    var record = ConflictRecord(
+      disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key,
+      in: store.rows[place].schema,
+      met: met, device: device.id, user: device.user, note: note)
+    record.stamp = min(step.stamp, latest)
+    return record
+  }
+
+  /// Puts a record into the table of conflicts. Of a unit the record counts that represents it.
+  func keep(_ record: ConflictRecord, told: Int64? = nil, hidden: HiddenPart) throws {
+    var record = record
+    if record.state == .held { holdsAny = true }
+    if record.kind == .unique { keepsInserts = true }
+    let since = try base.sinceOfWaiting(store)
+    let addition = try ConflictTable.addMeeting(
+      record, bundle: bundle, noted: now, since: since, told: told, hidden: hidden, in: store.database)
+    switch addition {
+    case .new:
+      if let unit = record.unit, unit != record.id { return }
+      progress.conflicts += 1
+      if store.place(of: record.table).map({ store.tables[$0].rules.late }) == .accept {
+        progress.maybeLate.append(record.id)
+      }
+      if found.count < RowTally.mostShown { progress.found.append(record) }
+    case .known(let known):
+      record.id = known.id
+      try store.confirmReport(of: record, since: since)
+      try correct(known, by: record, hidden: hidden)
+    }
+  }
+
+  func hiddenPart(of met: Row?, in place: Int) throws -> HiddenPart {
+    guard let met else { return .nothing }
+    return try scope.maySee(store.rows[place].schema.key(of: met), in: place) ? .nothing : .row
+  }
+
+  /// The device found this disagreement too, when it heard of the hub: where it took another end there, the hub's word
+  /// counts.
+  private func correct(_ known: ConflictRecord, by record: ConflictRecord, hidden: HiddenPart) throws {
+    if known.state == .resolved { return }
+    if known.kind == record.kind, known.state == record.state, known.winners == record.winners,
+      known.rowWinner == record.rowWinner, known.hubValues == record.hubValues, known.unit == record.unit
+    {
+      return
+    }
+    try ConflictTable.correct(record, at: now, hidden: hidden, in: store.database)
+  }
+}

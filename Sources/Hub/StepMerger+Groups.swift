@@ -1,0 +1,137 @@
+import SatchelValues
+
+/// Steps that are taken together or not at all: the deletes of a family, or the steps of a unit.
+struct StepGroup {
+  struct Item {
+    let row: StepMerger.RowReference
+    let pending: StepMerger.Pending
+  }
+
+  /// In the order in which they came.
+  let items: [Item]
+  /// Rows whose delete went with the delete of another one.
+  let children: Set<StepMerger.RowReference>
+  let isUnit: Bool
+
+  var rows: [StepMerger.RowReference] { items.map(\.row) }
+}
+
+extension StepMerger {
+  struct NotWhole: Error {}
+
+  /// What becomes of a group if one of its steps is not taken as it was sent.
+  private enum Refusal {
+    /// The step is kept as a conflict; the group has no other.
+    case alone
+    /// Nothing of the group is taken.
+    case whole
+    /// The same, after another row has given way where the policy says so.
+    case wholeAtLast
+  }
+
+  /// Takes all steps of a group. Returns false, and has done nothing, if any of them cannot be taken.
+  func take(_ group: StepGroup) throws -> Bool {
+    try take(group, group.items.count == 1 ? .alone : .whole)
+  }
+
+  /// The same when nothing else helps any more.
+  func takeAtLast(_ group: StepGroup) throws -> Bool {
+    if try take(group, .wholeAtLast) { return true }
+    // Rows of one unit may trade UNIQUE values.
+    let own = Set(group.items.map(\.pending.number))
+    let rows = group.items.map(\.row)
+    guard rows.allSatisfy({ row in waiting[row]?.allSatisfy { own.contains($0.number) } ?? false }) else {
+      return false
+    }
+    var seen: Set<RowReference> = []
+    return try takeTogether(rows.filter { seen.insert($0).inserted })
+  }
+
+  private func take(_ group: StepGroup, _ refusal: Refusal) throws -> Bool {
+    guard isReady(group) else { return false }
+    if case .alone = refusal {
+      guard try attemptAll(group, .alone) else { return false }
+    } else {
+      guard try takeWhole({ if try !attemptAll(group, refusal) { throw NotWhole() } }) else { return false }
+    }
+    drop(group)
+    return true
+  }
+
+  /// Takes all that `body` takes. If it throws `NotWhole`, it has done nothing, and false is returned.
+  func takeWhole(_ body: () throws -> Void) throws -> Bool {
+    let (before, cursor) = (progress, try store.cursor())
+    walks.begin()
+    do {
+      try store.database.savepoint(body)
+      return true
+    } catch is NotWhole {
+      progress = before
+      walks.forget(after: cursor)
+      parents.forget()
+      return false
+    }
+  }
+
+  /// Whether nothing waits before the group's own steps.
+  func isReady(_ group: StepGroup) -> Bool {
+    var places: [RowReference: Int] = [:]
+    for item in group.items {
+      let place = places[item.row, default: 0]
+      guard let row = waiting[item.row], place < row.count, row[place].number == item.pending.number else {
+        return false
+      }
+      places[item.row] = place + 1
+    }
+    return true
+  }
+
+  /// Tries steps until all are taken, or nothing more helps. Returns whether all were.
+  private func attemptAll(_ group: StepGroup, _ refusal: Refusal) throws -> Bool {
+    var left = group.items
+    while !left.isEmpty {
+      let count = left.count
+      left = try tryEach(left) { item in
+        let before = (refused: progress.refused, untold: progress.untold)
+        let obstacle = try attempt(item.pending, in: item.row.place)
+        let refused = progress.refused - before.refused
+        // What becomes of a unit must not tell of a hidden row.
+        let untold = group.isUnit ? progress.untold - before.untold : 0
+        if refusal != .alone, refused > untold { throw NotWhole() }
+        guard let obstacle else { return true }
+        return try refusal == .wholeAtLast && obstacle.kind == .unique && prevail(item.pending, in: item.row.place)
+      }
+      if left.count == count { return false }
+    }
+    return true
+  }
+
+  /// Tries each step once. Returns those that were not taken, the last first: a chain of rows that refer to each other
+  /// comes in one order or the other.
+  /// - Parameter body: returns whether the step was taken.
+  func tryEach(
+    _ items: [StepGroup.Item], _ body: (StepGroup.Item) throws -> Bool
+  ) throws -> [StepGroup.Item] {
+    // A row may have several steps, which are taken in their order.
+    let firsts = Dictionary(items.map { ($0.row, $0.pending.number) }, uniquingKeysWith: min)
+    return try items.filter { item in
+      try firsts[item.row] != item.pending.number || !body(item)
+    }.reversed()
+  }
+
+  /// Removes what waits first of a row.
+  func dropFirst(of row: RowReference) {
+    let rest = Array((waiting[row] ?? []).dropFirst())
+    waiting[row] = rest.isEmpty ? nil : rest
+  }
+
+  /// Removes a group's steps from those that wait.
+  func drop(_ group: StepGroup) {
+    let own = Set(group.items.map(\.pending.number))
+    for row in Set(group.items.map(\.row)) {
+      let rest = (waiting[row] ?? []).filter { !own.contains($0.number) }
+      waiting[row] = rest.isEmpty ? nil : rest
+    }
+    grouped.subtract(own)
+  }
+}

@@ -1,0 +1,164 @@
+import SatchelMerge
+import SatchelValues
+import SatchelWorkspace
+
+/// The steps of one generation that belong to units, while they come.
+struct CollectedUnits {
+  fileprivate var generation: Generation?
+  fileprivate var items: [StepGroup.Item] = []
+  /// The rows that nothing waited for before.
+  fileprivate(set) var rows: [StepMerger.RowReference] = []
+  /// Families of deletes of which a step belongs to a unit.
+  var families: [StepGroup] = []
+
+  /// Whether a step of this generation belongs to none of the units that are being collected.
+  func isOver(at next: Generation) -> Bool { generation.map { $0 != next } ?? false }
+}
+
+/// Why steps of a unit are not taken.
+struct Diagnosis {
+  struct Reason {
+    let disagreement: Disagreement
+    let met: Row?
+    let note: String?
+    let hidden: HiddenPart?
+  }
+
+  /// The number of the step that is tried.
+  var current = 0
+  /// By the steps' numbers, the first reason of each.
+  private(set) var reasons: [Int: Reason] = [:]
+
+  mutating func note(_ disagreement: Disagreement, met: Row?, note: String?, hidden: HiddenPart?) {
+    if disagreement.isWonByDevice || reasons[current] != nil { return }
+    reasons[current] = Reason(disagreement: disagreement, met: met, note: note, hidden: hidden)
+  }
+}
+
+/// Steps that the device wrote as a unit: all of them are taken as they were sent, or the whole unit is one conflict.
+///
+/// A unit groups steps of one generation in one bundle, and nothing else. So a device that says too much, or too
+/// little, says it of its own changes alone.
+extension StepMerger {
+  /// Remembers a step until the others of its unit are known.
+  func collect(_ pending: Pending, of row: RowReference, in unit: UnitNumber) {
+    collected.generation = pending.step.generation
+    collected.items.append(.init(row: row, pending: pending))
+    if waiting[row] == nil { collected.rows.append(row) }
+    waiting[row, default: []].append(pending)
+    if case .delete = pending.step.change, familyTables.contains(row.place) { deletes.append(row) }
+  }
+
+  /// Takes the units that were collected. Those that cannot be taken yet wait.
+  func takeUnits() throws {
+    if collected.items.isEmpty { return }
+    if !deletes.isEmpty { try takeFamilies() }
+    let units = groups()
+    let rows = collected.rows
+    collected = CollectedUnits()
+    for unit in units where try !take(unit) {
+      // A step that is alone waits as any other.
+      if unit.items.count == 1 { continue }
+      waitingUnits.append(unit)
+      grouped.formUnion(unit.items.map(\.pending.number))
+    }
+    order += rows.filter { waiting[$0] != nil }
+  }
+
+  /// The units that were collected, each with the families to which its deletes belong.
+  private func groups() -> [StepGroup] {
+    var items = collected.items
+    var sets = DisjointSets(count: items.count)
+    var places = Dictionary(items.enumerated().map { ($1.pending.number, $0) }, uniquingKeysWith: min)
+    var firsts: [UnitNumber: Int] = [:]
+    for (place, item) in items.enumerated() {
+      guard let unit = item.pending.step.unit else { continue }
+      sets.join(place, firsts[unit, default: place])
+      firsts[unit] = firsts[unit] ?? place
+    }
+    for family in collected.families {
+      let own = family.items.map { item in
+        if let place = places[item.pending.number] { return place }
+        items.append(item)
+        places[item.pending.number] = items.count - 1
+        return sets.add()
+      }
+      for place in own { sets.join(place, own[0]) }
+    }
+    var members: [Int: [StepGroup.Item]] = [:]
+    for (place, item) in items.enumerated() { members[sets.head(of: place), default: []].append(item) }
+    return members.sorted { $0.key < $1.key }.map { StepGroup(items: $0.value, children: [], isUnit: true) }
+  }
+
+  // MARK: what becomes of a unit that cannot be taken
+
+  /// Makes one conflict of a unit. Nothing of it is taken, and the device is sent its rows.
+  func refuse(unit: StepGroup) throws {
+    let reasons = try reasons(of: unit)
+    let state = ConflictState.ofUnit(
+      unit.items.compactMap { item in reasons[item.pending.number].map { toldState(of: $0, item.row.place) } })
+    func record(_ item: StepGroup.Item, _ reason: Diagnosis.Reason?, note: String?) throws -> ConflictRecord {
+      let (step, place) = (item.pending.step, item.row.place)
+      let disagreement = reason?.disagreement ?? Disagreement(kind: .unit, state: state)
+      let met = try reason.map(\.met) ?? store.rows[place].row(step.key)
+      return self.record(of: disagreement.inUnit(step.change, state: state), step, met: met, in: place, note: note)
+    }
+    let first = unit.items.first { reasons[$0.pending.number] != nil } ?? unit.items[0]
+    let head = try record(first, reasons[first.pending.number], note: nil)
+    for item in unit.items {
+      let reason = reasons[item.pending.number]
+      var record = try record(item, reason, note: reason.map(\.note) ?? ConflictRecord.words(of: head))
+      record.unit = head.id
+      let met = try store.rows[item.row.place].row(item.row.key)
+      try keep(record, hidden: reason?.hidden ?? hiddenPart(of: reason?.met ?? met, in: item.row.place))
+      try store.owe(item.row.key, in: item.row.place, to: device.id)
+    }
+    drop(unit)
+  }
+
+  /// Finds out why steps of a unit cannot be taken: all of them are tried, and taken back.
+  ///
+  /// A step that only waits for another row is no reason beside steps that cannot be taken: it may wait for those.
+  private func reasons(of unit: StepGroup) throws -> [Int: Diagnosis.Reason] {
+    var (found, obstacles): ([Int: Diagnosis.Reason], [Int: Diagnosis.Reason]) = ([:], [:])
+    diagnosis = Diagnosis()
+    defer { diagnosis = nil }
+    _ = try takeWhole {
+      for (item, obstacle) in try obstaclesLeft(in: unit) {
+        let (disagreement, met) = try disagreement(about: obstacle, item.pending, in: item.row.place)
+        obstacles[item.pending.number] = .init(disagreement: disagreement, met: met, note: obstacle.words, hidden: nil)
+      }
+      found = diagnosis?.reasons ?? [:]
+      throw NotWhole()
+    }
+    if found.isEmpty { return obstacles }
+    return found.merging(obstacles.filter { $0.value.disagreement.kind != .foreignKey }) { found, _ in found }
+  }
+
+  /// Tries all steps of a unit, as far as that helps. Returns what keeps the others from being taken.
+  private func obstaclesLeft(in unit: StepGroup) throws -> [(StepGroup.Item, Obstacle)] {
+    if !isReady(unit) { return unit.items.map { ($0, Self.itself) } }
+    var left = unit.items
+    var obstacles: [Int: Obstacle] = [:]
+    var count = Int.max
+    while !left.isEmpty, left.count < count {
+      count = left.count
+      left = try tryEach(left) { item in
+        diagnosis?.current = item.pending.number
+        obstacles[item.pending.number] = try attempt(item.pending, in: item.row.place)
+        return obstacles[item.pending.number] == nil
+      }
+    }
+    return left.map { ($0, obstacles[$0.pending.number] ?? Self.itself) }
+  }
+
+  /// The state that a reason has for the device. Of a row that is gone, or hidden, it follows from the policy alone: a
+  /// stamp would tell that the row was deleted.
+  private func toldState(of reason: Diagnosis.Reason, _ place: Int) -> ConflictState {
+    let disagreement = reason.disagreement
+    guard [.updateDelete, .revoked].contains(disagreement.kind), disagreement.state != .held else {
+      return disagreement.state
+    }
+    return store.tables[place].rules.conflict.stateOfUncompared
+  }
+}

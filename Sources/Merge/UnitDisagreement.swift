@@ -1,0 +1,20 @@
+import SatchelValues
+
+extension Disagreement {
+  /// The disagreement of a change of which nothing is taken, because it belongs to a unit.
+  ///
+  /// Columns that would have been put together are not taken either: the hub's value stands in each column.
+  /// - Parameter state: of the unit.
+  public func inUnit(_ change: Change, state: ConflictState) -> Disagreement {
+    var winners = winners.mapValues { _ in Winner.hub }
+    if case .update(let changes) = change, kind == .updateUpdate || kind == .unit {
+      for column in changes.map(\.column) { winners[column] = .hub }
+    }
+    return Disagreement(kind: kind, state: state, winners: winners)
+  }
+
+  /// Whether the device's change was taken as it was sent.
+  public var isWonByDevice: Bool {
+    winners.isEmpty ? rowWinner == .device : !winners.values.contains(.hub)
+  }
+}

@@ -1,0 +1,68 @@
+import SatchelJSON
+import SatchelSQLite
+import SatchelValues
+
+/// Changes that wait, and for which a person has to decide from now on.
+extension ConflictTable {
+  /// Later changes of the same rows by the same device wait no more: somebody has to see to them.
+  public static func openHeld(behind records: [ConflictRecord], in database: borrowing Database) throws {
+    for record in records {
+      try database.run(
+        """
+        UPDATE satchel_conflicts SET state = 'open', told = NULL
+        WHERE state = 'held' AND kind <> 'forbidden' AND device = :device AND table_name = :table AND key = :key
+          AND generation > :generation
+        """,
+        [
+          "device": .string(record.device.text), "table": .string(record.table.text),
+          "key": .text(canonicalKey(record.key)), "generation": .integer(record.generation.rawValue),
+        ])
+    }
+    try openUnits(in: database)
+  }
+
+  /// What a device brought with its exports from this number on waits no more: somebody has to see to it.
+  public static func openHeld(
+    of device: ReplicaID, from number: SequenceNumber, in database: borrowing Database
+  ) throws {
+    try database.run(
+      """
+      UPDATE satchel_conflicts SET state = 'open', told = NULL
+      WHERE state = 'held' AND kind <> 'forbidden' AND device = :device
+        AND bundle IN (SELECT bundle FROM satchel_ledger WHERE direction = 'in' AND number >= :number)
+      """, ["device": .string(device.text), "number": .integer(number.rawValue)])
+    try openUnits(in: database)
+  }
+
+  /// What waited for something in this table waits no more: somebody has to see to it.
+  public static func openHeld(of table: Name, in database: borrowing Database) throws {
+    try database.run(
+      "UPDATE satchel_conflicts SET state = 'open', told = NULL WHERE state = 'held' AND table_name = :table",
+      ["table": .string(table.text)])
+    try openUnits(in: database)
+  }
+
+  /// Changes that waited for a row which another device was to deliver again: somebody has to see to them. Returns how
+  /// many there were.
+  public static func openAwaiting(in database: borrowing Database) throws -> Int {
+    try database.run(
+      """
+      UPDATE satchel_conflicts SET state = 'open', kind = 'update/delete', told = NULL
+      WHERE state = 'held' AND operation = 'update' AND kind NOT IN ('forbidden', 'revoked')
+        AND since IS NULL
+      """)
+    let count = Int(database.changes)
+    try openUnits(in: database)
+    return count
+  }
+
+  /// A unit of which one change is open waits no more: it is decided as a whole.
+  private static func openUnits(in database: borrowing Database) throws {
+    try database.run(
+      """
+      UPDATE satchel_conflicts SET state = 'open', told = NULL
+      WHERE state = 'held' AND unit IS NOT NULL
+        AND (unit, device) IN (SELECT unit, device FROM satchel_conflicts WHERE state = 'open' AND unit IS NOT NULL)
+      """)
+  }
+}

@@ -1,0 +1,72 @@
+import SatchelJSON
+import SatchelSQLite
+import SatchelValues
+
+/// Conflicts that are listed, shown and decided as one: those of one unit, or a single one.
+public struct ConflictUnit: Sendable {
+  /// The conflict that represents all of them: of a unit the change that could not be taken.
+  public let head: StoredConflict
+  /// All of them, the representative among them.
+  public let members: [StoredConflict]
+  public var isSingle: Bool { head.record.unit == nil }
+
+  /// Whether any of its changes is of this table.
+  /// - Parameter table: nil: any table.
+  public func isAbout(_ table: Name?) -> Bool {
+    table.map { table in members.contains { $0.record.table == table } } ?? true
+  }
+
+  public init(_ members: [StoredConflict]) {
+    // A list of conflicts that is not empty.
+    head = members.first { $0.record.id == $0.record.unit } ?? members[0]
+    self.members = members
+  }
+}
+
+/// A device names its units itself, so the name counts for that device alone.
+private enum UnitID: Hashable {
+  case unit(ConflictID, ReplicaID)
+  case single(ConflictID)
+
+  init(_ record: ConflictRecord) { self = record.unit.map { .unit($0, record.device) } ?? .single(record.id) }
+}
+
+extension ConflictTable {
+  /// The unit of a conflict, in any state; of a conflict that belongs to none that one alone.
+  public static func whole(_ conflict: StoredConflict, in database: borrowing Database) throws -> ConflictUnit {
+    ConflictUnit(try unit(of: conflict, in: database))
+  }
+}
+
+extension [StoredConflict] {
+  /// The conflicts with those of one unit put together, in the order of the first of each.
+  public var units: [ConflictUnit] {
+    var groups: [UnitID: [StoredConflict]] = [:]
+    var order: [UnitID] = []
+    for conflict in self {
+      let unit = UnitID(conflict.record)
+      if groups[unit] == nil { order.append(unit) }
+      groups[unit, default: []].append(conflict)
+    }
+    return order.compactMap { groups[$0].map { ConflictUnit($0) } }
+  }
+}
+
+extension ConflictRecord {
+  /// Why a change is not taken that nothing prevents but another one of its unit.
+  public static func words(of unit: ConflictRecord) -> String {
+    "It belongs to a unit: the change of \(unit.words) could not be taken."
+  }
+
+  /// The row, as messages name it.
+  var words: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
+}
+
+extension ConflictState {
+  /// The state of a unit, from the states of the changes in it that could not be taken. A person decides if one of them
+  /// needs that; what lost by a policy does not wait.
+  public static func ofUnit(_ states: some Sequence<ConflictState>) -> ConflictState {
+    let states = Set(states)
+    return states.contains(.open) ? .open : states.contains(.settled) ? .settled : .held
+  }
+}

@@ -1,0 +1,64 @@
+import SatchelSQLite
+import SatchelValues
+
+extension ConflictUnit {
+  /// The changes that are to be decided. Throws a `WorkspaceError` if the decision is none about a unit.
+  public func undecided(for decision: ConflictDecision) throws -> [StoredConflict] {
+    if !isSingle, case .set = decision {
+      throw WorkspaceError(
+        "unit", "The conflict is about a unit of \(members.count) changes, which are decided as one.",
+        hint: "Say --keep hub or --keep device. For other values keep the hub's, and change the rows.")
+    }
+    return members.filter { $0.record.state != .resolved }
+  }
+}
+
+extension [StoredConflict] {
+  /// Carries out a decision about each of them: all are written, or the first reason against it is thrown.
+  ///
+  /// Rows may need each other, so each one is tried again as long as that helps. Rows that go are tried first, children
+  /// before their parents; the others follow, parents before their children.
+  /// - Parameter table: says where the table of a change is among all tables.
+  public func decideEach(
+    in database: borrowing Database, table: (Name) -> Int, _ body: (StoredConflict) throws -> Void
+  ) throws {
+    if count == 1 { return try body(self[0]) }
+    var left = sorted { $0.record.place(table) < $1.record.place(table) }
+    while !left.isEmpty {
+      let before = left.count
+      var reason: WorkspaceError?
+      var blocked: Set<RowInTable> = []
+      left = try left.filter { member in
+        let row = RowInTable(table: member.record.table, key: member.record.key)
+        if blocked.contains(row) { return true }
+        do { try database.savepoint { try body(member) } } catch let error as WorkspaceError {
+          reason = reason ?? error.about(member.record)
+          blocked.insert(row)
+          return true
+        }
+        return false
+      }
+      if left.count == before, let reason { throw reason }
+    }
+  }
+}
+
+private struct RowInTable: Hashable {
+  let table: Name
+  let key: RowKey
+}
+
+extension ConflictRecord {
+  fileprivate func place(_ table: (Name) -> Int) -> StepPlace {
+    let place = table(self.table)
+    return StepPlace(generation: generation, order: operation == .delete ? -1 - place : place)
+  }
+}
+
+extension WorkspaceError {
+  fileprivate func about(_ record: ConflictRecord) -> WorkspaceError {
+    WorkspaceError(
+      reason, "Nothing of the unit is taken, because of \(record.words): \(message)",
+      hint: hint ?? "Keep the hub's rows with --keep hub, and make the change again in another way.")
+  }
+}

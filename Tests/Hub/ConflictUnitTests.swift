@@ -1,0 +1,62 @@
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+import TestSupport
+import Testing
+
+/// A device names the units of its conflicts itself. So a name counts for that device alone.
+@Suite("Conflicts of one unit are counted and listed as one")
+struct ConflictUnitTests {
+  private let folder: TemporaryFolder
+  private let devices = (0..<2).map { _ in SystemRandom().identifier(ReplicaID.self) }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func id(_ digit: Character) throws -> ConflictID {
+    try #require(ConflictID(String(repeating: digit, count: 32)))
+  }
+
+  /// A table of conflicts with their ids, the devices' places, and the units that they name.
+  private func table(_ conflicts: [(id: Character, device: Int, unit: Character?)]) throws -> Database {
+    let database = try Database(path: Paths.join(folder.path, "conflicts.sqlite"), mode: .create)
+    try database.execute(ConflictTable.schema)
+    for conflict in conflicts {
+      let record = ConflictRecord(
+        id: try id(conflict.id), device: devices[conflict.device], user: "ann", table: "t",
+        key: RowKey([.integer(1)]), generation: Generation(1), stamp: .zero, operation: .insert, kind: .unit,
+        state: .open, baseValues: nil, hubValues: nil, deviceValues: [], winners: [], rowWinner: .hub, note: nil,
+        unit: try conflict.unit.map { try id($0) })
+      #expect(try ConflictTable.add(record, bundle: nil, noted: 0, in: database))
+    }
+    return database
+  }
+
+  /// The ids of what is listed as one, by their first digits.
+  private func units(_ database: borrowing Database) throws -> [String] {
+    let units = try ConflictTable.list([.open], in: database).units
+    let page = try ConflictTable.page([.open], table: nil, from: 0, count: 100, in: database)
+    #expect(page.total == Int64(units.count))
+    #expect(try ConflictTable.count(.open, in: database) == Int64(units.count))
+    #expect(Set(page.conflicts.map(\.record.id)) == Set(units.map(\.head.record.id)))
+    return units.map { $0.members.map { String($0.record.id.text.prefix(1)) }.joined() }
+  }
+
+  @Test("the named conflict represents its unit")
+  func represented() throws {
+    let database = try table([("1", 0, "2"), ("2", 0, "2"), ("3", 0, nil)])
+    #expect(try units(database) == ["12", "3"])
+    let head = try ConflictTable.page([.open], table: nil, from: 0, count: 1, in: database).conflicts.first
+    #expect(try head?.record.id == id("2"))
+  }
+
+  @Test("a device that names another device's unit joins nothing to it")
+  func ofOthers() throws {
+    #expect(try units(table([("1", 0, "1"), ("2", 0, "1"), ("3", 1, "1")])) == ["12", "3"])
+  }
+
+  @Test("a unit whose representative is not there, or belongs to no unit, has another one")
+  func unrepresented() throws {
+    #expect(try units(table([("1", 0, nil), ("2", 0, "1"), ("3", 0, "1"), ("4", 0, "9")])) == ["1", "23", "4"])
+  }
+}
