@@ -105,7 +105,7 @@ final class HeldRows {
     let reported = try store.reported()
     // What a device reported enters by nobody's word but a person's.
     let held = try ConflictTable.list([.held], in: store.database).filter { !reported.contains($0.record.id) }
-    for unit in held.sorted(by: { $0.record.generation < $1.record.generation }).units {
+    for unit in try inOrder(held) {
       if !unit.isSingle {
         switch try release(unit, behind: &waiting) {
         case .entered: entered += unit.members.count
@@ -135,6 +135,25 @@ final class HeldRows {
       }
     }
     return (entered, entered + closed == 0)
+  }
+
+  /// Units in the order in which they help each other, those of one row in the order in which they were made.
+  private func inOrder(_ held: [StoredConflict]) throws -> [ConflictUnit] {
+    let units = held.sorted { $0.record.generation < $1.record.generation }.units
+    var last: [RowReference: Int] = [:]
+    let items = units.enumerated().map { number, unit in
+      let rows = Set(unit.members.map { RowReference($0.record) })
+      defer { for row in rows { last[row] = number } }
+      return WaitingOrder.Item(
+        parts: unit.members.compactMap { part(of: $0.record) }, after: rows.compactMap { last[$0] }.sorted())
+    }
+    return try WaitingOrder(store.tables).sorted(items) { try store.rows[$0].row($1) }.map { units[$0] }
+  }
+
+  private func part(of record: ConflictRecord) -> WaitingOrder.Part? {
+    guard let place = store.place(of: record.table), let change = try? record.change(in: store.tables[place].schema)
+    else { return nil }
+    return .init(place: place, key: record.key, change: change)
   }
 
   /// - Parameter unit: the rows of the unit to which the change belongs; empty: it belongs to none.

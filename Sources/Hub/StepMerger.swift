@@ -196,20 +196,40 @@ final class StepMerger {
   /// Tries what waits again, as long as that helps.
   /// - Parameter groups: steps that are taken together or not at all; those that were taken leave the list.
   private func drainAll(besides groups: inout [StepGroup]) throws {
-    // Back and forth, because a chain of rows that refer to each other comes in one order or the other.
-    var isForth = false
+    order = try inOrder(order)
+    groups = try inOrder(groups)
     var helped = true
     while helped, !order.isEmpty {
       helped = false
-      let waitingGroups = try (isForth ? groups : groups.reversed()).filter { try !take($0) }
+      let waitingGroups = try groups.filter { try !take($0) }
       if waitingGroups.count < groups.count { helped = true }
-      groups = isForth ? waitingGroups : waitingGroups.reversed()
+      groups = waitingGroups
       grouped = Set(groups.flatMap(\.items).map(\.pending.number))
-      let rows = order
-      for row in isForth ? rows : rows.reversed() where try drain(row) { helped = true }
+      for row in order where try drain(row) { helped = true }
       order.removeAll { waiting[$0] == nil }
-      isForth.toggle()
     }
+  }
+
+  /// Rows in the order in which they help each other.
+  private func inOrder(_ rows: [RowReference]) throws -> [RowReference] {
+    try inOrder(rows) { row in
+      (waiting[row] ?? []).map { .init(place: row.place, key: row.key, change: $0.step.change) }
+    }
+  }
+
+  /// Groups in the order in which they help each other.
+  private func inOrder(_ groups: [StepGroup]) throws -> [StepGroup] {
+    try inOrder(groups) { group in
+      group.items.map { .init(place: $0.row.place, key: $0.row.key, change: $0.pending.step.change) }
+    }
+  }
+
+  private func inOrder<Waiting>(
+    _ all: [Waiting], _ parts: (Waiting) -> [WaitingOrder.Part]
+  ) throws -> [Waiting] {
+    if all.count < 2 { return all }
+    let items = all.map { WaitingOrder.Item(parts: parts($0)) }
+    return try WaitingOrder(store.tables).sorted(items) { try store.rows[$0].row($1) }.map { all[$0] }
   }
 
   /// Takes a row's waiting steps as far as possible. Returns whether any was taken.

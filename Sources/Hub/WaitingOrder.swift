@@ -1,0 +1,191 @@
+import SatchelCapture
+import SatchelValues
+
+/// The order in which waiting rows are tried: a row for which another one waits comes before that.
+///
+/// A parent comes before its children, the deletes of children before their parent's, and the row that leaves a UNIQUE
+/// value before the row that takes it. What is seen of this in the changes themselves is enough for an order. So it costs
+/// time by what waits, and a chain of any length is taken in one round. Rows that wait for each other in a circle, and rows
+/// of which nothing is known, stay as they came.
+///
+/// The order is a depth-first search's: Cormen and others, Introduction to Algorithms, "Topological sort".
+struct WaitingOrder {
+  /// One change of a row.
+  struct Part {
+    let place: Int
+    let key: RowKey
+    let change: Change
+  }
+
+  /// What is tried at once.
+  struct Item {
+    /// In the order in which the changes were made.
+    let parts: [Part]
+    /// Earlier items that must come before this one: those that have changes of the same rows.
+    var after: [Int] = []
+  }
+
+  /// Something that one change brings about, and another one may wait for.
+  private struct Event: Hashable {
+    enum Kind { case isThere, isNotReferredTo, isFree }
+
+    let kind: Kind
+    /// The table to whose columns the values belong: with references the one that is referred to.
+    let place: Int
+    let columns: [Int]
+    let values: [Value]
+  }
+
+  /// Columns of a table that are compared, and what follows for others from their values.
+  private struct Compared: Hashable {
+    enum Role { case made, awaited }
+
+    let columns: [Int]
+    /// The table and the columns by which others know the values.
+    let place: Int
+    let target: [Int]
+    /// What the end of the values before is to others, and the coming of the values after.
+    let before: Event.Kind
+    let beforeIs: Role
+    let after: Event.Kind
+    let afterIs: Role
+  }
+
+  /// By the tables' places.
+  private var compared: [[Compared]]
+
+  init(_ tables: [TrackedTable]) {
+    compared = tables.enumerated().map { place, table in
+      table.info.uniqueIndexes.compactMap { index in
+        let columns = index.parts.compactMap(\.column)
+        if columns.count < index.parts.count { return nil }
+        return Compared(
+          columns: columns, place: place, target: columns, before: .isFree, beforeIs: .made, after: .isFree,
+          afterIs: .awaited)
+      }
+    }
+    let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })
+    for (place, table) in tables.enumerated() {
+      for key in table.schema.foreignKeys {
+        guard let parent = places[key.parent] else { continue }
+        let target = key.parentColumns.compactMap { tables[parent].schema.position(of: $0) }
+        if target.count == key.columns.count { add(key.columns, of: place, referringTo: target, of: parent) }
+      }
+    }
+  }
+
+  private mutating func add(_ columns: [Int], of child: Int, referringTo target: [Int], of parent: Int) {
+    compared[child].append(
+      Compared(
+        columns: columns, place: parent, target: target, before: .isNotReferredTo, beforeIs: .made, after: .isThere,
+        afterIs: .awaited))
+    let isReferredTo = Compared(
+      columns: target, place: parent, target: target, before: .isNotReferredTo, beforeIs: .awaited, after: .isThere,
+      afterIs: .made)
+    if !compared[parent].contains(isReferredTo) { compared[parent].append(isReferredTo) }
+  }
+
+  /// Returns the items' positions in the order in which they are to be tried.
+  /// - Parameter row: a row as it is now, for a change that says only a part of what is compared.
+  func sorted(_ items: [Item], _ row: (_ place: Int, _ key: RowKey) throws -> Row?) rethrows -> [Int] {
+    var makers: [Event: [Int]] = [:]
+    var awaited: [[Event]] = []
+    for (number, item) in items.enumerated() {
+      var events = Events()
+      for part in item.parts { try add(part, to: &events, row) }
+      for event in events.made { makers[event, default: []].append(number) }
+      awaited.append(events.awaited)
+    }
+    var isSeen = Array(repeating: false, count: items.count)
+    var result: [Int] = []
+    /// Who comes before an item. The makers of an event are named once: then they are in, or on their way.
+    func before(_ number: Int) -> [Int] {
+      let makers = awaited[number].flatMap { makers.removeValue(forKey: $0) ?? [] }
+      return (items[number].after + makers).reversed()
+    }
+    for start in items.indices where !isSeen[start] {
+      isSeen[start] = true
+      var path = [(number: start, before: before(start))]
+      while var last = path.popLast() {
+        guard let next = last.before.popLast() else {
+          result.append(last.number)
+          continue
+        }
+        path.append(last)
+        if isSeen[next] { continue }
+        isSeen[next] = true
+        path.append((next, before(next)))
+      }
+    }
+    return Self.keepingOrder(of: items, result)
+  }
+
+  /// In a circle the search may have gone past an item that must come before another one.
+  private static func keepingOrder(of items: [Item], _ numbers: [Int]) -> [Int] {
+    var isTaken = Array(repeating: false, count: items.count)
+    var result: [Int] = []
+    for number in numbers {
+      var path = [number]
+      while let last = path.last {
+        let missing = isTaken[last] ? [] : items[last].after.filter { !isTaken[$0] }
+        path += missing
+        if !missing.isEmpty { continue }
+        path.removeLast()
+        if !isTaken[last] { result.append(last) }
+        isTaken[last] = true
+      }
+    }
+    return result
+  }
+
+  private struct Events {
+    var made: [Event] = []
+    var awaited: [Event] = []
+  }
+
+  private func add(
+    _ part: Part, to events: inout Events, _ row: (_ place: Int, _ key: RowKey) throws -> Row?
+  ) rethrows {
+    let compared = self.compared[part.place]
+    if compared.isEmpty { return }
+    let (before, after) = try images(part, row)
+    for columns in compared {
+      func values(_ image: [Int: Value]) -> [Value]? {
+        let values = columns.columns.compactMap { image[$0] }
+        return values.count < columns.columns.count || values.contains(where: \.isNull) ? nil : values
+      }
+      func add(_ kind: Event.Kind, _ role: Compared.Role, _ values: [Value]) {
+        let event = Event(kind: kind, place: columns.place, columns: columns.target, values: values)
+        switch role {
+        case .made: events.made.append(event)
+        case .awaited: events.awaited.append(event)
+        }
+      }
+      let (old, new) = (values(before), values(after))
+      if old == new { continue }
+      if let old { add(columns.before, columns.beforeIs, old) }
+      if let new { add(columns.after, columns.afterIs, new) }
+    }
+  }
+
+  /// What is known of the row before and after a change, by its columns' positions.
+  private func images(
+    _ part: Part, _ row: (_ place: Int, _ key: RowKey) throws -> Row?
+  ) rethrows -> (before: [Int: Value], after: [Int: Value]) {
+    func all(_ row: Row) -> [Int: Value] { Dictionary(uniqueKeysWithValues: row.values.enumerated().map { ($0, $1) }) }
+    switch part.change {
+    case .insert(let row): return ([:], all(row))
+    case .delete(let was): return (all(was), [:])
+    case .update(let changes):
+      let changed = Set(changes.map(\.column))
+      let isPartly = compared[part.place].contains {
+        $0.columns.contains(where: changed.contains) && !$0.columns.allSatisfy(changed.contains)
+      }
+      let rest = isPartly ? try row(part.place, part.key).map(all) ?? [:] : [:]
+      func with(_ value: (ColumnChange) -> Value) -> [Int: Value] {
+        rest.merging(changes.map { ($0.column, value($0)) }) { $1 }
+      }
+      return (with(\.was), with(\.value))
+    }
+  }
+}
