@@ -70,7 +70,7 @@ struct LockTests {
     let field = try Field(journal: "wal")
     let file = try bundle(field)
     // It dies while it holds the lock: at its first write, and when all is written.
-    for call in ["pwrite64", "rename"] {
+    for call in ["pwrite64", "/^rename"] {
       let killed = try StockTool.strace.run(
         ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):signal=SIGKILL:when=1"]
           + [builtProgram("satchel-hub"), "-C", field.folder("hub"), "import", file],
