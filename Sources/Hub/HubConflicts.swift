@@ -90,6 +90,7 @@ extension HubWorkspace {
       try write(decision, for: withLaterChanges(member, store).0, store) { try check(member.record, $0) }
     }
     for member in members { try close(member, decision, note: note, store) }
+    if decision.word == .device { for record in shown.below { try store.holdReport(of: record) } }
     // Those behind it were made on what it would have left.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
   }

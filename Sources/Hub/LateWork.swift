@@ -96,7 +96,8 @@ final class LateWork {
     _ change: Change, of key: RowKey, _ found: ScopeStore.Found?, in place: Int
   ) throws -> FormerRights.Grant? {
     switch (change, found) {
-    case (.insert(let row), nil): return try rights.toMake(row, in: place)
+    case (.insert(let row), nil):
+      return try merger.isKeyTooHigh(key, in: place) ? nil : rights.toMake(row, in: place)
     case (.update(let changes), let found?):
       // What decides who may see or change the row is for a person to judge.
       guard try merger.scope.deciding(in: place).isDisjoint(with: changes.map(\.column)) else { return nil }

@@ -12,8 +12,10 @@ extension StepMerger {
     let keepsInserts = try self.keepsInserts ?? ConflictTable.keepsInserts(of: device.id, in: store.database)
     self.keepsInserts = keepsInserts
     if !keepsInserts { return nil }
-    return try ConflictTable.openUniqueInsert(
+    let first = try ConflictTable.openUniqueInsert(
       step.key, of: store.tables[place].name, device: device.id, in: store.database)
+    // By a report alone no row gets in.
+    return try first.flatMap { try store.isReport($0.id) ? nil : $0 }
   }
 
   /// Takes a change of a row that is kept out: a delete ends the conflict, and an update by which the row fits in lets
@@ -53,7 +55,7 @@ extension StepMerger {
 
   /// Returns false, and has done nothing, if the row still cannot be there.
   private func letIn(_ row: Row, by step: Step, in place: Int) throws -> Bool {
-    if device.isReadOnly { return false }
+    if try device.isReadOnly || isKeyTooHigh(step.key, in: place) { return false }
     if try obstacle(to: row, from: nil, in: place) != nil { return false }
     do { try write(.insert(row), to: row, over: nil, key: step.key, in: place) } catch is NotAllowed {
       return false

@@ -194,7 +194,7 @@ struct LateWorkTests {
       """
       INSERT INTO satchel_conflicts
       SELECT replace(id, substr(id, 1, 8), '01234567'), device, user, table_name, key, 2, stamp, operation, kind, 'open',
-        base_values, NULL, '{"name":"false"}', winners, 'hub', note, bundle, noted, NULL, 0, NULL, NULL, NULL, NULL
+        base_values, NULL, '{"name":"false"}', winners, 'hub', note, bundle, noted, NULL, 0, NULL, NULL, NULL, NULL, NULL
       FROM satchel_conflicts
       """)
     try camp.deliver("tablet")

@@ -47,7 +47,12 @@ extension StepMerger {
 
   /// Whether a row that the device made has a key that would bring the table to the end of its numbers.
   func isKeyTooHigh(_ step: Step, in place: Int) throws -> Bool {
-    guard case .insert = step.change, case .integer(let key)? = step.key.values.first, step.key.values.count == 1,
+    if case .insert = step.change { try isKeyTooHigh(step.key, in: place) } else { false }
+  }
+
+  /// The same for the key of a new row.
+  func isKeyTooHigh(_ key: RowKey, in place: Int) throws -> Bool {
+    guard key.values.count == 1, case .integer(let key)? = key.values.first,
       let limit = try keyLimits[place] ?? KeyLimit(store).greatest(in: place)
     else { return false }
     keyLimits[place] = limit

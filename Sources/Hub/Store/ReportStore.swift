@@ -82,6 +82,14 @@ extension HubStore {
       "UPDATE satchel_reports SET found = 1 WHERE conflict = :conflict", ["conflict": .string(record.id.text)])
   }
 
+  /// Lets a reported row wait for the row to which it refers, because a person has let that row in. It enters by the
+  /// rights of its user.
+  func holdReport(of record: ConflictRecord) throws {
+    guard try isReport(record.id) else { return }
+    try confirmReport(of: record, since: nil)
+    try ConflictTable.setState(.held, of: record.id, in: database)
+  }
+
   /// The conflict that a device calls by this id; nil: the hub knows none.
   /// - Parameter devices: the device, and those whose conflicts it knows.
   func conflict(called name: ConflictID, by devices: [ReplicaID]) throws -> StoredConflict? {
