@@ -42,7 +42,9 @@ final class ReportJudge {
   /// What lost is settled, whoever's row it was. What somebody has to decide is a change that its user may not make.
   private func forbid(_ record: inout ConflictRecord, _ words: String) {
     if record.state == .settled { return }
-    (record.kind, record.note) = (.forbidden, words)
+    record.note = words
+    // That no trigger saw a write is more than that its user may not make it.
+    if record.kind != .unseen { record.kind = .forbidden }
   }
 
   private func judgeHidden(_ record: inout ConflictRecord, _ found: ScopeStore.Found, in place: Int) throws {
