@@ -5,7 +5,7 @@ import Testing
 /// Seasons of field work in a simulated world: docs/TESTING.md says what is simulated, and how to see one again.
 @Suite struct SeasonTests {
   /// `SATCHEL_SEASONS`: another number, for builds in which each one takes long.
-  private static let count = ProcessInfo.processInfo.environment["SATCHEL_SEASONS"].flatMap { UInt64($0) } ?? 600
+  private static let count = ProcessInfo.processInfo.environment["SATCHEL_SEASONS"].flatMap { UInt64($0) } ?? 300
   private static let lanes = UInt64(ProcessInfo.processInfo.activeProcessorCount)
 
   @Test(
