@@ -103,7 +103,7 @@ final class HeldRows {
     // A row's changes enter in their order: where one still waits, so do the later ones.
     var waiting: Set<RowReference> = []
     let reported = try store.reported()
-    // What a device reported enters by nobody's word but a person's.
+    // A reported change enters only by a person's decision.
     let held = try ConflictTable.list([.held], in: store.database).filter { !reported.contains($0.record.id) }
     for unit in try inOrder(held) {
       if !unit.isSingle {
@@ -178,7 +178,10 @@ final class HeldRows {
       meeting: change, onto: hub, with: past, in: place, from: since.map { .emission($0) } ?? .formerEpoch(nil),
       besides: OwnChanges(of: record.device, by: record.user)
     )
-    if try hub == nil && isKeyTooHigh(change, record, in: place) { return .waits }
+    if case .insert = change, hub == nil {
+      let (limit, device) = try (KeyLimit(store).greatest(in: place), store.device(record.device))
+      if try KeyLimit(store).forbids(record.key, above: limit, in: place, to: device) { return .waits }
+    }
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
     if let change = Change(from: hub, to: result.row),
       let words = try refusal(of: change, by: record.device, mayWrite: found?.mayWrite ?? true, in: place)
@@ -215,13 +218,6 @@ final class HeldRows {
     return Change(from: hub, to: row) == nil ? .closed : .entered
   }
 
-  private func isKeyTooHigh(_ change: Change, _ record: ConflictRecord, in place: Int) throws -> Bool {
-    guard case .insert = change, case .integer(let key)? = record.key.values.first, record.key.values.count == 1,
-      let limit = try KeyLimit(store).greatest(in: place), key > limit
-    else { return false }
-    return try store.device(record.device).map { try !KeyLimit(store).isGiven(key, in: place, to: $0) } ?? true
-  }
-
   /// The change is in. What it met meanwhile is a disagreement as any other.
   private func close(
     _ record: ConflictRecord, _ change: Change, _ disagreement: Disagreement?, met: Row?, in place: Int,
@@ -241,8 +237,8 @@ final class HeldRows {
     try store.owe(record.key, in: place, to: record.device)
   }
 
-  /// Why a change is not the user's to make by now, in words; nil: it is. What could be made when it came, may have been
-  /// taken from the user while it waited.
+  /// Why a change is not the user's to make by now, in words; nil: it is. What could be made when it came, may have
+  /// been taken from the user while it waited.
   private func refusal(
     of change: Change, by device: ReplicaID, mayWrite: Bool, in place: Int
   ) throws -> String? {

@@ -72,10 +72,10 @@ extension HubWorkspace {
   }
 
   /// Decides a conflict, and all of its unit with it.
-  /// - Parameter check: looks at each row that the decision writes, before and after that.
+  /// - Parameter rights: what the decision may write for a conflict; nil: anything.
   private func resolve(
     _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, _ store: HubStore,
-    check: (ConflictRecord, DecidedRow) throws -> Void = { _, _ in }
+    rights: (ConflictRecord) throws -> ReportRights? = { _ in nil }
   ) throws {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
     let shown = try shown(found, store)
@@ -86,22 +86,24 @@ extension HubWorkspace {
       }
     }
     func place(of table: Name) -> Int { store.place(of: table) ?? store.tables.count }
+    var later: [ConflictRecord] = []
     try members.decideEach(in: store.database, table: place) { member in
-      try write(decision, for: withLaterChanges(member, store).0, store) { try check(member.record, $0) }
+      let (whole, behind) = try withLaterChanges(member, store)
+      later += behind
+      let rights = try rights(member.record)
+      try write(decision, for: whole, store) { try rights?.check($0) }
     }
-    for member in members { try close(member, decision, note: note, store) }
+    if decision.word != .hub { for record in later { try settle(record, store) } }
+    for member in members { try close(member.record, decision, note: note, store) }
     if decision.word == .device { for record in shown.below { try store.holdReport(of: record) } }
     // Those behind it were made on what it would have left.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
   }
 
   private func close(
-    _ conflict: StoredConflict, _ decision: ConflictDecision, note: String?, _ store: HubStore
+    _ record: ConflictRecord, _ decision: ConflictDecision, note: String?, _ store: HubStore
   ) throws {
-    let record = conflict.record
-    let behind = try withLaterChanges(conflict, store).behind
     let now = platform.clock.milliseconds()
-    if decision.word != .hub { for record in behind { try settle(record, at: now, store) } }
     _ = try ConflictTable.resolve(
       record.id, decision.word, by: Self.hubUser, at: now, note: note, in: store.database)
     try ConflictTable.retell(record.id, in: store.database)
@@ -121,10 +123,11 @@ extension HubWorkspace {
     return (found.with(whole), behind)
   }
 
-  private func settle(_ record: ConflictRecord, at now: Int64, _ store: HubStore) throws {
+  private func settle(_ record: ConflictRecord, _ store: HubStore) throws {
     var settled = record
     (settled.state, settled.rowWinner) = (.settled, .device)
-    try ConflictTable.correct(settled, at: now, hidden: .nothing, in: store.database)
+    try ConflictTable.correct(
+      settled, at: platform.clock.milliseconds(), hidden: .nothing, in: store.database)
   }
 
   /// A device may still have a new row that is not to be here: it is sent that the row is gone.
@@ -148,7 +151,7 @@ extension HubWorkspace {
           let decision = try decision(policy, unit, store)
           try store.database.savepoint {
             try resolve(unit.head, decision, note: note, seen: .asFound, store) {
-              try ReportRights(of: $0, store)?.check($1)
+              try ReportRights(of: $0, store)
             }
           }
           result.resolved.append(unit.head.record)
@@ -202,6 +205,6 @@ extension HubWorkspace {
 
 extension ConflictRecord {
   /// Whether `resolve --all` decides it. Work that lost its parent to another area is decided with that parent.
-  /// What a user may not do is decided one by one.
+  /// Changes that a user may not make are decided one by one.
   fileprivate var isForAll: Bool { state == .open && kind != .forbidden || kind == .revoked }
 }

@@ -2,7 +2,7 @@ import SatchelMerge
 import SatchelValues
 import SatchelWorkspace
 
-/// What becomes of changes that are not taken as they were sent.
+/// Conflicts about changes that are not taken as they were sent.
 extension StepMerger {
   /// Keeps a change of a row that the user neither sees nor may change. One that the device had, left its sight as if
   /// it had been deleted.
@@ -64,7 +64,7 @@ extension StepMerger {
     return disagreement.state
   }
 
-  /// What an obstacle is that nothing took away, and the row that the change met.
+  /// The disagreement that follows from an obstacle which remained, and the row that the change met.
   func disagreement(
     about obstacle: Obstacle, _ pending: Pending, in place: Int
   ) throws -> (Disagreement, met: Row?) {

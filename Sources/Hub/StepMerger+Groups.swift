@@ -19,7 +19,7 @@ struct StepGroup {
 extension StepMerger {
   struct NotWhole: Error {}
 
-  /// What becomes of a group if one of its steps is not taken as it was sent.
+  /// The consequence for a group if one of its steps is not taken as it was sent.
   private enum Refusal {
     /// The step is kept as a conflict; the group has no other.
     case alone
@@ -88,7 +88,7 @@ extension StepMerger {
 
   /// Tries steps until all are taken, or nothing more helps. Returns whether all were.
   private func attemptAll(_ group: StepGroup, _ refusal: Refusal) throws -> Bool {
-    var left = group.items
+    var left = try inOrder(group.items)
     while !left.isEmpty {
       let count = left.count
       left = try tryEach(left) { item in
@@ -106,8 +106,7 @@ extension StepMerger {
     return true
   }
 
-  /// Tries each step once. Returns those that were not taken, the last first: a chain of rows that refer to each other
-  /// comes in one order or the other.
+  /// Tries each step once. Returns the steps that were not taken.
   /// - Parameter body: returns whether the step was taken.
   func tryEach(
     _ items: [StepGroup.Item], _ body: (StepGroup.Item) throws -> Bool
@@ -116,7 +115,7 @@ extension StepMerger {
     let firsts = Dictionary(items.map { ($0.row, $0.pending.number) }, uniquingKeysWith: min)
     return try items.filter { item in
       try firsts[item.row] != item.pending.number || !body(item)
-    }.reversed()
+    }
   }
 
   /// Removes what waits first of a row.

@@ -6,7 +6,7 @@ import SatchelWorkspace
 ///
 /// The device may still have the row in its table, and its user may change or delete it there.
 extension StepMerger {
-  /// The record of the row's insert; nil: the row is not kept out, or the step makes it anew.
+  /// The record of the row's insert; nil: the row is not kept out, or the step makes it again.
   func keptInsert(before step: Step, in place: Int) throws -> ConflictRecord? {
     if case .insert = step.change { return nil }
     let keepsInserts = try self.keepsInserts ?? ConflictTable.keepsInserts(of: device.id, in: store.database)

@@ -138,7 +138,7 @@ extension StepMerger {
   /// Tries all steps of a unit, as far as that helps. Returns what keeps the others from being taken.
   private func obstaclesLeft(in unit: StepGroup) throws -> [(StepGroup.Item, Obstacle)] {
     if !isReady(unit) { return unit.items.map { ($0, Self.itself) } }
-    var left = unit.items
+    var left = try inOrder(unit.items)
     var obstacles: [Int: Obstacle] = [:]
     var count = Int.max
     while !left.isEmpty, left.count < count {

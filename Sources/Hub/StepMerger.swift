@@ -164,104 +164,6 @@ final class StepMerger {
     }
   }
 
-  /// Tries what waits until nothing more gives way; what is left then becomes conflicts.
-  func finish() throws {
-    try takeWaiting()
-    try rememberUnknownDeletes()
-  }
-
-  private func takeWaiting() throws {
-    try takeUnits()
-    var groups = waitingUnits + (try takeFamilies())
-    try drainAll(besides: &groups)
-    if try takeTogether(order) { order = [] }
-    let families = groups.filter { !$0.isUnit }
-    if !order.isEmpty, !families.isEmpty {
-      for family in families { try refuse(family) }
-      groups.removeAll { !$0.isUnit }
-      try drainAll(besides: &groups)
-    }
-    if !order.isEmpty, !groups.isEmpty {
-      for unit in groups where try !takeAtLast(unit) { try refuse(unit: unit) }
-      groups = []
-      try drainAll(besides: &groups)
-    }
-    // One that nothing helps keeps no others from it.
-    order = try order.filter { try !takeTogether([$0]) }
-    for row in order { try giveUp(row) }
-    waiting = [:]
-    order = []
-  }
-
-  /// Tries what waits again, as long as that helps.
-  /// - Parameter groups: steps that are taken together or not at all; those that were taken leave the list.
-  private func drainAll(besides groups: inout [StepGroup]) throws {
-    order = try inOrder(order)
-    groups = try inOrder(groups)
-    var helped = true
-    while helped, !order.isEmpty {
-      helped = false
-      let waitingGroups = try groups.filter { try !take($0) }
-      if waitingGroups.count < groups.count { helped = true }
-      groups = waitingGroups
-      grouped = Set(groups.flatMap(\.items).map(\.pending.number))
-      for row in order where try drain(row) { helped = true }
-      order.removeAll { waiting[$0] == nil }
-    }
-  }
-
-  /// Rows in the order in which they help each other.
-  private func inOrder(_ rows: [RowReference]) throws -> [RowReference] {
-    try inOrder(rows) { row in
-      (waiting[row] ?? []).map { .init(place: row.place, key: row.key, change: $0.step.change) }
-    }
-  }
-
-  /// Groups in the order in which they help each other.
-  private func inOrder(_ groups: [StepGroup]) throws -> [StepGroup] {
-    try inOrder(groups) { group in
-      group.items.map { .init(place: $0.row.place, key: $0.row.key, change: $0.pending.step.change) }
-    }
-  }
-
-  private func inOrder<Waiting>(
-    _ all: [Waiting], _ parts: (Waiting) -> [WaitingOrder.Part]
-  ) throws -> [Waiting] {
-    if all.count < 2 { return all }
-    let items = all.map { WaitingOrder.Item(parts: parts($0)) }
-    return try WaitingOrder(store.tables).sorted(items) { try store.rows[$0].row($1) }.map { all[$0] }
-  }
-
-  /// Takes a row's waiting steps as far as possible. Returns whether any was taken.
-  private func drain(_ row: RowReference) throws -> Bool {
-    var rest = (waiting[row] ?? [])[...]
-    let count = rest.count
-    while let next = rest.first, !grouped.contains(next.number), try attempt(next, in: row.place) == nil {
-      rest.removeFirst()
-    }
-    waiting[row] = rest.isEmpty ? nil : Array(rest)
-    return rest.count < count
-  }
-
-  /// Makes conflicts of a row's waiting steps. Behind a step that is held, the row's later ones are held too.
-  private func giveUp(_ row: RowReference) throws {
-    var isHeld = false
-    for pending in waiting[row] ?? [] {
-      // A later change may let a row in that another row keeps out.
-      let isKeptOut = keptRows[row] != nil
-      let obstacle = isHeld && !isKeptOut ? Self.itself : try attempt(pending, in: row.place)
-      guard let obstacle else {
-        if isKeptOut { isHeld = false }
-        continue
-      }
-      if try obstacle.kind == .unique && prevail(pending, in: row.place) { continue }
-      if try note(obstacle, pending, in: row.place) == .held {
-        isHeld = true
-        if case .update(let changes) = pending.step.change { keptRows[row]?.write(changes) }
-      }
-    }
-  }
-
   static let itself = Obstacle(
     kind: .foreignKey, words: "It waits for the row itself, which waits for another.", isHeld: true)
 
@@ -296,7 +198,7 @@ final class StepMerger {
         return try forbid(step, met: hub, in: place, Self.isNeverDeleted)
       }
       if let found, !found.mayWrite { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
-      if try hub == nil && isKeyTooHigh(step, in: place) {
+      if case .insert = step.change, try hub == nil && isKeyTooHigh(step.key, in: place) {
         try note(
           Disagreement(kind: .constraint, state: .held), step, met: nil, in: place, note: Self.keyTooHigh)
         return nil

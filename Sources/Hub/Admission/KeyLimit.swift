@@ -13,7 +13,7 @@ struct KeyLimit {
 
   /// A key may be above all that are known by so much.
   private static let longestJump: Int64 = 1_000_000
-  /// Up to here keys of an app's own choice are nobody's trouble.
+  /// Keys of an app's own choice up to here leave enough room.
   private static let greatestOfChoice: Int64 = (1 << 53) - 1
 
   /// The greatest key that a new row of a device may have; nil: any. The hub's own writers are not asked.
@@ -29,8 +29,20 @@ struct KeyLimit {
     return table.rules.keys == .blocks ? jump : max(jump, Self.greatestOfChoice)
   }
 
+  /// Whether a device may not make a row with this key, because the key would bring the table near the end of its
+  /// numbers.
+  /// - Parameters:
+  ///   - device: nil: a device that is no more.
+  ///   - limit: the result of `greatest`.
+  func forbids(_ key: RowKey, above limit: Int64?, in place: Int, to device: EnrolledDevice?) throws -> Bool {
+    guard let limit, key.values.count == 1, case .integer(let key)? = key.values.first, key > limit else {
+      return false
+    }
+    return try device.map { try !isGiven(key, in: place, to: $0) } ?? true
+  }
+
   /// Whether a device was given a range that holds the key.
-  func isGiven(_ key: Int64, in place: Int, to device: EnrolledDevice) throws -> Bool {
+  private func isGiven(_ key: Int64, in place: Int, to device: EnrolledDevice) throws -> Bool {
     for id in [device.id, device.continues].compactMap(\.self) {
       let ranges = try BlockTable.given(to: id, after: EmissionNumber(-1), in: store.database)
       if ranges.contains(where: { $0.table == store.tables[place].name && $0.first <= key && key <= $0.last }) {
@@ -45,17 +57,10 @@ extension StepMerger {
   static let keyTooHigh =
     "Its key is far above all keys of the table. SQLite goes on from the greatest key, so the row is not taken."
 
-  /// Whether a row that the device made has a key that would bring the table to the end of its numbers.
-  func isKeyTooHigh(_ step: Step, in place: Int) throws -> Bool {
-    if case .insert = step.change { try isKeyTooHigh(step.key, in: place) } else { false }
-  }
-
-  /// The same for the key of a new row.
+  /// Whether the key of a row that the device makes is too high. See `KeyLimit`.
   func isKeyTooHigh(_ key: RowKey, in place: Int) throws -> Bool {
-    guard key.values.count == 1, case .integer(let key)? = key.values.first,
-      let limit = try keyLimits[place] ?? KeyLimit(store).greatest(in: place)
-    else { return false }
+    let limit = try keyLimits[place] ?? KeyLimit(store).greatest(in: place)
     keyLimits[place] = limit
-    return try key > limit && !KeyLimit(store).isGiven(key, in: place, to: device)
+    return try KeyLimit(store).forbids(key, above: limit, in: place, to: device)
   }
 }

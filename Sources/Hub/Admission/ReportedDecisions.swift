@@ -1,0 +1,43 @@
+import SatchelBundle
+import SatchelValues
+import SatchelWorkspace
+
+/// Closes conflicts that a device's user decided: those of this user alone, in this user's name.
+struct ReportedDecisions {
+  let store: HubStore
+  /// With the author of the bundle as its user.
+  let device: EnrolledDevice
+  let changes: Manifest.Changes
+  let now: Int64
+
+  /// A row whose conflict was decided at the hub before the device's decision came.
+  struct LateRow {
+    let table: Name
+    let key: RowKey
+    let generation: Generation
+  }
+
+  /// The first decision to reach the hub counts.
+  func take(_ bundle: borrowing VerifiedBundle) throws -> (resolved: Int, late: [LateRow]) {
+    var resolved = 0
+    var late: [LateRow] = []
+    let histories = [device.id, device.continues].compactMap(\.self)
+    try bundle.eachResolution { resolution in
+      guard resolution.generation.rawValue < changes.sequence.rawValue else {
+        throw LineProblem("its generation is not before the export")
+      }
+      guard let known = try store.conflict(called: resolution.conflict, by: histories),
+        Name(known.record.user) == Name(device.user)
+      else { return }
+      let isFirst = try ConflictTable.resolve(
+        known.record.id, resolution.decision, by: device.user, at: now, note: resolution.note, in: store.database)
+      if isFirst {
+        resolved += 1
+      } else if known.decision?.by != device.user || known.decision?.made != resolution.decision {
+        late.append(LateRow(table: known.record.table, key: known.record.key, generation: resolution.generation))
+        try ConflictTable.retell(known.record.id, in: store.database)
+      }
+    }
+    return (resolved, late)
+  }
+}
