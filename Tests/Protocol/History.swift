@@ -34,53 +34,53 @@ final class History {
   }
 
   let seed: UInt64
-  private var random: SplitMix64
-  private let temper: Temper
-  private let files = HostFileSystem()
-  private let folder: String
+  var random: SplitMix64
+  let temper: Temper
+  let files = HostFileSystem()
+  let folder: String
 
-  private var hub: HubWorkspace
-  private var admin: App
-  private let devices: [TestDevice]
+  var hub: HubWorkspace
+  var admin: App
+  let devices: [TestDevice]
   /// The remainder of c by three that each device's user may not see; 3 hides nothing. It changes: grants and revokes.
-  private var hidden = [0, 1, 2]
+  var hidden = [0, 1, 2]
 
   /// A file on the courier's stick.
-  private struct Parcel {
+  struct Parcel {
     /// nil: for the hub.
     let device: Int?
     let path: String
     let name: String
   }
 
-  private var mail: [Parcel] = []
-  private var everMade: [Parcel] = []
-  private var lastValue: Int64 = 99
-  private var born = 0
+  var mail: [Parcel] = []
+  var everMade: [Parcel] = []
+  var lastValue: Int64 = 99
+  var born = 0
   /// How often the rows of a device were found to be as they must be.
   private(set) var verified = 0
-  private let trace: ((String) -> Void)?
-  private let fate: Fate
-  private let names: RowNames
+  let trace: ((String) -> Void)?
+  let fate: Fate
+  let names: RowNames
   /// Decides about local keys.
-  private var local: SplitMix64
+  var local: SplitMix64
   /// Whether now and then somebody drops what captures their writes.
-  private var hasVandals: Bool { fate == .vandals }
-  private var hasVersions: Bool { fate == .versions }
-  private var versions: Versions
+  var hasVandals: Bool { fate == .vandals }
+  var hasVersions: Bool { fate == .versions }
+  var versions: Versions
   /// Decides about doctors, vandals and losses, so that histories without them stay what they were.
-  private var doctor: SplitMix64
-  private let time = PassingTime()
-  private let hubPlatform: Platform
+  var doctor: SplitMix64
+  let time = PassingTime()
+  let hubPlatform: Platform
   /// The hub's last backup.
-  private var backup: String?
+  var backup: String?
   /// Values that came into rows of devices unseen, and how many of them were kept as conflicts.
-  private var sneaked: Set<Int64> = []
+  var sneaked: Set<Int64> = []
   private(set) var keptSneaks = 0
-  /// What devices held, to find what was written over unknown.
-  private var overwritten = OverwrittenValues()
+  /// The values that devices held, to find values that were written over unseen.
+  var overwritten = OverwrittenValues()
   /// What the hub's log told before it was forgotten.
-  private var remembered: [(id: String, fields: [UInt8])] = []
+  var remembered: [(id: String, fields: [UInt8])] = []
 
   init(
     seed: UInt64, in folder: String, fate: Fate = .none, names: RowNames = .primaryKey,
@@ -139,9 +139,9 @@ final class History {
     #""conflict": "newest", "merge": "row""#, #""conflict": "manual", "merge": "row""#,
   ]
 
-  private func say(_ event: @autoclosure () -> String) { trace?(event()) }
+  func say(_ event: @autoclosure () -> String) { trace?(event()) }
 
-  private func value() -> Int64 {
+  func value() -> Int64 {
     lastValue += 1
     return lastValue
   }
@@ -173,13 +173,13 @@ final class History {
     }
   }
 
-  private func seeAll() throws {
+  func seeAll() throws {
     for device in devices {
       try device.app()?.see(of: device.workspace.configuration.id.text, by: &overwritten)
     }
   }
 
-  private func event() throws {
+  func event() throws {
     let dice = random.fraction()
     let device = random.one(of: devices)
     var share = 0.0
@@ -207,11 +207,11 @@ final class History {
   }
 
   /// A doctor reads everything that ever came, which takes longer than all the rest: every fourth history will do.
-  private var seesDoctor: Bool { !hasVandals && fate != .sneaks && seed % 4 == 0 }
+  var seesDoctor: Bool { !hasVandals && fate != .sneaks && seed % 4 == 0 }
 
   /// Writes a row of a device that no trigger sees. One with pending changes is left alone: what is in it when it is
   /// exported travels.
-  private func sneak(on device: TestDevice, _ app: App) throws {
+  func sneak(on device: TestDevice, _ app: App) throws {
     let id = doctor.once(in: 3) ? "n\(doctor.below(4))" : try app.items().map(\.id).randomElement(using: &doctor)
     guard let id, try !app.isPending(id) else { return }
     let value = value()
@@ -230,7 +230,7 @@ final class History {
   }
 
   /// Every value that came into a row unseen, and that an import takes away, is kept as a conflict.
-  private func checkSneaks(_ device: TestDevice, before: [Item]) throws {
+  func checkSneaks(_ device: TestDevice, before: [Item]) throws {
     guard fate == .sneaks, let app = try device.app() else { return }
     let after = Set(try app.items().flatMap(\.values))
     let lost = Set(before.flatMap(\.values)).intersection(sneaked).subtracting(after)
@@ -245,7 +245,7 @@ final class History {
   }
 
   /// Nobody did any harm, so nobody finds any.
-  private func examine() throws {
+  func examine() throws {
     for device in devices where try device.app() != nil {
       let report = try device.workspace.examine()
       if !report.isWell { throw Wrong("\(device.name) is well, and the doctor finds \(report)") }
@@ -255,14 +255,14 @@ final class History {
   }
 
   /// Makes what follows go by unseen, until somebody repairs it.
-  private func vandalise(_ app: App) throws {
+  func vandalise(_ app: App) throws {
     let isAll = doctor.once(in: 2)
     let names = try app.dropTriggers(all: isAll)
     if isAll, doctor.once(in: 2) { try app.execute("DROP TABLE IF EXISTS satchel_before_items") }
     say("triggers are dropped: \(names)")
   }
 
-  private func repair(_ device: TestDevice) throws {
+  func repair(_ device: TestDevice) throws {
     // Without vandals nothing is damaged, and nobody need look.
     guard hasVandals, let current = try device.workspace.status().current,
       !current.damage.isEmpty || current.unknownExport != nil
@@ -276,92 +276,12 @@ final class History {
     if !again.isWell { throw Wrong("\(device.name) was repaired, and the doctor finds \(again)") }
   }
 
-  private func repair(_ device: TestDevice, thenKeep: Bool) throws {
+  func repair(_ device: TestDevice, thenKeep: Bool) throws {
     try repair(device)
     try device.keepBackup()
   }
 
-  // MARK: losses
-
-  private func lose() throws {
-    if doctor.once(in: 12) {
-      let file = Paths.join(folder, "backup-\(doctor.below(1 << 30)).satchel")
-      _ = try hub.backup(to: file, keys: .included)
-      backup = file
-      say("the hub is backed up")
-    }
-    if let backup, doctor.once(in: 50) { try restore(backup) }
-    if doctor.once(in: 12) {
-      time.pass(days: 2)
-      remembered += try admin.logged()
-      let report = try hub.compact(olderThan: doctor.once(in: 3) ? 5 : nil)
-      say(
-        "the hub forgets \(report.logEntries) changes up to \(report.logFrom), \(report.goneRows) rows, and \(report.forgotten)"
-      )
-    }
-  }
-
-  /// The hub is lost, and comes back as it was when the backup was made.
-  private func restore(_ backup: String) throws {
-    time.pass(days: 1)
-    let root = hub.folder.root
-    let fingerprint = try hub.fingerprint()
-    try files.removeTree(root)
-    let report = try HubRestore(platform: hubPlatform).restore(
-      backup, into: root, keys: .inBackup, fingerprint: fingerprint)
-    hub = try HubWorkspace.open(root, platform: hubPlatform)
-    admin = try App(path: hub.configuration.databasePath(hub.folder))
-    for device in devices { try restoreRights(of: device) }
-    say("the hub is restored: \(report.devices.map { "\($0.name) \($0.merged)" })")
-  }
-
-  /// What was done at the hub itself since the backup is done again.
-  private func restoreRights(of device: TestDevice) throws {
-    _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(hidden[device.index]))])
-  }
-
-  /// All that the newer file held is in exports.
-  private func putBack(_ device: TestDevice) throws {
-    guard let backup = device.backup else { return }
-    say("\(device.name) gets an old copy of its database")
-    try device.putBack(backup)
-    for _ in 0..<doctor.below(3) {
-      guard let app = try device.app(), let item = try app.items().first else { break }
-      let value = value()
-      say("\(device.name) sets \(item.id).a = \(value)")
-      try device.set(0, of: item.id, to: value, app)
-    }
-    try repair(device)
-  }
-
-  private func repairHub() throws {
-    if try !hasVandals || hub.status().damage.isEmpty { return }
-    let report = try hub.repair()
-    say("the hub is repaired: \(report.unseen)")
-    if try !hub.examine().isWell { throw Wrong("the hub was repaired, and is not well") }
-  }
-
-  /// Each replica gives its rows other local keys now and then. Nobody else is to notice.
-  private func moveLocalKeys(_ app: App, _ name: String) throws {
-    guard names != .primaryKey, local.once(in: 3) else { return }
-    // SQLite's count knows nothing of local keys that an UPDATE gives.
-    let (distance, reloading) = (100 + local.below(400), local.once(in: 3) || names == .columnBesideCount)
-    say("\(name) gives other local keys, \(reloading ? "loading all again" : "by \(distance)")")
-    try app.moveLocalKeys(by: distance, reloading: reloading)
-  }
-
-  /// Programs name rows by their local keys: those that stay keep theirs, whatever is done.
-  private func keepingLocalKeys<T>(_ app: App?, _ name: String, _ body: () throws -> T) throws -> T {
-    guard names != .primaryKey, let app else { return try body() }
-    let before = try app.localKeys()
-    let result = try body()
-    for (id, key) in try app.localKeys() {
-      if let old = before[id], old != key { throw Wrong("\(name) gave \(id) the local key \(key), which had \(old)") }
-    }
-    return result
-  }
-
-  private func write(on device: TestDevice) throws {
+  func write(on device: TestDevice) throws {
     guard let app = try device.app() else { return }
     try moveLocalKeys(app, device.name)
     if hasVandals, doctor.once(in: 8) { try vandalise(app) }
@@ -389,7 +309,7 @@ final class History {
     }
   }
 
-  private func writeAtHub() throws {
+  func writeAtHub() throws {
     try moveLocalKeys(admin, "hub")
     if hasVandals, doctor.once(in: 8) { try vandalise(admin) }
     let items = try admin.items()
@@ -406,14 +326,14 @@ final class History {
     }
   }
 
-  private func changeRights(of device: TestDevice) throws {
+  func changeRights(of device: TestDevice) throws {
     try repairHub()
     hidden[device.index] = random.below(4)
     say("\(device.name) may not see c % 3 = \(hidden[device.index])")
     _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(hidden[device.index]))])
   }
 
-  private func goToNextVersion() throws {
+  func goToNextVersion() throws {
     let script = versions.next()
     say("hub goes to version \(versions.number), c % \(versions.modulus): \(script ?? "no migration")")
     _ = try hub.applyDataset(Array(versions.definition.utf8), migration: script.map { Array($0.utf8) })
@@ -421,7 +341,7 @@ final class History {
 
   // MARK: the courier
 
-  private func export(_ device: TestDevice) throws -> Parcel {
+  func export(_ device: TestDevice) throws -> Parcel {
     try repair(device)
     let report = try device.workspace.export()
     say("\(device.name) exports \(report.sequence)\(report.isNew ? "" : ", nothing new")")
@@ -430,11 +350,11 @@ final class History {
   }
 
   /// What a restored hub lacks of a device. Where none was, nobody need look.
-  private func redelivery(of device: TestDevice) throws -> [String] {
+  func redelivery(of device: TestDevice) throws -> [String] {
     fate == .losses ? try device.workspace.carriedBefore() : []
   }
 
-  private func emit(to device: TestDevice, full: Bool = false) throws -> Parcel {
+  func emit(to device: TestDevice, full: Bool = false) throws -> Parcel {
     try repairHub()
     let report = try hub.emit(to: device.name, full: full)
     say(
@@ -443,7 +363,7 @@ final class History {
     return try copy(report.file, to: device.index)
   }
 
-  private func copy(_ file: String, to device: Int?) throws -> Parcel {
+  func copy(_ file: String, to device: Int?) throws -> Parcel {
     let name = Paths.name(of: file)
     let parcel = Parcel(device: device, path: Paths.join(folder, "stick/\(everMade.count)-\(name)"), name: name)
     try files.copy(file, to: parcel.path, mode: 0o644)
@@ -451,7 +371,7 @@ final class History {
     return parcel
   }
 
-  private func carry() throws {
+  func carry() throws {
     if mail.isEmpty { return }
     let place = random.below(mail.count)
     let parcel = mail[place]
@@ -464,7 +384,7 @@ final class History {
     }
   }
 
-  private func deliver(_ parcel: Parcel) throws {
+  func deliver(_ parcel: Parcel) throws {
     guard let index = parcel.device else {
       try repairHub()
       for path in try hub.dueByNow() + [parcel.path] { try importAtHub(path, called: Paths.name(of: path)) }
@@ -489,7 +409,7 @@ final class History {
 
   /// Imports at the hub. If that shows that the hub was set back, the operator begins a new epoch, and it is done
   /// again.
-  private func importAtHub(_ path: String, called name: String) throws {
+  func importAtHub(_ path: String, called name: String) throws {
     do {
       let report = try keepingLocalKeys(admin, "the hub") { try hub.importBundle(path) }
       try checkProof(report, name)
@@ -506,7 +426,7 @@ final class History {
   }
 
   /// By the rules of emission and echo a device has exactly what the hub believes it to have.
-  private func checkProof(_ report: HubImportReport, _ name: String) throws {
+  func checkProof(_ report: HubImportReport, _ name: String) throws {
     guard let proof = report.proof else { return }
     say("its rows are \(proof.result): \(proof.words ?? "")")
     if proof.result == .verified { verified += 1 }
@@ -515,7 +435,7 @@ final class History {
     }
   }
 
-  private func cleanRound() throws {
+  func cleanRound() throws {
     for device in devices {
       if try device.app() == nil { try deliver(try emit(to: device)) }
       for path in try redelivery(of: device) { try deliver(try copy(path, to: nil)) }
@@ -523,88 +443,5 @@ final class History {
     }
     for device in devices { try deliver(try emit(to: device)) }
     try seeAll()
-  }
-
-  // MARK: what must hold then
-
-  func check() throws {
-    let atHub = try admin.items()
-    for device in devices {
-      guard let app = try device.app() else { throw Wrong("\(device.name) has no database") }
-      // By this test's own arithmetic, not by the code that is tested.
-      let want = atHub.filter { $0.values[2] % versions.modulus != Int64(hidden[device.index]) }
-      let have = try app.items()
-      if have != want { throw Wrong("\(device.name) diverged: it has \(have), and the hub \(want)") }
-      let whole = try app.rows(want.map(\.id))
-      if try whole != admin.rows(want.map(\.id)) {
-        throw Wrong("\(device.name) diverged in columns of its own: \(whole)")
-      }
-      let pending = try device.workspace.status().current?.pending ?? []
-      if !pending.isEmpty { throw Wrong("\(device.name) still has pending steps: \(pending)") }
-    }
-    try checkNothingLost(atHub)
-    // What a device wrote behind the back of capture, nobody can say when it held what.
-    if fate != .sneaks, let words = try admin.lost(by: overwritten) { throw Wrong(words) }
-    if fate != .sneaks { try checkNothingUnseen() }
-    try checkIntegrity()
-    // It costs as much as all that came before, so not every history is asked.
-    if seed % 4 == 0 { try checkRepetition() }
-  }
-
-  /// Where every write is captured, no row is other than the hub believes it to be.
-  private func checkNothingUnseen() throws {
-    for device in devices {
-      let found = try device.workspace.conflicts(ConflictState.allCases).first { $0.record.kind == .unseen }
-      if let found { throw Wrong("\(device.name) took a change for unseen: \(found.record)") }
-    }
-  }
-
-  private func checkNothingLost(_ atHub: [Item]) throws {
-    var kept = Set<Sighting>()
-    func see(_ id: String, _ fields: [Field]) {
-      for field in fields {
-        guard let column = Item.columns.firstIndex(of: field.name.text), case .integer(let value) = field.value else {
-          continue
-        }
-        kept.insert(Sighting(cell: Cell(id, column), value: value))
-      }
-    }
-    for item in atHub { see(item.id, zip(Item.columns, item.values).map { Field(Name($0), .integer($1)) }) }
-    for entry in try admin.logged() + remembered { see(entry.id, try FieldsCoding.parse(entry.fields)) }
-    let conflicts =
-      try hub.conflicts(ConflictState.allCases) + devices.flatMap { try $0.workspace.conflicts(ConflictState.allCases) }
-    for conflict in conflicts {
-      guard case .text(let id)? = conflict.record.key.values.first else { throw Wrong("a conflict's key is no text") }
-      see(String(decoding: id, as: UTF8.self), conflict.record.deviceValues ?? [])
-    }
-    for device in devices {
-      for (cell, value) in device.duty where !kept.contains(Sighting(cell: cell, value: value)) {
-        throw Wrong("\(device.name) lost \(cell.id).\(Item.columns[cell.column]) = \(value)")
-      }
-    }
-  }
-
-  private func apps() throws -> [App] { try [admin] + devices.compactMap { try $0.app() } }
-
-  private func checkIntegrity() throws {
-    for app in try apps() {
-      let verdict = try app.integrity()
-      if verdict != "ok" { throw Wrong("a database is not sound: \(verdict)") }
-    }
-  }
-
-  /// Every bundle that was ever made is imported once more.
-  private func checkRepetition() throws {
-    let before = try apps().map { try $0.dump() }
-    for parcel in everMade { try deliver(parcel) }
-    let after = try apps().map { try $0.dump() }
-    for (before, after) in zip(before, after) {
-      for table in before.keys.sorted() where before[table] != after[table] {
-        let (old, new) = (before[table] ?? [], after[table] ?? [])
-        throw Wrong(
-          "importing again changed \(table): gone is \(old.filter { !new.contains($0) }), new is \(new.filter { !old.contains($0) })"
-        )
-      }
-    }
   }
 }

@@ -73,7 +73,7 @@ final class App {
     try overwritten.see(database, of: device, tables: ["items"])
   }
 
-  /// What was written over unknown, in words.
+  /// The values that were written over unseen, in words.
   func lost(by overwritten: OverwrittenValues) throws -> String? { try overwritten.lost(in: database) }
 
   /// Runs SQL that no trigger sees, and leaves capture as it was.
