@@ -135,7 +135,7 @@ public struct BundleReader {
       manifest: manifest, entries: entries, signer: key, signature: signature, sums: sums, digest: Digest.of(sumsBytes))
   }
 
-  /// What a file says once it is decrypted, where it is encrypted.
+  /// The content of a file, decrypted if it is encrypted.
   private func opened(_ source: any ByteSource) throws -> any ByteSource {
     let file = try PeekedSource(source, count: 64)
     return try AgeOpener.isAge(file.beginning) ? AgeSource(file, identities()) : file

@@ -153,7 +153,7 @@ extension JSONWriter {
   }
 }
 
-/// What a replica keeps of its own may have any value that SQLite takes. A bundle's lines have limits of their own.
+/// A replica's own records may have any value that SQLite takes. A bundle's lines have limits of their own.
 private let ownLimits = JSONLimits(maxStringBytes: Int(Int32.max))
 
 /// Named values as one JSON object, as they stand in lines and in tables that people read.

@@ -1,8 +1,8 @@
 import SatchelCrypto
 import SatchelValues
 
-/// What the holder of a key signs with that key to prove that it holds it. The signature of the bundle proves nothing
-/// of this: another key made it.
+/// The text that the holder of a key signs with that key to prove the possession. The signature of the bundle proves
+/// nothing of this: another key made it.
 public enum KeyStatement: Hashable, Sendable {
   /// Later bundles of this replica may be signed with `next`, and `next` signs that.
   case rotation(dataset: String, replica: ReplicaID, next: PublicKey)

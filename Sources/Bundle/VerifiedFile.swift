@@ -51,12 +51,12 @@ public enum FileKeeping: Sendable {
 final class CopiedSource: ByteSource {
   private let source: FileSource
   private let files: any FileSystem
-  /// What was read before the copy was begun.
+  /// The bytes that were read before the copy was begun.
   private var early: [UInt8] = []
   private var total: Int64 = 0
   private var copy: (path: String, fd: Int32)?
 
-  /// All that stands before the end of a manifest is smaller, whatever lies around it.
+  /// All bytes before the end of a manifest are fewer, whatever lies around it.
   private static let mostEarly = 4 << 20
 
   init(_ fd: Int32, files: any FileSystem) {

@@ -61,7 +61,8 @@ struct CaptureSQL {
 
   // MARK: what the triggers save
 
-  /// The time of the write, with the newest mark if units are kept. It may use nothing that only newer SQLite builds have: any program may write the database.
+  /// The time of the write, with the newest mark if units are kept. It may use nothing that only newer SQLite builds
+  /// have: any program may write the database.
   private var now: String { "julianday('now')" + (names.keepsUnits ? ", \(UnitNumbers.newestMark)" : "") }
 
   private func save(_ columns: [Name], _ source: String) -> String {

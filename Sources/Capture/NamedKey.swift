@@ -89,7 +89,7 @@ enum NamedKey {
         """)
   }
 
-  /// What depends on a key that each replica gives by itself would not be the same everywhere.
+  /// An index or a reference over a key that each replica gives by itself would differ from replica to replica.
   private static func checkLocalKey(of info: TableInfo, at place: String) throws {
     guard let local = info.rowidAlias else { return }
     let name = info.schema.columns[local]

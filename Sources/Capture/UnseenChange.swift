@@ -63,7 +63,7 @@ public struct UnseenChanges {
   private let known: any KnownTableRows
   /// What the last export carried of this table, as it stands after all that was imported since.
   private let sent: [RowKey: SentRow]
-  /// Rows of which the last export told, and nobody knows what became of that.
+  /// Rows of the last export, whose outcome is unknown.
   private let unclear: Set<RowKey>
   /// Writes of this generation and later are in no export; at a hub all are.
   private let unsent: Generation

@@ -146,7 +146,7 @@ public enum DeleteRule: Hashable, Sendable {
   case never
 }
 
-/// What becomes of a change whose user had the right to make it then, and has lost that right since.
+/// The rule for a change whose user had the right to make it then, and has lost that right since.
 public enum LateRule: String, Sendable, CaseIterable {
   /// A person decides.
   case conflict
@@ -184,7 +184,7 @@ public enum UniqueRule: String, Sendable, CaseIterable {
 
 /// Which changes of a table's rows are taken together or not at all.
 public enum UnitRule: Hashable, Sendable {
-  /// What one transaction wrote in all tables with this rule.
+  /// All rows that one transaction wrote in tables with this rule.
   case transaction
   /// A parent row and its children. The parent's table is nil if the table has only one.
   case parent(Name?)

@@ -33,7 +33,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// What is imported is kept in the archive; a rehearsal keeps nothing.
+  /// An imported bundle is kept in the archive; a rehearsal keeps nothing.
   private var fileKeeping: FileKeeping { ending == .keep ? .kept : .notKept }
 
   /// The hub has lost its key and signs with one that nothing announced: a person says whether it is the hub's.

@@ -191,8 +191,8 @@ extension DeviceSession {
     return zip(tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }
   }
 
-  /// Adds the whole database, if it is wished or due. If a row is too large for the hub, a snapshot that nobody asked for
-  /// is left out: the changes go without it.
+  /// Adds the whole database, if it is wished or due. If a row is too large for the hub, a snapshot that was not
+  /// requested is left out: the changes go without it.
   private func addSnapshot(
     to draft: inout BundleDraft, as wish: DeviceWorkspace.SnapshotWish, in sequence: SequenceNumber
   ) throws {

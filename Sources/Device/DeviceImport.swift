@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What an import did.
+/// The result of an import.
 public struct ImportReport: Sendable {
   public let manifest: Manifest
   public let verdict: Verdict

@@ -56,7 +56,7 @@ public struct DeviceStatus: Sendable {
     public let notExported: Int
     public let openConflicts: Int64
     public let heldConflicts: Int64
-    /// Rows of this device's own that the hub has not taken, and about which somebody decides.
+    /// Rows of this device's own that the hub has not taken, and about which a person decides.
     public let kept: [KeptRow]
     /// What was done to the database by which writes may have gone by unseen.
     public let damage: [CaptureDamage]

@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row of this device's own that the hub has not taken, and about which somebody decides.
+/// A row of this device's own that the hub has not taken, and about which a person decides.
 public struct KeptRow: Sendable {
   public let record: ConflictRecord
   /// Whether it is still in its table. If not, its values are in the conflict.
@@ -24,7 +24,7 @@ public struct KeptRow: Sendable {
 }
 
 extension DeviceSession {
-  /// The rows of this device's own that the hub has not taken, and about which somebody decides.
+  /// The rows of this device's own that the hub has not taken, and about which a person decides.
   func keptRows() throws -> [KeptRow] {
     try ConflictTable.list([.open, .held], in: database).compactMap { conflict in
       let record = conflict.record

@@ -24,7 +24,7 @@ final class LostUnits {
 
   private var units: StepUnits
   private let places: [Name: Int]
-  /// What was kept of lost units, in the order in which it was found.
+  /// The conflicts of lost units, in the order in which they were found.
   private var kept: [(member: StepUnits.Member, record: ConflictRecord, cause: Cause)] = []
   private var known: Set<StepUnits.Member> = []
   /// To which set of units each change belongs that is decided as one with others.

@@ -12,11 +12,11 @@ final class Orphans {
     let rows: RowTable
     let key: RowKey
     let row: Row
-    /// Whether it refers to a row of this device's own that another row keeps out until somebody decides.
+    /// Whether it refers to a row of this device's own that another row keeps out until a person decides.
     let isBelowKeptRow: Bool
   }
 
-  /// What became of a row that left.
+  /// The reason for which a row left.
   enum Departure { case gone, kept }
 
   private let tables: [RowTable]

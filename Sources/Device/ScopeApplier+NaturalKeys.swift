@@ -65,7 +65,8 @@ extension ScopeApplier {
     return true
   }
 
-  /// Lets in the rows that nothing keeps out any more, because the pending row has left. Returns whether there were any.
+  /// Lets in the rows that nothing keeps out any more, because the pending row has left. Returns whether there were
+  /// any.
   func letInFreed() throws -> Bool {
     var freed: [KeptOut] = []
     keptOut = try keptOut.filter { kept in

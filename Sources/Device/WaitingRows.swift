@@ -6,9 +6,9 @@ import SatchelWorkspace
 
 /// Rows that this device made, that the hub has not let in, and that stay in their tables here.
 ///
-/// Another row has the natural key of such a row, and this device's user may not see that other row. A person decides at
-/// the hub. Until then the row keeps its pre-images, although the hub has acknowledged the export that made it. So it
-/// counts as a row that the hub does not have, for digests, full bundles and the doctor. The same holds for new rows
+/// Another row has the natural key of such a row, and this device's user may not see that other row. A person decides
+/// at the hub. Until then the row keeps its pre-images, although the hub has acknowledged the export that made it. So
+/// it counts as a row that the hub does not have, for digests, full bundles and the doctor. The same holds for new rows
 /// that refer to it.
 struct WaitingRows {
   private struct Kept {

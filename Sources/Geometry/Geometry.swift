@@ -78,7 +78,7 @@ public struct Geometry: Equatable, Sendable {
 }
 
 extension Geometry {
-  /// What makes it a geometry that other programs refuse, in words; nil: nothing does.
+  /// The fault for which other programs refuse the geometry, in words; nil: there is none.
   public var fault: String? {
     if positions.contains(where: { !$0.x.isFinite || !$0.y.isFinite || !$0.z.isFinite || !$0.m.isFinite }) {
       return "it has a coordinate that is no number"

@@ -1,4 +1,4 @@
-/// What can be said of a geometry as databases store it, without reading more of it than is needed: a GeoPackage's blob
+/// The properties of a geometry as databases store it, without reading more of it than is needed: a GeoPackage's blob
 /// (a header with the bounds, if the writer put them there, and WKB), or SpatiaLite's.
 ///
 /// The bytes may come from anybody: every read is checked against their end, and nothing is followed deeper than
@@ -43,7 +43,7 @@ public struct StoredGeometry: Sendable {
 
   public let geometry: Geometry
   public let form: Form
-  /// The number of the reference system that stands in the blob.
+  /// The number of the reference system in the blob.
   public let referenceSystem: Int32
 
   /// nil: the bytes are no geometry that a database stores, or one of a kind that is not known.

@@ -42,7 +42,7 @@ public enum GeometryKind: UInt32, Sendable, CaseIterable {
     self = kind
   }
 
-  /// What a geometry of a kind consists of.
+  /// The parts of a geometry of a kind.
   enum Shape {
     case positions, rings, parts
   }

@@ -1,7 +1,7 @@
 /// In what the coordinates of a layer are measured.
 public enum MapUnit: String, Sendable {
   case metres, degrees
-  /// Another unit, or one that cannot be read.
+  /// Another unit, or an unreadable one.
   case unknown
 
   /// - Parameter definition: a reference system as well-known text, of version 1 or 2.
@@ -16,7 +16,7 @@ public enum MapUnit: String, Sendable {
     }
   }
 
-  /// As it stands behind a number.
+  /// The unit's sign behind a number.
   public var sign: String {
     switch self {
     case .metres: "m"

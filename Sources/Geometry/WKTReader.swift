@@ -12,7 +12,7 @@ public struct WKTError: Error, Equatable {
 struct WKTReader {
   private let text: [UInt8]
   private var place = 0
-  /// What the text said so far of its positions; nil: nothing.
+  /// The dimensions that the text has shown so far; nil: none.
   private var dimension: CoordinateDimension?
 
   init(_ text: [UInt8]) { self.text = text }

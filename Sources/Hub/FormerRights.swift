@@ -4,9 +4,9 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What a device's user was allowed to do when the device made its changes, as the hub's own records show it.
+/// The rights of a device's user when the device made its changes, as the hub's own records show them.
 ///
-/// A device says on which emission it stands, and when it wrote. Neither word is taken alone. An emission counts only
+/// A device says which emission it has, and when it wrote. Neither word is taken alone. An emission counts only
 /// if the device has not proved a later one in an earlier bundle. A time counts only if it lies before the hub took the
 /// right away.
 final class FormerRights {
@@ -24,7 +24,7 @@ final class FormerRights {
     let number: Int64
   }
 
-  /// What took a row out of sight after an emission.
+  /// The change that took a row out of sight after an emission.
   private struct Loss: Hashable {
     let subject: Subject
     let cursor: Cursor
@@ -204,7 +204,7 @@ final class FormerRights {
     return then.write == .visible && rules.write == .visible && then.visible == rules.visible ? .visible : nil
   }
 
-  /// Asks a rule as it was answered at an emission. nil: nobody can know that, because the rule reads other tables too,
+  /// Asks a rule as it was answered at an emission. nil: that is unknown, because the rule reads other tables too,
   /// or because the user's attributes of that time are not known.
   private func ask(_ rule: String, about row: Row, in place: Int, at emission: Emission) throws -> Bool? {
     guard let attributes = emission.attributes,

@@ -104,7 +104,7 @@ extension HubWorkspace {
     return device
   }
 
-  /// What is refused from now on becomes no bundle: its pieces need not wait for others.
+  /// No refused bundle becomes whole: its pieces need not wait for others.
   private func forgetParts(of device: EnrolledDevice) throws {
     let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: device.name, to: configuration.name)
     try locked {
@@ -125,7 +125,7 @@ extension HubWorkspace {
     }
   }
 
-  /// The keys of a device that are nobody else's: a device may have announced a key that it does not hold.
+  /// The keys that belong to this device alone: a device may have announced a key that it does not hold.
   private func keysToRevoke(of device: EnrolledDevice, _ store: HubStore) throws -> [PublicKey] {
     let others = try store.devices().filter { $0.id != device.id && $0.state != .revoked }
     let inUse = try ownKeys() + others.flatMap { [$0.key] + [$0.nextKey].compactMap(\.self) }

@@ -78,7 +78,7 @@ public struct HubStatus: Sendable {
 
     public struct FormerUser: Sendable {
       public let user: String
-      /// Milliseconds since 1970 when the device was given to somebody else, and until when it still counts.
+      /// Milliseconds since 1970 when the device was given to another user, and until when its word still counts.
       public let since: Int64
       public let until: Int64
     }

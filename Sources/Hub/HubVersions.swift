@@ -18,7 +18,7 @@ public struct VersionReport: Sendable {
   public let tally: RowTally
   /// Devices that are to hear of it.
   public let devices: [String]
-  /// What somebody will meet.
+  /// Findings that people will meet.
   public let warnings: [Finding]
 }
 

@@ -15,7 +15,7 @@ final class LateWork {
   private let own: OwnChanges
   private let bundle: BundleID
   private let now: Int64
-  /// What was read of the logs of rows, by the emission from which on.
+  /// The parts of rows' logs that were read, by the emission at which they begin.
   private var walks: [Cursor: RowWalks] = [:]
   private var store: HubStore { merger.store }
   private var device: EnrolledDevice { merger.device }

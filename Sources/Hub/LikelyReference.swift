@@ -8,7 +8,7 @@ struct LikelyReference {
   let column: Name
   /// Whether the table is in the dataset.
   let isKept: Bool
-  /// What the column's name says of the table to which it refers: "tree" for "tree_fid" and "Tree_ID".
+  /// The table's name as the column's name gives it: "tree" for "tree_fid" and "Tree_ID".
   private let stem: String
 
   /// Columns of tables in the dataset, and of the app's other tables.

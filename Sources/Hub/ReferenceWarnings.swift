@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What `init` and `dataset apply` say of references that the database itself does not declare.
+/// The findings of `init` and `dataset apply` about references that the database itself does not declare.
 struct ReferenceWarnings {
   private let definition: DatasetDefinition
   private let tables: [TrackedTable]

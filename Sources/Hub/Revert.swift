@@ -141,7 +141,7 @@ private struct Revert {
 
 extension HubStore {
   /// The rows that a bundle changed, those that it changed last first.
-  /// - Parameter histories: by whose changes alone, because somebody else used the bundle's id too; nil: anybody's.
+  /// - Parameter histories: the histories whose changes count, if another sender used the bundle's id too; nil: all.
   fileprivate func rows(changedBy bundle: BundleID, of histories: Set<String>?) throws -> [RevertedRow] {
     var found: [RevertedRow] = []
     var places: [String: Int] = [:]
@@ -170,7 +170,7 @@ extension HubStore {
     return found
   }
 
-  /// The histories of the device whose bundle somebody named; nil: no other device used the bundle's id.
+  /// The histories of the device whose bundle was named; nil: no other device used the bundle's id.
   fileprivate func historiesToRevert(_ name: String, _ bundle: BundleID) throws -> Set<String>? {
     let senders = try database.all(
       "SELECT DISTINCT peer FROM satchel_ledger WHERE direction = 'in' AND verdict = 'imported' AND bundle = :bundle",

@@ -4,9 +4,9 @@ import SatchelValues
 /// The order in which waiting rows are tried: a row for which another one waits comes before that.
 ///
 /// A parent comes before its children, the deletes of children before their parent's, and the row that leaves a UNIQUE
-/// value before the row that takes it. What is seen of this in the changes themselves is enough for an order. So it costs
-/// time by what waits, and a chain of any length is taken in one round. Rows that wait for each other in a circle, and rows
-/// of which nothing is known, stay as they came.
+/// value before the row that takes it. What is seen of this in the changes themselves is enough for an order. So it
+/// costs time by what waits, and a chain of any length is taken in one round. Rows that wait for each other in a
+/// circle, and rows of which nothing is known, stay as they came.
 ///
 /// The order is a depth-first search's: Cormen and others, Introduction to Algorithms, "Topological sort".
 struct WaitingOrder {
@@ -17,7 +17,7 @@ struct WaitingOrder {
     let change: Change
   }
 
-  /// What is tried at once.
+  /// Changes that are tried at once.
   struct Item {
     /// In the order in which the changes were made.
     let parts: [Part]
@@ -30,7 +30,7 @@ struct WaitingOrder {
     enum Kind { case isThere, isNotReferredTo, isFree }
 
     let kind: Kind
-    /// The table to whose columns the values belong: with references the one that is referred to.
+    /// The table to whose columns the values belong: with references the parent's table.
     let place: Int
     let columns: [Int]
     let values: [Value]
@@ -44,7 +44,7 @@ struct WaitingOrder {
     /// The table and the columns by which others know the values.
     let place: Int
     let target: [Int]
-    /// What the end of the values before is to others, and the coming of the values after.
+    /// The event when the values before go, and the event when the values after come.
     let before: Event.Kind
     let beforeIs: Role
     let after: Event.Kind
@@ -168,7 +168,7 @@ struct WaitingOrder {
     }
   }
 
-  /// What is known of the row before and after a change, by its columns' positions.
+  /// The known values of the row before and after a change, by the columns' positions.
   private func images(
     _ part: Part, _ row: (_ place: Int, _ key: RowKey) throws -> Row?
   ) rethrows -> (before: [Int: Value], after: [Int: Value]) {

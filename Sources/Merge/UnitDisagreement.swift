@@ -3,7 +3,7 @@ import SatchelValues
 extension Disagreement {
   /// The disagreement of a change of which nothing is taken, because it belongs to a unit.
   ///
-  /// Columns that would have been put together are not taken either: the hub's value stands in each column.
+  /// Columns that would have been put together are not taken either: the hub's value stays in each column.
   /// - Parameter state: of the unit.
   public func inUnit(_ change: Change, state: ConflictState) -> Disagreement {
     var winners = winners.mapValues { _ in Winner.hub }

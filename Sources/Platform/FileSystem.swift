@@ -1,4 +1,4 @@
-/// What a name in a folder stands for.
+/// The kind of a name in a folder.
 public enum FileKind: Hashable, Sendable {
   case file
   case directory
@@ -18,7 +18,7 @@ public enum FileKind: Hashable, Sendable {
 /// link's path. Elsewhere calls follow links as the system does, but for `openLocked`, and names are made, moved and
 /// removed without following a link that has the name.
 public protocol FileSystem: Sendable {
-  /// What holds below some folders. See `confined(below:)` and `limitingModes(below:to:)`.
+  /// The rules below some folders. See `confined(below:)` and `limitingModes(below:to:)`.
   var rules: FolderRules { get set }
 
   // MARK: Looking
@@ -75,7 +75,7 @@ public protocol FileSystem: Sendable {
   /// Gives a file another name in one step, taking the place of a file there. It is on the medium when the target's
   /// folder was synced.
   func move(_ from: String, to: String) throws(PlatformError)
-  /// Gives a file or a folder this mode. Does nothing if its file system keeps no modes, or if it is somebody else's.
+  /// Gives a file or a folder this mode. Does nothing if its file system keeps no modes, or if another user owns it.
   func restrict(_ path: String, to mode: UInt32) throws(PlatformError)
   /// Removes a file, a link or an empty folder. Throws `.missing` when nothing is there.
   func remove(_ path: String) throws(PlatformError)

@@ -1,6 +1,6 @@
-/// What holds below some folders: that no link is followed there, and which modes new files may have.
+/// The rules below some folders: no link is followed there, and new files have limited modes.
 ///
-/// A rule holds for every path at which a folder's name stands in front, however the path is written. A path with `..`
+/// A rule holds for every path that begins with a folder's name, however the path is written. A path with `..`
 /// leaves the folder as the system sees it.
 public struct FolderRules: Sendable {
   /// Folders below which no link is followed, absolute. If there are names, it holds for what has these in the folder.
@@ -31,7 +31,7 @@ public struct FolderRules: Sendable {
     return found.min { $0.0.utf8.count < $1.0.utf8.count }.map { ($0.0, $0.1) }
   }
 
-  /// The mode of a new file: the one that is asked for, less what the folder's rule forbids.
+  /// The mode of a new file: the requested mode, less what the folder's rule forbids.
   public func mode(_ mode: UInt32, ofFile path: String) -> UInt32 { mode & (most(at: path) | 0o600) }
 
   /// The mode of a new folder. Who may not read files may not enter their folder either.

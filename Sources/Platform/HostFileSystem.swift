@@ -83,7 +83,7 @@ public struct HostFileSystem: FileSystem {
   }
 
   public func openLocked(_ path: String) throws(PlatformError) -> Int32 {
-    // O_NONBLOCK: a pipe that somebody put here must not block.
+    // O_NONBLOCK: a pipe at this path must not block.
     let fd = try place(path, for: "open").open("open", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
     do throws(PlatformError) {
       try requireFile(fd, path)

@@ -3,8 +3,8 @@ import Glibc
 /// A path as the kernel is asked for it.
 ///
 /// Below a confined folder it is one name in an open folder, and each folder on the way was opened from the one above
-/// it, without following a link: nobody can put a link there between a look and the call. Elsewhere it is the path as
-/// it was written.
+/// it, without following a link: no process can put a link there between a look and the call. Elsewhere it is the path
+/// as it was written.
 struct HostPlace: ~Copyable {
   let path: String
   let name: String
@@ -55,10 +55,10 @@ struct HostPlace: ~Copyable {
     return unsafe fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.kind == .link
   }
 
-  /// What stands there, without following a link.
+  /// The kind of the file at the path, without following a link.
   func look(_ operation: String) throws(PlatformError) -> stat { try status(operation, AT_SYMLINK_NOFOLLOW) }
 
-  /// What stands there, or what a link leads to if one may be followed.
+  /// The kind of the file at the path, or at the target of a link if links may be followed.
   func status(_ operation: String) throws(PlatformError) -> stat {
     let info = try status(operation, isConfined ? AT_SYMLINK_NOFOLLOW : 0)
     if info.kind == .link { throw .link(path: path) }

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// Statements that somebody else wrote may never end. These functions end them.
+/// Foreign statements may never end. These functions end them.
 extension Database {
   /// How many steps of SQLite's virtual machine are between two questions: far below a millisecond of usual work.
   private static let stepsBetweenLooks: Int32 = 1_000

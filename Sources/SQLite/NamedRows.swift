@@ -4,8 +4,8 @@ extension TableInfo {
   /// The table with its rows named by other columns than its PRIMARY KEY. An INTEGER PRIMARY KEY is then no column any
   /// more: each database gives its own.
   ///
-  /// What depends on that key is left out: references by it, and UNIQUE indexes that hold it as a column, through which
-  /// no other row can be deleted than through the key itself.
+  /// Declarations over that key are left out: references by it, and UNIQUE indexes that hold it as a column, through
+  /// which no other row can be deleted than through the key itself.
   /// - Parameter key: positions in the schema, none of them the INTEGER PRIMARY KEY.
   public func named(by key: [Int]) -> TableInfo {
     guard let local = rowidAlias else { return with(key: key, without: nil) }

@@ -1,6 +1,7 @@
 import SatchelValues
 
-/// What a schema has under Satchel's own names, and which other things name them. A script may change neither.
+/// The things in a schema that have Satchel's own names, and the other things that name them. A script may change
+/// neither.
 struct ReservedNames {
   fileprivate static let prefix = Array("satchel_".utf8)
 
@@ -37,7 +38,7 @@ struct ReservedNames {
     return "\(namer.words) names something that begins with satchel_, which is Satchel's own"
   }
 
-  /// What has a reserved name, or names one.
+  /// Things that have a reserved name, or that name such a thing.
   private static func things(in database: borrowing Database) throws -> [Thing] {
     try database.all(
       """

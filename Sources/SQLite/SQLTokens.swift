@@ -1,4 +1,4 @@
-/// The words and signs of an SQL text, without comments. What stands in quotes is left out too, unless it is asked for.
+/// The words and signs of an SQL text, without comments. Text in quotes is left out too, unless it is asked for.
 struct SQLTokens: Sequence, IteratorProtocol {
   struct Token {
     /// A word in small letters, or one sign.
@@ -10,7 +10,7 @@ struct SQLTokens: Sequence, IteratorProtocol {
     func isSign(_ sign: UnicodeScalar) -> Bool { text == [UInt8(ascii: sign)] }
   }
 
-  /// What becomes of names and texts in quotes.
+  /// The treatment of names and texts in quotes.
   enum Quotes {
     case areLeftOut
     /// Each is one word, whatever is in it.

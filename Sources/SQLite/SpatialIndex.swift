@@ -2,7 +2,7 @@ import CSQLite
 import SatchelGeometry
 import SatchelValues
 
-/// What is wrong with the R-tree of a layer: GIS tools look for features by it.
+/// The faults in the R-tree of a layer: GIS tools look for features by it.
 public struct SpatialIndexFault: Sendable {
   public let layer: Layer
   /// Features that have no entry.
@@ -44,7 +44,7 @@ extension Database {
     }
   }
 
-  /// What SQLite finds wrong inside the R-tree of a table, in its words; nil: nothing, or the table has none.
+  /// The fault that SQLite finds inside the R-tree of a table, in its words; nil: none, or the table has no R-tree.
   ///
   /// Such a tree cannot be mended entry by entry.
   public func brokenSpatialIndex(of table: Name) throws -> String? {
@@ -136,7 +136,7 @@ private struct SpatialIndex {
   var geometry: String { "t.\(quoted(layer.column))" }
   private var table: String { quoted(layer.table) }
 
-  /// What is wrong with an entry: a `BoxState`.
+  /// The fault of an entry: a `BoxState`.
   var state: String { "\(Self.function)(\(geometry), \(columns.map { "r.\($0)" }.joined(separator: ", ")))" }
 
   var featuresFirst: String { "\(table) AS t LEFT JOIN \(name) AS r ON r.\(id) = t.\(rowid)" }

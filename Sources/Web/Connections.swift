@@ -1,7 +1,7 @@
 import CMicroHTTPD
 
 /// The connections that are open. Those that have no request which was let in give way to new ones, the oldest first:
-/// nobody can lock others out with connections that say nothing.
+/// silent connections cannot lock others out.
 final class Connections {
   /// How many may be open without a request that was let in. The server has room for twice as many.
   private static let mostIdle = 64

@@ -29,7 +29,7 @@ public struct BundleParts {
     /// Of each piece but the last.
     let pieceBytes: Int64
 
-    /// What its pieces take that are here.
+    /// The bytes of its pieces that are here.
     var bytes: Int64 { (parts - Int64(missing.count)) * pieceBytes }
   }
 

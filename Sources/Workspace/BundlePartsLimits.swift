@@ -2,7 +2,7 @@ import SatchelBundle
 import SatchelPlatform
 import SatchelValues
 
-/// What pieces of bundles may take that are not whole yet.
+/// The limits for pieces of bundles that are not whole yet.
 public struct BundlePartsLimits: Sendable {
   /// Of one sender, in bytes.
   let ofOne: Int64
@@ -11,7 +11,7 @@ public struct BundlePartsLimits: Sendable {
 
   /// So many bundles of one sender, or cuts of one bundle, wait at most.
   static let mostWholes = 8
-  /// What is left for everything else on the medium.
+  /// The bytes that stay free for everything else on the medium.
   static let leastFree: Int64 = 1 << 30
   static let keptDays: Int64 = 90
 

@@ -11,7 +11,7 @@ public enum BundleSnapshot {
 
   /// Opens the database and checks that there is nothing in it but these tables, their indexes, and the stamps of rows.
   ///
-  /// What stands in its schema is compared before SQLite computes anything by it. Values are limited, and so is the
+  /// The schema is compared before SQLite computes anything by it. Values are limited, and so is the
   /// time of all checks.
   ///
   /// Throws a `BundleError` where it is no sound database, or holds anything else. Returns nil where the bundle carries
@@ -54,7 +54,7 @@ public enum BundleSnapshot {
   private static func problem(_ words: String) -> BundleError { .entry("snapshot.sqlite", words) }
 }
 
-// MARK: what stands in the schema
+// MARK: the schema
 
 extension BundleSnapshot {
   /// SQLite's own counters and statistics.
@@ -98,7 +98,7 @@ extension BundleSnapshot {
   }
 }
 
-// MARK: what stands in the rows
+// MARK: the rows
 
 extension BundleSnapshot {
   private static func checkContent(of database: borrowing Database, _ tables: [TableRules]) throws {

@@ -88,7 +88,7 @@ struct VolumeName {
   func number(_ prefix: String) -> Int64? { BundleArchive.number(in: whole, prefix) }
 }
 
-/// What the names of bundles and volumes have in common.
+/// The common part of the names of bundles and volumes.
 public enum BundleName {
   /// Whether a bundle of a dataset could be called so: `camp-tablet-hub-1.satchel`, `camp-tablet-hub-1-2of5.satchel`.
   /// The look is cheap: a stick may hold very many files.

@@ -5,7 +5,7 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// What a GeoPackage of conflicts holds.
+/// The content of a GeoPackage of conflicts.
 public struct ConflictPackageReport: Sendable {
   public var layers: [Name] = []
   public var features = 0
@@ -16,7 +16,7 @@ public struct ConflictPackageReport: Sendable {
 /// Writes the geometries of conflicts into a GeoPackage, so that a GIS shows them: for each layer one layer with what
 /// was before, one with the hub's, and one with the devices'.
 ///
-/// The file follows the GeoPackage standard, version 1.2. Each geometry is written anew from what was read of it: no
+/// The file follows the GeoPackage standard, version 1.2. Each geometry is written from its parsed form: no
 /// bytes of strangers get into the file.
 public struct ConflictPackage {
   private enum Side: String, CaseIterable {

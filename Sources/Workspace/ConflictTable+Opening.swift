@@ -4,7 +4,7 @@ import SatchelValues
 
 /// Changes that wait, and for which a person has to decide from now on.
 extension ConflictTable {
-  /// Later changes of the same rows by the same device wait no more: somebody has to see to them.
+  /// Opens the held later changes of the same rows by the same device: a person has to decide them.
   public static func openHeld(behind records: [ConflictRecord], in database: borrowing Database) throws {
     for record in records {
       try database.run(
@@ -21,7 +21,7 @@ extension ConflictTable {
     try openUnits(in: database)
   }
 
-  /// What a device brought with its exports from this number on waits no more: somebody has to see to it.
+  /// Opens the held changes of a device's exports from this number on: a person has to decide them.
   public static func openHeld(
     of device: ReplicaID, from number: SequenceNumber, in database: borrowing Database
   ) throws {
@@ -34,7 +34,7 @@ extension ConflictTable {
     try openUnits(in: database)
   }
 
-  /// What waited for something in this table waits no more: somebody has to see to it.
+  /// Opens the held changes of this table: a person has to decide them.
   public static func openHeld(of table: Name, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_conflicts SET state = 'open', told = NULL WHERE state = 'held' AND table_name = :table",
@@ -42,7 +42,7 @@ extension ConflictTable {
     try openUnits(in: database)
   }
 
-  /// Changes that waited for a row which another device was to deliver again: somebody has to see to them. Returns how
+  /// Opens changes that waited for a row which another device was to deliver again. A person decides them. Returns how
   /// many there were.
   public static func openAwaiting(in database: borrowing Database) throws -> Int {
     try database.run(

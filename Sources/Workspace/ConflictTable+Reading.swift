@@ -209,7 +209,7 @@ extension ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// The record of a new row that is kept out because another row has its natural key, until somebody decides; nil:
+  /// The record of a new row that is kept out because another row has its natural key, until a person decides; nil:
   /// there is none.
   public static func openUniqueInsert(
     _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database

@@ -11,7 +11,7 @@ public struct StoredConflict: Sendable {
   /// Milliseconds since 1970 when it came into this table.
   public let noted: Int64
   public let decision: Decision?
-  /// At the hub: whether nobody but a device says that this conflict is.
+  /// At the hub: whether only a device says that there is this conflict.
   public var isReported = false
 
   /// The same conflict with another record.

@@ -3,7 +3,7 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// What a person wants in a column.
+/// The value that a person wants in a column.
 public struct EnteredField: Hashable, Sendable {
   public let name: Name
   public let value: EnteredValue

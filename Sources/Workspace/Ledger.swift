@@ -117,7 +117,7 @@ public enum Ledger {
       """, values)
   }
 
-  /// What is known of a bundle's id.
+  /// The hub's knowledge about a bundle's id.
   public enum Knowledge: Sendable {
     case nothing
     /// This very bundle was imported before, or found to be overtaken.
@@ -126,7 +126,8 @@ public enum Ledger {
     case other
   }
 
-  /// What is known of a bundle. Its id alone proves nothing: who carries bundles can read the ids of others'.
+  /// Returns the ledger's knowledge about a bundle. Its id alone proves nothing: who carries bundles can read the ids
+  /// of others'.
   public static func knowledge(
     of bundle: BundleID, _ digest: Digest, from peer: String, in database: borrowing Database
   ) throws -> Knowledge {

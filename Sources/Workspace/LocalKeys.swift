@@ -5,7 +5,7 @@ import SatchelValues
 /// Keeps the local keys of one table's rows while an import takes rows out and puts them in again.
 ///
 /// Programs on this replica name rows by a local key: an R-tree, the relations of a GIS project. So a row that comes
-/// back in the same command gets the one that it had, and no new row gets it meanwhile.
+/// back in the same command gets its former key, and no new row gets it meanwhile.
 ///
 /// The keys lie in a temporary table, which all tables of rows on one connection share and which follows what is taken
 /// back. What is left in it from earlier transactions does no harm: a key counts only as long as no row has it.
@@ -77,7 +77,7 @@ final class LocalKeys {
       """
   }
 
-  /// Notes the local keys of all rows of these tables, which somebody is about to write who knows nothing of them.
+  /// Notes the local keys of all rows of these tables before a writer that does not know local keys.
   static func saveAll(of tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables { try LocalKeys(table, in: database)?.savingAll.run([]) }
   }

@@ -13,7 +13,7 @@ public enum Quarantine {
   public static let mostBytes: Int64 = 4 << 30
   private static let reasonEnding = ".reason.txt"
 
-  /// What is to be known of a file that was refused.
+  /// The record of a file that was refused.
   public struct Refusing {
     let file: String
     let error: any ExplainedError

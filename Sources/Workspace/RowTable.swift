@@ -31,7 +31,7 @@ public final class RowTable {
   /// What the key's columns make of values, in the key's order.
   private let keyAffinities: [Comparison.Affinity]
 
-  /// What becomes of the local keys of rows that are taken out and put in again.
+  /// The rule for local keys of rows that are taken out and put in again.
   public enum LocalKeyRule: Sendable {
     /// Rows keep them.
     case kept
@@ -101,8 +101,8 @@ public final class RowTable {
     _ = try insertion.step()
   }
 
-  /// Inserts the row that another database's table has under this key. Returns the key as that row spells it; nil: there
-  /// is no such row.
+  /// Inserts the row that another database's table has under this key. Returns the key as that row spells it; nil:
+  /// there is no such row.
   public func copy(_ key: RowKey, from source: RowTable) throws -> RowKey? {
     defer { source.select.reset() }
     guard try source.find(key) else { return nil }
@@ -193,8 +193,8 @@ extension Comparison.Affinity {
 }
 
 extension RowTable {
-  /// Makes the connection ready to keep local keys, before a transaction begins: with a schema that changes inside it, a
-  /// savepoint that is taken back ends every open query.
+  /// Makes the connection ready to keep local keys, before a transaction begins: with a schema that changes inside it,
+  /// a savepoint that is taken back ends every open query.
   public static func prepareLocalKeys(of tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables { _ = try LocalKeys(table, in: database) }
   }

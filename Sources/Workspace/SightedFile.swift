@@ -7,7 +7,7 @@ import SatchelValues
 public enum BundleSource: Sendable {
   /// A person named it, or it lay in the workspace.
   case named
-  /// It lies on a stick: nobody has looked at it, and everybody could put it there.
+  /// It lies on a stick: it is unchecked, and anybody could put it there.
   case stick
 }
 

@@ -118,7 +118,7 @@ extension SnapshotBuilder {
 
 extension SnapshotBuilder {
   /// Puts a snapshot of all rows of these tables into a bundle that is being made. Rows without a key are left out:
-  /// nobody else could name them.
+  /// no other replica could name them.
   ///
   /// Throws a `BundleError` if a row is larger than a reader takes, unless such rows are taken along.
   public static func addWhole(
@@ -135,7 +135,7 @@ extension SnapshotBuilder {
     try draft.addSnapshot(at: path)
   }
 
-  /// What becomes of a row that no other replica would take.
+  /// The rule for a row that no other replica would take.
   public enum LargeRows {
     case areRefused
     /// The bundle is for this replica itself.

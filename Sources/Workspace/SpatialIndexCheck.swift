@@ -2,7 +2,7 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// What `doctor` says of the R-trees by which GIS tools look for features.
+/// The findings of `doctor` about the R-trees by which GIS tools look for features.
 extension DoctorReport {
   /// Compares the R-trees of these tables with their geometries.
   public mutating func checkSpatialIndexes(of tables: [TrackedTable], in database: borrowing Database) throws {

@@ -25,7 +25,7 @@ public struct VersionError: ExplainedError {
 /// The hub finds by it what the migration wrote into rows, and sends that as any change of its own; a device puts back
 /// what the hub did not say.
 public final class VersionStep {
-  /// What a definition says of references, and what else counts.
+  /// Whether a definition names all its references, or others count too.
   public enum References {
     /// It says all: the hub has completed it.
     case complete

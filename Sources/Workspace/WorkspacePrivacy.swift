@@ -18,7 +18,7 @@ extension WorkspaceFolder {
     for place in [bundlesRoot, attached] {
       platform.files = platform.files.limitingModes(below: place, to: mode)
     }
-    // What stands in the way, such as a medium that cannot be written, is no reason to show nothing; doctor says it.
+    // An obstacle, such as a read-only medium, must not hide the rest; doctor names it.
     if ending == .keep { try? closeBundles(platform.files) }
     return platform
   }
@@ -47,7 +47,7 @@ extension WorkspaceFolder {
   /// Takes rights away that `bundles/` has and the database has not: the workspace is of an earlier release, or the
   /// database was closed to others since.
   private func closeBundles(_ files: any FileSystem) throws {
-    // First of all nobody gets in any more. Then it is true of each file by itself, too.
+    // The folder is closed first, then each file in it.
     if try isOpen(files) { try close(bundlesRoot, files) }
   }
 

@@ -3,7 +3,7 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// What a device says of conflicts is a report of its user about that user's own changes, whatever the line says.
+/// A conflict in a device's bundle is a report of its user about that user's own changes, whatever the line says.
 @Suite("Forged conflicts and decisions")
 struct ConflictForgeryTests {
   private let lab: Lab
@@ -63,7 +63,7 @@ struct ConflictForgeryTests {
     let line = try forgery.line(lab.forger)
     #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [line] }) == nil)
     #expect(try before.differences(to: Protected(lab)) == [])
-    // Nor at the end of a later import, nor when somebody decides all conflicts at once.
+    // Nor at the end of a later import, nor when a person decides all conflicts at once.
     #expect(try lab.takesTheVictim())
     let later = try Protected(lab)
     for policy in ["newest", "device"] {

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelValues
 import TestSupport
 
-/// Values that an attacker writes into a bundle: what belongs to others, and what belongs to nobody.
+/// Values that an attacker writes into a bundle: things of others, and things without an owner.
 struct ForeignValues {
   let ofAnotherDevice: [JSONValue]
   let ofAnotherUser: [JSONValue]

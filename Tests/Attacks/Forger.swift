@@ -8,12 +8,12 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// Makes bundles that a device's own key signs, and that say whatever a test wants: what nobody has changed is as the
+/// Makes bundles that a device's own key signs, and that say whatever a test wants: everything else is as the
 /// device would write it.
 struct Forger {
   private let device: DeviceWorkspace
   private let platform: Platform
-  /// What the device's database knows.
+  /// The values in the device's database.
   let id: String
   let name: String
   let user: String
@@ -37,7 +37,7 @@ struct Forger {
     (self.received, self.sequence) = (received, sequence ?? exported)
   }
 
-  /// What is in a bundle.
+  /// The content of a bundle.
   struct Content {
     var changes: [JSONValue] = []
     var resolutions: [JSONValue] = []

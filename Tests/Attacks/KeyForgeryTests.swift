@@ -65,7 +65,7 @@ struct KeyForgeryTests {
     let right = try rotation(to: key.publicKey, proof: statement(key.publicKey).signed(with: key))
     #expect(try lab.refusal(of: lab.forger.bundle { $0.set("rotation", right) }) == nil)
     #expect(try lab.hub.device("evil").nextKey == key.publicKey)
-    // Release 0.1 proves nothing: a key that is nobody's is taken.
+    // Release 0.1 proves nothing: a key without an owner is taken.
     let unproved = try rotation(to: SigningKey.testKey(8).publicKey)
     #expect(try lab.refusal(of: lab.forger.bundle { $0.set("rotation", unproved) }) == nil)
     #expect(try lab.hub.device("evil").nextKey == SigningKey.testKey(8).publicKey)

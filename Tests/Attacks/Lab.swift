@@ -81,7 +81,7 @@ final class Lab: Story {
 
   // MARK: what happens
 
-  /// Imports a file that somebody made. Returns why it was refused; nil: it was not.
+  /// Imports a forged file. Returns why it was refused; nil: it was not.
   func refusal(of bytes: [UInt8]) throws -> String? { try error(of: bytes)?.reason }
 
   func error(of bytes: [UInt8]) throws -> (any ExplainedError)? {
@@ -123,7 +123,7 @@ final class Lab: Story {
     runHubTool(words, platform: platform, console: console)
   }
 
-  /// A device that nobody knows yet.
+  /// A device that is not enrolled yet.
   func newDevice(_ name: String) throws -> DeviceWorkspace {
     try DeviceWorkspace.create(ground.folder(name), dataset: "shop", name: name, platform: platform)
   }

@@ -67,7 +67,7 @@ struct Protected: Equatable {
     self.parts = parts
   }
 
-  /// What became another one.
+  /// The protected things that changed.
   func differences(to later: Protected) -> [String] {
     parts.keys.sorted().filter { parts[$0] != later.parts[$0] && !isOnlyAnn($0, later) }.map {
       "\($0): \(parts[$0] ?? []) became \(later.parts[$0] ?? [])"

@@ -43,7 +43,7 @@ struct SnapshotAttackTests {
     return try Database(path: path, mode: .readOnly).first("SELECT name FROM camps WHERE id = 1") { $0.text(0) }
   }
 
-  /// A full bundle of the hub's, whose database somebody with the hub's key has changed.
+  /// A full bundle of the hub's, whose database was changed by a holder of the hub's key.
   private func forged(_ sql: String) throws -> String {
     let full = try world.emit(to: tablet, full: true)
     let folder = try world.folder.folder("hostile")

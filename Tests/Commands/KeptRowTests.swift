@@ -107,7 +107,7 @@ struct KeptRowTests {
     #expect(try camp.rows("office.sqlite", "SELECT id FROM people") == "ua")
   }
 
-  /// What is decided or done about a row that waits, and what ben has then.
+  /// A decision or an act about a row that waits, and ben's rows then.
   static let ends: [(String, [String])] = [
     ("hub", ["", ""]), ("device", ["ub|2|7|Beate", "cb|ub|Bo\ncc|ub|Cy"]),
     ("set", ["ub|2|8|Beate", "cb|ub|Bo\ncc|ub|Cy"]), ("corrected", ["ub|2|9|Beate", "cb|ub|Bo\ncc|ub|Cy"]),

@@ -92,7 +92,7 @@ struct LostRowTests {
     }
   }
 
-  /// What happens to the right after the row left ben's sight and he had deleted it.
+  /// The fate of the right after the row left ben's sight and he had deleted it.
   private enum After: CaseIterable { case nothing, rowComesBack, userGetsRight }
 
   @Test("a pending delete of a row that left its user's sight is never dropped, whatever comes next")

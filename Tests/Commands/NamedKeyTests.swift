@@ -4,8 +4,8 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Tables whose rows a UNIQUE column names. Their INTEGER PRIMARY KEY is each replica's own: programs there name rows by
-/// it, so it must stay as long as the row does.
+/// Tables whose rows a UNIQUE column names. Their INTEGER PRIMARY KEY is each replica's own: programs there name rows
+/// by it, so it must stay as long as the row does.
 @Suite("Rows that other columns name than the PRIMARY KEY")
 struct NamedKeyTests {
   private let camp: Camp
@@ -107,13 +107,17 @@ struct NamedKeyTests {
     try open()
     try camp.sql(
       "tablet/data.sqlite",
-      "UPDATE trees SET label = 'x' WHERE uuid = 't1'; UPDATE trees SET label = 'a' WHERE uuid = 't2'; UPDATE trees SET label = 'b' WHERE uuid = 't1'; INSERT INTO trees (uuid, label) VALUES ('t0', 'new')"
-    )
+      """
+      UPDATE trees SET label = 'x' WHERE uuid = 't1'; UPDATE trees SET label = 'a' WHERE uuid = 't2';
+      UPDATE trees SET label = 'b' WHERE uuid = 't1'; INSERT INTO trees (uuid, label) VALUES ('t0', 'new')
+      """)
     try keepingLocalKeys(["office.sqlite"]) { try camp.deliver("tablet") }
     try camp.sql(
       "office.sqlite",
-      "UPDATE trees SET label = 'x' WHERE uuid = 't3'; UPDATE trees SET label = 'c' WHERE uuid = 't2'; UPDATE trees SET label = 'a' WHERE uuid = 't3'; INSERT INTO trees (uuid, label) VALUES ('s0', 'other')"
-    )
+      """
+      UPDATE trees SET label = 'x' WHERE uuid = 't3'; UPDATE trees SET label = 'c' WHERE uuid = 't2';
+      UPDATE trees SET label = 'a' WHERE uuid = 't3'; INSERT INTO trees (uuid, label) VALUES ('s0', 'other')
+      """)
     try keepingLocalKeys(["tablet/data.sqlite"]) { try camp.answer("tablet", full: full) }
     try expectSame(["tablet/data.sqlite"])
     try expectQuiet()
@@ -230,8 +234,10 @@ struct NamedKeyTests {
     try open()
     try camp.sql(
       "tablet/data.sqlite",
-      "BEGIN; CREATE TABLE n (fid INTEGER PRIMARY KEY, uuid TEXT, plot TEXT, label TEXT UNIQUE, height INTEGER); INSERT INTO n SELECT * FROM trees; DROP TABLE trees; ALTER TABLE n RENAME TO trees; COMMIT"
-    )
+      """
+      BEGIN; CREATE TABLE n (fid INTEGER PRIMARY KEY, uuid TEXT, plot TEXT, label TEXT UNIQUE, height INTEGER);
+      INSERT INTO n SELECT * FROM trees; DROP TABLE trees; ALTER TABLE n RENAME TO trees; COMMIT
+      """)
     let status = camp.device("tablet", "status")
     #expect(status.out.contains("the column uuid may be NULL"), "\(status.out)")
     #expect(camp.device("tablet", "export").code == 1)
@@ -281,7 +287,8 @@ struct NamedKeyTests {
       """
       CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, tier INT);
       CREATE TABLE visits (fid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tree TEXT, words TEXT);
-      INSERT INTO trees VALUES (5, 'low', 1), (6, 'high', 9); INSERT INTO visits VALUES (5, 'v1', 'low', ''), (6, 'v2', 'high', '');
+      INSERT INTO trees VALUES (5, 'low', 1), (6, 'high', 9);
+      INSERT INTO visits VALUES (5, 'v1', 'low', ''), (6, 'v2', 'high', '');
       """,
       """
       { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": {
@@ -324,9 +331,10 @@ struct NamedKeyTests {
     camp.hub("device", "enrol", camp.path("request"), "--user", "ann", "--fingerprint", print)
     try camp.sql(
       "site/data.sqlite",
-      Self.schema
-        + "UPDATE trees SET fid = fid + 300, height = height + (uuid = 't3'); INSERT INTO trees VALUES (1, 'own', 'p1', 'own', 9)"
-    )
+      Self.schema + """
+        UPDATE trees SET fid = fid + 300, height = height + (uuid = 't3');
+        INSERT INTO trees VALUES (1, 'own', 'p1', 'own', 9)
+        """)
     let fingerprint = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
     try keepingLocalKeys(["site/data.sqlite"]) {
       let joined = camp.device("site", "import", try camp.emit("site"), "--fingerprint", fingerprint)
@@ -384,8 +392,10 @@ struct NamedKeyTests {
     case 8: return "UPDATE OR IGNORE trees SET uuid = 't\(other)' WHERE uuid = 't\(row)'"
     case 9: return "UPDATE OR REPLACE plots SET fid = \(fid), size = size + 1 WHERE code = 'p\(row)'"
     case 10:
-      return
-        "INSERT INTO trees (fid, uuid) VALUES (\(fid), 't\(row)') ON CONFLICT (fid) DO UPDATE SET uuid = excluded.uuid ON CONFLICT DO NOTHING"
+      return """
+        INSERT INTO trees (fid, uuid) VALUES (\(fid), 't\(row)')
+        ON CONFLICT (fid) DO UPDATE SET uuid = excluded.uuid ON CONFLICT DO NOTHING
+        """
     case 11: return "UPDATE trees SET height = \(row) WHERE uuid <> 't\(other)'"
     default:
       return """

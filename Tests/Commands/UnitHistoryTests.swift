@@ -12,7 +12,7 @@ struct UnitHistoryTests {
 
   init() throws { camp = try Camp() }
 
-  /// What is written, and what each transaction keeps.
+  /// The writes, and the property that each transaction keeps.
   private struct Work {
     let schema: String
     /// The tables of the definition, in JSON.

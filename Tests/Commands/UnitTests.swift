@@ -203,8 +203,10 @@ struct TransactionUnitTests {
     try open(#""conflict": "\#(policy)""#)
     try camp.sql(
       "a/data.sqlite",
-      "BEGIN; UPDATE stock SET note = 'a', qty = qty - 2 WHERE id = 's1'; UPDATE stock SET qty = qty + 2 WHERE id = 's2'; COMMIT"
-    )
+      """
+      BEGIN; UPDATE stock SET note = 'a', qty = qty - 2 WHERE id = 's1';
+      UPDATE stock SET qty = qty + 2 WHERE id = 's2'; COMMIT
+      """)
     try camp.sql("office.sqlite", "UPDATE stock SET note = 'office' WHERE id = 's1'")
     if importedFirst { try camp.answer("a") }
     try camp.deliver("a")
@@ -237,17 +239,20 @@ struct TransactionUnitTests {
     #expect(try stock() == "8 0 6")
   }
 
+  /// A device writes a transfer and another unit, each behind a mark, and the office takes too much for the transfer.
+  private func meetTransfer(andMarked sql: String) throws {
+    let mark = "INSERT INTO satchel_unit DEFAULT VALUES;"
+    try camp.sql("a/data.sqlite", mark + Self.transfer)
+    try camp.sql("a/data.sqlite", "BEGIN; \(mark) \(sql); COMMIT")
+    try camp.sql("office.sqlite", "UPDATE stock SET qty = qty - 5 WHERE id = 's1'")
+    try camp.deliver("a")
+  }
+
   @Test("an app's marks part what one pause holds together")
   func marks() throws {
     try open()
-    let mark = "INSERT INTO satchel_unit DEFAULT VALUES;"
-    try camp.sql("a/data.sqlite", mark + Self.transfer)
-    try camp.sql(
-      "a/data.sqlite",
-      "BEGIN; \(mark) UPDATE stock SET qty = qty + 1 WHERE id = 's3'; UPDATE stock SET note = 'x' WHERE id = 's3'; COMMIT"
-    )
-    try camp.sql("office.sqlite", "UPDATE stock SET qty = qty - 5 WHERE id = 's1'")
-    try camp.deliver("a")
+    try meetTransfer(
+      andMarked: "UPDATE stock SET qty = qty + 1 WHERE id = 's3'; UPDATE stock SET note = 'x' WHERE id = 's3'")
     #expect(try stock() == "5 0 5", "the second unit is taken")
     #expect(try waiting().count == 1)
   }
@@ -255,14 +260,8 @@ struct TransactionUnitTests {
   @Test("a row that two units of one generation wrote makes one of them")
   func joined() throws {
     try open()
-    let mark = "INSERT INTO satchel_unit DEFAULT VALUES;"
-    try camp.sql("a/data.sqlite", mark + Self.transfer)
-    try camp.sql(
-      "a/data.sqlite",
-      "BEGIN; \(mark) UPDATE stock SET qty = qty - 4 WHERE id = 's2'; UPDATE stock SET qty = qty + 4 WHERE id = 's3'; COMMIT"
-    )
-    try camp.sql("office.sqlite", "UPDATE stock SET qty = qty - 5 WHERE id = 's1'")
-    try camp.deliver("a")
+    try meetTransfer(
+      andMarked: "UPDATE stock SET qty = qty - 4 WHERE id = 's2'; UPDATE stock SET qty = qty + 4 WHERE id = 's3'")
     #expect(try stock() == "5 0 4")
     #expect(try waiting().count == 1)
     #expect(try waiting().first?["changes"]?.arrayValue?.count == 3)

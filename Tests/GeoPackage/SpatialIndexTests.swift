@@ -145,7 +145,7 @@ struct SpatialIndexTests {
       try database.execute("INSERT INTO rtree_t_g SELECT fid, ST_MinX(g), ST_MaxX(g), ST_MinY(g), ST_MaxY(g) FROM t")
     }
     #expect(try database.spatialIndexFaults(of: ["t"]).isEmpty)
-    // Far enough for somebody to see it.
+    // Far enough to be seen.
     try database.execute(
       "UPDATE rtree_t_g SET maxx = maxx + abs(maxx) / 1e6 + 1e-20 WHERE abs(maxx) < 1e30 AND id < 200")
     let changed = Int(database.changes)

@@ -2,7 +2,7 @@ import SatchelPlatform
 import Synchronization
 import Testing
 
-/// A clock that stands still until it is set.
+/// A clock that stops until it is set.
 private final class SetClock: WallClock {
   private let now = Atomic<Int64>(1_000_000)
 

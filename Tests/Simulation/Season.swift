@@ -47,7 +47,7 @@ final class Season {
   /// What the hub's log told before it was forgotten.
   var remembered: Set<String> = []
   var presence = Presence()
-  /// What devices held, to find what was written over unknown.
+  /// The values that devices held, to find values that were written over unseen.
   var overwritten = OverwrittenValues(combined: ["counters.n"])
   /// Whether hubs are put back and copied, keys are stolen and databases are broken.
   let parts: Bool

@@ -92,7 +92,7 @@ public struct OverwrittenValues {
     return kept
   }
 
-  /// What each entry of the log wrote over, and then what it wrote.
+  /// The values that each entry of the log replaced, and then its own values.
   private static let writesSQL = """
     SELECT table_name, json_extract(satchel_log.key, '$[0]'), device, 0 AS phase, field.key, quote(field.value), cursor
     FROM satchel_log, json_each(was_values) AS field

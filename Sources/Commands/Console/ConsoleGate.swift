@@ -5,9 +5,9 @@ import Synchronization
 /// Lets in the browser of the person who started the console, and nobody else: other users of the machine do not know
 /// the token, and pages of other sites can neither read an answer nor have anything done.
 ///
-/// A session has two secrets: a cookie, and the folder of all its pages. Cookies know no ports, so the browser would send
-/// the cookie to any server on this machine. Because the cookie is for that folder alone, the browser sends it only to a
-/// server whose address has the folder's name.
+/// A session has two secrets: a cookie, and the folder of all its pages. Cookies know no ports, so the browser would
+/// send the cookie to any server on this machine. Because the cookie is for that folder alone, the browser sends it
+/// only to a server whose address has the folder's name.
 final class ConsoleGate: Sendable {
   private struct State {
     var port: UInt16 = 0
@@ -15,7 +15,7 @@ final class ConsoleGate: Sendable {
     var token: String?
   }
 
-  /// What becomes of a request.
+  /// The verdict on a request.
   enum Verdict {
     case refused(WebResponse)
     /// It has the token that begins the session.

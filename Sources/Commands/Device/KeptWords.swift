@@ -7,7 +7,7 @@ import SatchelWorkspace
 enum KeptWords {
   private static let mostShown = 10
 
-  /// What an import says of them.
+  /// The words of an import about these rows.
   static func text(_ rows: [KeptRow]) -> TerminalText {
     let (waiting, gone) = (rows.filter(\.isInTable), rows.filter { !$0.isInTable })
     var text: TerminalText = ""

@@ -3,7 +3,7 @@
 ///     text += "\(table) [\(key)]: taken\n"
 ///
 /// Words may come from anybody's data, names and files. So line breaks, escape sequences and marks that turn the
-/// direction of text show as U+FFFD. Only what stands in the program's own text is layout, and text that was made so.
+/// direction of text show as U+FFFD. Only the program's own text is layout, and text that was made so.
 public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation {
   /// As it goes to the terminal.
   public private(set) var string: String
@@ -12,7 +12,7 @@ public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation
 
   public init(stringInterpolation: StringInterpolation) { string = stringInterpolation.text }
 
-  /// Lines that somebody else wrote, such as a script: their ends stay, and each is made safe.
+  /// Lines of a foreign text, such as a script: their ends stay, and each is made safe.
   public init(lines: String) {
     string = lines.split(separator: "\n", omittingEmptySubsequences: false).map { visible(String($0)) }
       .joined(separator: "\n")

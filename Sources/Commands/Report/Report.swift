@@ -42,8 +42,8 @@ struct Report {
       .text
   }
 
-  /// A line for each cell: the section, the row's first cell, the column, what it says. A cell's lines stand behind each
-  /// other.
+  /// A line for each cell: the section, the row's first cell, the column, what it says. A cell's lines stand behind
+  /// each other.
   var csv: String {
     func line(_ cell: String) -> String { cell.split(separator: "\n").joined(separator: "; ") }
     return CSV.text(

@@ -47,8 +47,8 @@ enum CSV {
     return "\"" + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 
-  /// A spreadsheet takes what begins so for a formula, and would run it; some do that behind quotes and spaces, and with
-  /// the wide signs of East Asian texts. A number is none.
+  /// A spreadsheet takes what begins so for a formula, and would run it; some do that behind quotes and spaces, and
+  /// with the wide signs of East Asian texts. A number is none.
   private static func isFormula(_ text: String) -> Bool {
     let rest = text.unicodeScalars.drop { "\"' ".unicodeScalars.contains($0) }
     guard let first = rest.first, "=+-@\t\r\n\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}".unicodeScalars.contains(first) else {

@@ -115,7 +115,7 @@ struct ConflictView {
     return "These rows refer to it, and come back with it:\n" + lines.joined()
   }
 
-  /// What identifies a conflict, and its row.
+  /// The identity of a conflict and of its row.
   static func found(_ record: ConflictRecord) -> JSONValue {
     [
       "id": .string(record.id.text), "kind": .string(record.kind.rawValue), "state": .string(record.state.rawValue),

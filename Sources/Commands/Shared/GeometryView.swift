@@ -36,7 +36,7 @@ extension ConflictGeometries {
     geometry.words + (words(change, of: geometry).map { "; \($0)" } ?? "")
   }
 
-  /// What the device's change did to the geometry, or else the hub's; empty: nothing.
+  /// The effect of the device's change on the geometry, or else of the hub's; empty: none.
   var move: String { words(deviceChange, of: device) ?? words(hubChange, of: hub) ?? "" }
 
   func json(row: [Field]?) -> JSONValue {

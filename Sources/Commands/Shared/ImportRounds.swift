@@ -29,7 +29,7 @@ struct ImportRounds {
   private let mostRefused: Int
   /// How many files were refused, by whose they are.
   private var refused: [ReplicaID?: Int] = [:]
-  /// What became of bundles: whether they need no carrying any more. Other files with the same bundle share it.
+  /// The outcome for bundles: whether they need no carrying any more. Other files with the same bundle share it.
   private var known: [Digest: Bool] = [:]
   private var takenCopies: [String] = []
 

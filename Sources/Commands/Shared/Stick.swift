@@ -42,7 +42,7 @@ struct Stick {
     return kind == .directory
   }
 
-  /// What lies on the stick for somebody.
+  /// The files on the stick for one replica.
   struct Found {
     /// The bundles of one sender are in the order of their numbers.
     var bundles: [String] = []

@@ -15,7 +15,7 @@ struct Syncing {
     var before: [String] = []
   }
 
-  /// What an import did.
+  /// The result of an import.
   struct Import {
     var answer: Answer
     /// Files that need no carrying any more.

@@ -46,7 +46,7 @@ extension HubWorkspace {
   }
 
   static let otherKey = Refusal(
-    "other-key", "It is signed with the key of another device than the one that it says it is from.",
+    "other-key", "It is signed with the key of another device than its sender's.",
     keeping: .quarantine)
 
   /// A device calls itself as it asked to be called, and may have another name here.
@@ -117,7 +117,7 @@ extension HubWorkspace {
   }
 
   /// Refuses a bundle that must not stop its device, whatever it shows: who has a replaced or a revoked key could
-  /// stop the device at any time, or make a revoked one look like one that waits for a decision.
+  /// stop the device at any time, or make a revoked device look like a flagged device.
   private func refuseUnlessItMayStop(_ device: EnrolledDevice, _ signer: PublicKey) throws {
     if device.state == .revoked { throw Self.revoked(device) }
     if !device.signs(with: signer) { throw Self.replacedKey(of: device) }

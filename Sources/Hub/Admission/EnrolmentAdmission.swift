@@ -3,7 +3,7 @@ import SatchelCrypto
 import SatchelValues
 import SatchelWorkspace
 
-/// What a request says of the device that its sender was before.
+/// A request's statement about its sender's former name.
 public struct ContinuationClaim: Sendable {
   /// The device by its name here; nil: this hub does not know it.
   public let device: String?
@@ -21,10 +21,10 @@ public enum ContinuationTrust: Sendable {
   case named(String)
 }
 
-/// What must be right of a request before its device is let in. Its sender is a stranger until a person has compared
+/// The checks of a request before its device is let in. Its sender is a stranger until a person has compared
 /// the fingerprint, and may lie about everything else after that.
 extension HubWorkspace {
-  /// What a request says of the device that its sender was before; nil: nothing.
+  /// The request's statement about its sender's former name; nil: there is none.
   public func claim(of manifest: Manifest, _ enrolment: Manifest.Enrolment) throws -> ContinuationClaim? {
     guard let continuation = enrolment.continues else { return nil }
     return try claim(continuation, of: manifest.from.id, enrolment.key, store())
@@ -42,7 +42,7 @@ extension HubWorkspace {
       isProved: continuation.isProved(for: id, key, in: store.dataset.name, by: keys))
   }
 
-  /// Refuses an id that is not the device's own, and a key that is somebody's already.
+  /// Refuses an id that is not the device's own, and a key that has an owner already.
   func checkEnrolment(_ id: ReplicaID, _ key: PublicKey, _ store: HubStore) throws {
     guard id != store.identity.id, try !store.isBranch(id) else {
       throw Refusal(

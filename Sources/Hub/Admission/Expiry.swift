@@ -5,8 +5,8 @@ import SatchelWorkspace
 
 /// Until when a device may deliver, and things are made for it.
 extension HubStore {
-  /// For how long work may be on its way that was written while its author had the right, in milliseconds: 90 days. When
-  /// it was written, only the device says; so its word counts no longer than that.
+  /// For how long work may be on its way that was written while its author had the right, in milliseconds: 90 days.
+  /// When it was written, only the device says; so its word counts no longer than that.
   static let longestOnTheWay: Int64 = 90 * 86_400_000
 
   /// The end of its last day, or of its user's, whichever is earlier, in milliseconds since 1970; nil: it has none.

@@ -29,7 +29,7 @@ struct KnownKeys {
 
   init(_ hub: HubWorkspace, _ store: HubStore) { (self.hub, self.store) = (hub, store) }
 
-  /// The owner of a key that somebody calls new; nil: it is nobody's yet.
+  /// The owner of a key that a bundle calls new; nil: it has no owner yet.
   /// - Parameter device: whose present and next key do not count.
   func owner(of key: PublicKey, besides device: ReplicaID? = nil) throws -> Owner? {
     if try hub.ownKeys().contains(where: { $0.isOrLooksLike(key) }) { return .hub }
@@ -43,7 +43,7 @@ struct KnownKeys {
     return nil
   }
 
-  /// Refuses a key that is somebody's already.
+  /// Refuses a key that has an owner already.
   func check(_ key: PublicKey, besides device: ReplicaID? = nil, of what: String) throws {
     guard let owner = try owner(of: key, besides: device) else { return }
     throw Refusal(

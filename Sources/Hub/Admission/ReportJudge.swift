@@ -39,7 +39,7 @@ final class ReportJudge {
     return .nothing
   }
 
-  /// What lost is settled, whoever's row it was. What somebody has to decide is a change that its user may not make.
+  /// A change that lost is settled, whoever's row it was. A change that a person must decide is forbidden.
   private func forbid(_ record: inout ConflictRecord, _ words: String) {
     if record.state == .settled { return }
     record.note = words

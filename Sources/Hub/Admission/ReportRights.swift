@@ -1,7 +1,7 @@
 import SatchelValues
 import SatchelWorkspace
 
-/// What a decision about many conflicts may write for a reported one: what the user who reported it may write.
+/// The rows that a decision about many conflicts may write for a reported conflict: those that its user may write.
 ///
 /// A person who looks at one conflict decides as they like. Who decides all of them at once has not seen each.
 struct ReportRights {
@@ -27,7 +27,7 @@ struct ReportRights {
 }
 
 extension HubStore {
-  /// The conflicts with whether nobody but a device tells of them.
+  /// The conflicts, each marked if only a device reports it.
   func marked(_ conflicts: [StoredConflict]) throws -> [StoredConflict] {
     if conflicts.isEmpty { return [] }
     let reported = try reported()

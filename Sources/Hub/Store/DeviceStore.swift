@@ -48,7 +48,8 @@ public struct EnrolledDevice: Sendable {
   var asked: String?
   /// The critical features that it can read, as its last bundle said.
   var understands: Set<Manifest.Critical> = []
-  /// The newest stamp that its bundles have shown, and never above the hub's time. What it writes later has a later one.
+  /// The newest stamp that its bundles have shown, and never above the hub's time. What it writes later has a later
+  /// one.
   var newestStamp = Stamp.zero
 
   /// An emission that told it of the hub's next key is known to have come there.

@@ -13,7 +13,7 @@ struct Emission {
   /// The number of the list of revoked keys that it told.
   let revocations: Int64
   let user: String
-  /// The user's attributes then; nil: an earlier release made it, and nobody knows.
+  /// The user's attributes then; nil: unknown, because an earlier release made it.
   let attributes: [Field]?
   /// What its sets were evaluated by; nil: nothing can be derived from them.
   let basis: String?

@@ -9,7 +9,7 @@ extension HubStore {
     CREATE TABLE satchel_former_users (
       device TEXT NOT NULL,
       user TEXT NOT NULL,            -- for whom it worked before
-      at INTEGER NOT NULL DEFAULT 0, -- milliseconds since 1970 when it was given to somebody else
+      at INTEGER NOT NULL DEFAULT 0, -- milliseconds since 1970 when it was given to another user
       PRIMARY KEY (device, user)
     ) WITHOUT ROWID
     """
@@ -17,7 +17,7 @@ extension HubStore {
   /// A user for whom a device worked before, and who may still be the author of what comes from it.
   struct FormerUser {
     let user: String
-    /// Milliseconds since 1970 when the device was given to somebody else.
+    /// Milliseconds since 1970 when the device was given to another user.
     let at: Int64
   }
 

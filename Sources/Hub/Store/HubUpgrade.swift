@@ -19,7 +19,7 @@ extension HubSchema {
         ORDER BY ledger.entry
         LIMIT 1)
       """)
-    // What a revoked device delivered once more could make it look like one that waits for a decision.
+    // A revoked device that delivered again could look like a flagged device.
     try database.run("UPDATE satchel_devices SET state = 'revoked' WHERE revoked_from IS NOT NULL")
     try HubStore.noteTimeOfFormerUsers(in: database)
     try HubStore.noteReports(in: database)

@@ -58,14 +58,14 @@ extension HubStore {
       ["conflict": .string(id.text), "called": .string(name.text)])
   }
 
-  /// Whether nobody but a device says that this conflict is.
+  /// Whether only a device says that there is this conflict.
   func isReport(_ id: ConflictID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_reports WHERE conflict = :conflict AND found = 0", ["conflict": .string(id.text)]
     ) { _ in true } ?? false
   }
 
-  /// The conflicts that nobody but a device tells of.
+  /// The conflicts that only a device reports.
   func reported() throws -> Set<ConflictID> {
     Set(
       try database.all("SELECT conflict FROM satchel_reports WHERE found = 0") { ConflictID($0.text(0)) }

@@ -2,7 +2,7 @@ import SatchelMerge
 import SatchelValues
 import SatchelWorkspace
 
-/// What the merge of one bundle has read of the logs of rows with many entries. No entry is read twice, however many
+/// The entries that the merge of one bundle has read in long logs of rows. No entry is read twice, however many
 /// changes of one row the bundle has.
 final class RowWalks {
   private struct Row: Hashable {
@@ -16,7 +16,7 @@ final class RowWalks {
     fileprivate var newest: Cursor
     /// The newest stamp of each column, whoever wrote it.
     fileprivate(set) var stamps: [Int: Stamp] = [:]
-    /// What others changed since the device's emission.
+    /// The changes of others since the device's emission.
     fileprivate(set) var columns: [Int: Stamp] = [:]
     fileprivate(set) var presence = false
     /// The columns that others changed before the present epoch began.
