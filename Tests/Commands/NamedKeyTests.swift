@@ -128,8 +128,10 @@ struct NamedKeyTests {
     try open()
     try camp.sql("office.sqlite", "INSERT INTO trees (uuid, label) VALUES ('t4', 'd')")
     try camp.answer("tablet")
-    try camp.sql("tablet/data.sqlite", "UPDATE trees SET fid = 7 WHERE uuid = 't4'")
-    // The new row waits for the label of t3, which has the greatest local key and waits for the label of t4.
+    // While t3 is out, SQLite itself would give its local key to the next row.
+    try camp.sql(
+      "tablet/data.sqlite", "UPDATE trees SET fid = 7 WHERE uuid = 't4'; UPDATE trees SET fid = 201 WHERE uuid = 't3'")
+    // The new row waits for the label of t3, which waits for the label of t4.
     try camp.sql(
       "office.sqlite",
       """
