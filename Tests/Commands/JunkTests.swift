@@ -77,6 +77,9 @@ struct JunkTests {
     )
     #expect(outcome.error.contains("80 more files on the stick were left alone"), "\(outcome.error.suffix(300))")
     #expect(try refusals() == "100")
+    let order = try camp.rows(
+      "office.sqlite", "SELECT DISTINCT verdict FROM satchel_ledger WHERE direction = 'in' ORDER BY entry")
+    #expect(order == "imported\nrefused", "\(order)")
     #expect(try camp.hub("sync", stick, "--json").json["left_alone"] == 80)
     #expect(try refusals() == "100")
   }
