@@ -67,6 +67,8 @@ struct KeptRowTests {
       "\(imported.out)")
     #expect(try phone(camp) == ["ua|1|7|Ada", ""])
     #expect(camp.device("phone", "doctor").code == 0)
+    let states = try camp.rows("phone/data.sqlite", "SELECT state FROM satchel_conflicts WHERE table_name = 'children'")
+    #expect(states == "held", "the child waits for its parent")
     if importsFirst {
       try camp.deliver("phone")
       try camp.answer("phone")
