@@ -18,6 +18,9 @@ import sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
 copy = root / ".build/planted/tree"
+# How many seconds tests may take with a mistake, which may let them go on for ever; and what `timeout` then ends with.
+LONGEST = 900
+TIMED_OUT = 124
 SWITCH = """import Glibc
 
 /// Which mistake is on in this run; nil: none.
@@ -75,8 +78,11 @@ def hunt(environment, first):
 def test(name, environment):
     """Runs tests, which must fail. Returns what was found, and in words."""
     run = subprocess.run(
-        ["swift", "test", "--skip-build", "--package-path", copy, "--scratch-path", copy.parent / "debug", "--filter", name],
+        ["timeout", str(LONGEST), "swift", "test", "--skip-build", "--package-path", copy, "--scratch-path",
+         copy.parent / "debug", "--filter", name],
         env=environment, capture_output=True, text=True)
+    if run.returncode == TIMED_OUT:
+        return True, f"{name} does not end"
     ran = "Test run with" in run.stdout
     return ran and run.returncode != 0, f"{name} {'fails' if run.returncode else 'passes'}" if ran else f"{name} did not run"
 
