@@ -300,7 +300,7 @@ final class ScopeApplier {
       }
       return nil
     }
-    if current == nil { deletedParents.note(row, over: nil, of: rows.schema) }
+    deletedParents.note(row, over: current, of: rows.schema)
     return Blocked(table: rows, key: key, row: row, stamp: images.last?.stamp ?? .zero, isHubs: true)
   }
 }

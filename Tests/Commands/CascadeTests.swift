@@ -109,6 +109,21 @@ struct CascadeTests {
     try expectWhole(camp, "2|1|1")
   }
 
+  @Test("rows that cannot move to another home bring the home back that their device deleted behind them")
+  func movedBack() throws {
+    let camp = try open()
+    try delete(camp, "UPDATE people SET home = 'g' WHERE id IN ('p', 'q'); DELETE FROM homes WHERE id = 'h'")
+    try camp.sql(
+      "office.sqlite",
+      "DELETE FROM visits WHERE id = 'x'; DELETE FROM people WHERE id = 'r'; DELETE FROM homes WHERE id = 'g'")
+    try camp.answer("tablet")
+    #expect(try camp.rows("tablet/data.sqlite", Self.counts) == "1|2|2")
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    try expectWhole(camp, "1|2|2")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT home FROM people ORDER BY id") == "h\nH")
+  }
+
   @Test("what was deleted before, and what takes a deleted row's place, is taken as ever")
   func beside() throws {
     let camp = try open(#""delete": "never""#)
