@@ -6,21 +6,21 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Whether a bundle from the hub continues the history on which this database is.
+/// Whether a bundle from the hub continues the history of this database.
 ///
-/// A number never identifies a bundle: a hub that was set back gives numbers again, and so do two copies of one hub.
-/// Number and digest together do.
+/// A number alone never identifies a bundle: a hub that was set back uses numbers again, and so do two copies of one
+/// hub. Number and digest together do.
 extension DeviceSession {
   enum Continuation {
-    /// It follows the emission on which this database is, or brings everything.
+    /// It follows the emission of this database, or is a full bundle.
     case next
-    /// It is the first of a new epoch, which follows the one in which this device is.
+    /// It is the first of a new epoch, which follows this device's epoch.
     case epoch
-    /// It was imported before, or is older than what was.
+    /// It was imported before, or is older than an imported bundle.
     case known
   }
 
-  /// Throws a `Refusal` if the bundle cannot be taken as this database is, or never.
+  /// Throws a `Refusal` if the bundle cannot be accepted now, or never.
   func continuation(of scope: Manifest.Scope, _ digest: Digest) throws -> Continuation {
     if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest) }
     if try isFormer(scope.epoch) { return .known }
@@ -56,16 +56,17 @@ extension DeviceSession {
     return .next
   }
 
-  /// Whether the hub names the emission on which this database is. Release 0.1 named none.
+  /// Whether the hub names the emission of this database. Release 0.1 named none.
   private func follows(_ scope: Manifest.Scope) -> Bool {
     guard let follows = scope.follows else { return true }
     return follows.contains { $0.number == state.received && (state.proof == nil || $0.digest == state.proof?.digest) }
   }
 
-  /// How far a hub's time may be ahead of all that this device knows, in milliseconds: as long as a hub may rest.
+  /// How far a hub's time may be ahead of everything that this device knows, in milliseconds: as long as a hub may
+  /// rest.
   private static let longestTimeJump: Int64 = 180 * 86_400_000
 
-  /// Throws a `Refusal` if the hub's time is so far ahead that it cannot be right, unless the device's clock is wrong.
+  /// Throws a `Refusal` if the hub's time is too far ahead to be right, unless the device's clock is wrong.
   ///
   /// This device's stamps follow the hub's from then on, and never go back. So a person is asked first.
   func refuseTimeJump(of manifest: Manifest) throws {
@@ -118,18 +119,18 @@ extension DeviceSession {
       ?? false
   }
 
-  /// Notes that a new epoch begins. The caller saves the state.
+  /// Records that a new epoch begins. The caller saves the state.
   func begin(_ scope: Manifest.Scope) throws {
     try workspace.noteFormer([state.epoch], in: database)
-    // Numbers of another epoch say nothing in this one.
+    // Numbers of another epoch have no meaning in this one.
     try database.run("UPDATE satchel_exports SET received = 0")
     state.epoch = scope.epoch
-    // What the hub had acknowledged before and lacks now says nothing, or was given up.
+    // Earlier acknowledgements that the hub lacks now are void: their exports had no content, or were given up.
     state.acknowledged = scope.acknowledged
     state.restored = nil
   }
 
-  /// The digests of the bundles of this number that were imported here.
+  /// The digests of the imported bundles with this number.
   func digests(ofImported number: EmissionNumber) throws -> [Digest] {
     try database.all(
       """
@@ -141,7 +142,7 @@ extension DeviceSession {
   }
 }
 
-/// A hub that sends what is of another history than this device's, as it was found last.
+/// A hub that sends bundles of another history than this device's, as last found.
 public struct Estrangement: Sendable {
   /// Milliseconds since 1970.
   public let at: Int64
@@ -153,14 +154,14 @@ public struct Estrangement: Sendable {
 
   public var isOtherHub: Bool { reason == "other-hub" }
 
-  /// What happened.
+  /// Describes what happened.
   public var words: String {
     isOtherHub
       ? "The hub's bundle \(number) is from another copy of the hub than the one that this device followed."
       : "The hub's bundle \(number) does not follow what came here: the hub was set back, or two copies of it are at work."
   }
 
-  /// What to do next.
+  /// Describes what to do next.
   public var hint: String {
     isOtherHub
       ? "Ask the hub's operator which copy goes on. If it is the other one: satchel import bundles/inbox/waiting/\(file) --fingerprint WORDS"
@@ -171,15 +172,15 @@ public struct Estrangement: Sendable {
 }
 
 extension DeviceSession {
-  /// nil: what the hub sends follows what came before.
+  /// nil: the hub's bundles follow the ones before.
   func estrangement() throws -> Estrangement? {
     try database.first("SELECT at, reason, number, file FROM satchel_estrangement") {
       Estrangement(at: $0.integer(0), reason: $0.text(1), number: EmissionNumber($0.integer(2)), file: $0.text(3))
     }
   }
 
-  /// Keeps a bundle of another history aside, and writes down that it came. It is read once more, to its end: what is
-  /// kept is what is verified now.
+  /// Keeps a bundle of another history aside, and records that it came. The bundle is read again to its end, so that
+  /// exactly the kept bytes are verified.
   func keepAside(_ path: String, because refusal: Refusal) throws {
     if workspace.ending == .takeBack { return }
     let waiting = WaitingBundles(folder, platform.files)
@@ -203,7 +204,7 @@ extension DeviceSession {
     }
   }
 
-  /// Removes what was kept of another history: what the hub sends follows again.
+  /// Removes the kept bundles of another history: the hub's bundles follow again.
   func forgetEstrangement(but kept: String? = nil) throws {
     guard let found = try estrangement(), found.file != kept else { return }
     try platform.files.removeIfThere(Paths.join(folder.waiting, found.file))
