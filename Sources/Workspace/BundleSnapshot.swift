@@ -4,20 +4,18 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// The database that a bundle carries, opened as the work of a stranger.
+/// The database that a bundle carries, opened as untrusted.
 public enum BundleSnapshot {
-  /// How large a row may be, in bytes: as large as a line.
+  /// The largest size of a row, in bytes: the limit of a line.
   public static let mostRowBytes = Int64(BundleLimits().lineBytes)
 
-  /// Opens the database and checks that there is nothing in it but these tables, their indexes, and the stamps of rows.
+  /// Opens the database and checks that it holds only these tables, their indexes, and the stamps of rows.
   ///
-  /// The schema is compared before SQLite computes anything by it. Values are limited, and so is the
-  /// time of all checks.
+  /// The schema is compared before SQLite evaluates any of it. Values are limited, and so is the time of all checks.
   ///
-  /// Throws a `BundleError` where it is no sound database, or holds anything else. Returns nil where the bundle carries
-  /// none.
+  /// Throws a `BundleError` if it is no sound database, or holds anything else. Returns nil if the bundle carries none.
   /// - Parameters:
-  ///   - tables: say which columns name their rows.
+  ///   - tables: give the columns that identify their rows.
   ///   - look: compares more of the schema, such as columns.
   public static func open(
     _ bundle: borrowing VerifiedBundle, holding tables: [TableRules],
@@ -35,7 +33,7 @@ public enum BundleSnapshot {
     } catch let error as SQLiteError { throw refusal(error) }
   }
 
-  /// Ten minutes, and a second for each MiB: reading alone takes a slow device that long.
+  /// Ten minutes, and a second for each MiB: a slow device needs that long for reading alone.
   private static func timeLimit(for database: borrowing Database, clock: any WallClock) throws -> TimeLimit {
     TimeLimit(milliseconds: 600_000 + (try database.pageBytes() >> 20) * 1_000, by: clock)
   }
@@ -81,7 +79,7 @@ extension BundleSnapshot {
 }
 
 extension BundleSnapshot {
-  /// A table with the columns that name its rows: those that the dataset lists, or else its PRIMARY KEY.
+  /// A table with the columns that identify its rows: those of the dataset, or else its PRIMARY KEY.
   private static func schema(of rules: TableRules, in database: borrowing Database) throws -> TableSchema {
     guard let info = try database.tableInfo(rules.name) else { throw problem("has no table \(rules.name)") }
     guard let columns = rules.key else {

@@ -2,7 +2,7 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// The findings of `doctor` about the R-trees by which GIS tools look for features.
+/// The findings of `doctor` about the R-trees in which GIS tools look for features.
 extension DoctorReport {
   /// Compares the R-trees of these tables with their geometries.
   public mutating func checkSpatialIndexes(of tables: [TrackedTable], in database: borrowing Database) throws {
@@ -15,7 +15,7 @@ extension DoctorReport {
     }
   }
 
-  /// Makes the R-trees of these tables right. The caller holds a write transaction.
+  /// Repairs the R-trees of these tables. The caller holds a write transaction.
   public mutating func mendSpatialIndexes(of tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables {
       if let broken = try database.brokenSpatialIndex(of: table.name) {
@@ -35,7 +35,7 @@ extension DoctorReport {
 }
 
 extension Layer {
-  /// Two commands for `ogrinfo`, which makes R-trees as the GeoPackage standard wants them.
+  /// Two commands for `ogrinfo`, which makes R-trees as the GeoPackage standard requires.
   fileprivate var rebuilding: String {
     let arguments = "('\(table)', '\(column)')"
     return """
