@@ -3,27 +3,27 @@ import SatchelValues
 
 /// Why a bundle was refused, or could not be written. Nothing of a refused bundle is used.
 public enum BundleError: ExplainedError, Equatable {
-  /// The file is no tar, or not compressed as a bundle is.
+  /// The file is not a tar, or not compressed as bundles are.
   case notABundle(String)
   case truncated
   case trailingData
-  /// An entry that is unknown, out of order, doubled, or no plain file.
+  /// An entry that is unknown, out of order, duplicated, or not a plain file.
   case entry(String, String)
   case tooLarge(String, limit: Int64)
-  /// Signed with a key that is not among those trusted here.
+  /// It is signed with a key that is not trusted here.
   case unknownKey(String)
   case badSignature(String)
   case digest(String)
-  /// The signature is right, but what it signs breaks the format's rules.
+  /// The signature is right, but the signed content breaks the format's rules.
   case manifest(String)
   case line(entry: String, number: Int, String)
   case newerFormat(String)
   case archive(String)
-  /// It is encrypted, and not as or for whom it should be; or it could not be encrypted.
+  /// It is encrypted for another recipient or in another way; or it could not be encrypted.
   case encryption(AgeError)
-  /// Volumes would be more than there may be; the size that they must have at least.
+  /// There would be more volumes than allowed; the second value is the smallest allowed size of a volume.
   case tooManyVolumes(Int64, least: Int64)
-  /// A row that no reader would take, so that it is not written either.
+  /// A row that no reader accepts, so it is not written either.
   case rowTooLarge(String, limit: Int)
 
   public var reason: String {

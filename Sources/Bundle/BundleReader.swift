@@ -2,18 +2,17 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// The one way in which a bundle is read: bounded outer decode, signature, digests, manifest. What comes out is
-/// verified.
+/// The only way to read a bundle: bounded outer decoding, signature, digests, manifest. The result is verified.
 ///
-/// Up to the signature nothing is looked at but the two entries that prove it; every entry is digested while it arrives
-/// in a staging folder, and parsed only when its digest is the signed one.
+/// Before the signature is checked, only the two entries that prove it are read. Every entry is digested while it
+/// arrives in a staging folder, and parsed only if its digest is the signed one.
 public struct BundleReader {
-  /// Which public key a signature must be checked with.
+  /// The public key with which a signature must be checked.
   public enum Trust: Sendable {
-    /// Keys that are known here, found by the id that the signature names.
+    /// Keys that are known here, found by the id in the signature.
     case keys([PublicKey])
-    /// The first word from a sender: its key stands in the signature's comment. The signature proves that the sender
-    /// holds it; whether it is the right one, a person must say, who compares its fingerprint.
+    /// The first bundle from a sender: its key is in the signature's comment. The signature proves that the sender
+    /// holds the key. A person must compare its fingerprint to confirm that it is the right key.
     case firstContact
   }
 
@@ -21,7 +20,7 @@ public struct BundleReader {
   private let limits: BundleLimits
   private let identities: () throws -> [AgeIdentity]
 
-  /// - Parameter identities: gives what opens bundles that are encrypted; asked only where one is.
+  /// - Parameter identities: returns the identities that decrypt bundles; called only for an encrypted bundle.
   public init(
     platform: Platform, identities: @escaping () throws -> [AgeIdentity] = { [] }, limits: BundleLimits = BundleLimits()
   ) {
@@ -32,10 +31,10 @@ public struct BundleReader {
 
   /// Reads and verifies the file at `path`, keeping its entries in a new folder inside `staging`.
   ///
-  /// Throws a `BundleError` where it is refused; then nothing of it is left.
-  /// - Parameter admit: says by the manifest, which is verified by then, whether the rest is wanted; it throws where it
-  ///   is not. So what is for somebody else, or from a stranger, fills no disk.
-  /// - Parameter file: whether the bundle has its file, as it was read, to be kept in the workspace.
+  /// Throws a `BundleError` if it is refused; then nothing of it is left.
+  /// - Parameter admit: decides by the verified manifest whether to read the rest, and throws if not. So a bundle for
+  ///   another replica, or from a stranger, fills no disk.
+  /// - Parameter file: whether to keep the file as it was read, for the workspace.
   public func read(
     _ path: String, trust: Trust, staging: String, file keeping: FileKeeping = .notKept,
     admit: (_ manifest: Manifest, _ signer: PublicKey) throws -> Void = { _, _ in }
@@ -62,7 +61,7 @@ public struct BundleReader {
       platform: platform)
   }
 
-  /// What a bundle is, by its signed manifest alone: nothing that follows it is looked at.
+  /// The signed manifest of a bundle. Nothing after it is read.
   public func manifest(of path: String, trust: Trust) throws -> Manifest {
     try identity(of: path, trust: trust).manifest
   }
@@ -74,7 +73,7 @@ public struct BundleReader {
     public let signature: Signature
   }
 
-  /// What a bundle is, and what tells it from every other one: nothing that follows its manifest is looked at.
+  /// A bundle's manifest and unique digest. Nothing after the manifest is read.
   public func identity(of path: String, trust: Trust) throws -> Identity {
     try withOpened(path) {
       var tar = try TarReader(from: ZstdSource(limits: limits, $0))
@@ -83,8 +82,8 @@ public struct BundleReader {
     }
   }
 
-  /// The same of a file that may be something else, or damaged, or gone: then nil. What is wrong with the disk is
-  /// thrown, for it says nothing of the file.
+  /// The same for a file that may be damaged, missing or no bundle: then nil. Disk errors are thrown, because they say
+  /// nothing about the file.
   public func identityIfSound(of path: String, trust: Trust) throws -> Identity? {
     do { return try identity(of: path, trust: trust) } catch is BundleError {
       return nil
@@ -93,12 +92,12 @@ public struct BundleReader {
     }
   }
 
-  /// The manifest of a file that may be something else, or damaged, or gone: then nil.
+  /// The manifest of a file that may be damaged, missing or no bundle: then nil.
   public func manifestIfSound(of path: String, trust: Trust) throws -> Manifest? {
     try identityIfSound(of: path, trust: trust)?.manifest
   }
 
-  /// The small entries that every bundle begins with, verified.
+  /// The small entries at the beginning of every bundle, verified.
   private struct Head {
     let manifest: Manifest
     let entries: [Manifest.Entry]
@@ -127,7 +126,7 @@ public struct BundleReader {
       throw BundleError.manifest("its entries are not those of B2SUMS")
     }
 
-    // Each is bounded by what a manifest can say, so that the sum fits.
+    // Each size is bounded by the manifest's limits, so the sum does not overflow.
     guard entries.reduce(0, { $0 + $1.bytes }) <= limits.totalBytes else {
       throw BundleError.tooLarge("All that it holds", limit: limits.totalBytes)
     }
@@ -141,14 +140,14 @@ public struct BundleReader {
     return try AgeOpener.isAge(file.beginning) ? AgeSource(file, identities()) : file
   }
 
-  /// Lets `body` read what the file says once it is decrypted, where it is encrypted.
+  /// Passes the file's content to `body`, decrypted if it is encrypted.
   func withOpened<T>(_ path: String, _ body: (any ByteSource) throws -> T) throws -> T {
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
     return try body(opened(FileSource(fd, files: platform.files)))
   }
 
-  /// Whether a file is encrypted, as its first bytes say.
+  /// Whether a file is encrypted, according to its first bytes.
   public func isEncrypted(_ path: String) throws -> Bool {
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
@@ -174,7 +173,7 @@ public struct BundleReader {
     }
   }
 
-  /// Tries every key that has the signature's id: anybody can make a key that has the id of another one.
+  /// Tries every key that has the signature's id: anyone can make a key with the id of another key.
   private func verify(_ signature: Signature, _ sums: [UInt8], _ known: [PublicKey]) throws(BundleError) -> (
     PublicKey, Signature, comment: String
   ) {
@@ -187,7 +186,7 @@ public struct BundleReader {
     throw failure
   }
 
-  /// An entry that is small enough for memory and must be the next one.
+  /// The next entry, which must have this name and fit into memory.
   private func small(_ name: EntryName, of tar: inout TarReader, limit: Int64) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Int(try header(name, of: &tar, limit: limit)))
     _ = try tar.read(into: &bytes)
@@ -228,7 +227,7 @@ public struct BundleReader {
   }
 }
 
-/// A name from an archive, as it can be shown to a person: short, and without characters that a terminal would obey.
+/// A name from an archive in a form that can be shown to a person: short, and without control characters.
 private func printable(_ name: [UInt8]) -> String {
   let safe = name.prefix(60).map { (32..<127).contains($0) ? String(UnicodeScalar($0)) : "?" }.joined()
   return "\"\(safe)\""

@@ -13,13 +13,13 @@ struct ChangeLineParser {
 
   private enum Member: String, CaseIterable {
     case table, op, key, generation, stamp, first, more, row, set, was, to, number, before, others, unit
-    /// Once: `allCases` makes an array for everyone who asks.
+    /// Stored once: `allCases` makes a new array at every call.
     static let all = allCases
   }
 
   private enum Operation: String, CaseIterable {
     case insert, update, delete, row, gone, rekey, block
-    /// Once, as above.
+    /// Stored once, as above.
     static let all = allCases
   }
 
@@ -29,7 +29,7 @@ struct ChangeLineParser {
       var scanner = JSONScanner(line, limits: JSONLimits(maxDepth: limits.jsonDepth))
       try scanner.beginObject()
       while let key = try scanner.nextKey(among: &members) {
-        // Room for what later versions say beside it, such as the origin of a change that came through another hub.
+        // Later versions may add members, such as the origin of a change that came through another hub.
         guard case .known(let place) = key else {
           try scanner.skipValue()
           continue
@@ -127,7 +127,7 @@ struct ChangeLineParser {
         others: others, unit: unit)
     }
 
-    /// What a line has that tells of keys, and nothing besides.
+    /// The content of a line about keys. Other members are refused.
     private func keys(_ stamp: Stamp) throws(LineProblem) -> (to: RowKey, number: EmissionNumber) {
       guard let to, let number, generation == nil, row == nil, set == nil, was == nil, stamp == .zero else {
         throw LineProblem("op \(word) has not the members that belong to it")
@@ -140,7 +140,7 @@ struct ChangeLineParser {
 }
 
 extension JSONScanner {
-  /// The first eight bytes of digests, as sixteen digits each; null stands for a row that is not there.
+  /// The first eight bytes of digests, as sixteen digits each; null means that the row is missing.
   fileprivate mutating func readShortDigests() throws -> [UInt64?] {
     var digests: [UInt64?] = []
     try beginArray()

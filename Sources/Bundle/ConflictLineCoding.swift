@@ -153,10 +153,10 @@ extension JSONWriter {
   }
 }
 
-/// A replica's own records may have any value that SQLite takes. A bundle's lines have limits of their own.
+/// A replica's own records may have any value that SQLite accepts. A bundle's lines have other limits.
 private let ownLimits = JSONLimits(maxStringBytes: Int(Int32.max))
 
-/// Named values as one JSON object, as they stand in lines and in tables that people read.
+/// Named values as one JSON object, as in lines and in tables that people read.
 public enum FieldsCoding {
   public static func json(_ fields: [Field]) -> [UInt8] {
     var writer = JSONWriter(capacity: 32 * fields.count)
@@ -172,7 +172,7 @@ public enum FieldsCoding {
   }
 }
 
-/// Reads what `FieldsCoding` wrote of many rows, without making a text of each name anew.
+/// Reads the output of `FieldsCoding` for many rows, without converting each name again.
 public struct FieldsReader: Sendable {
   private var names = KnownNames()
 

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// How a manifest stands in JSON; `docs/FORMAT.md` is the description.
+/// The JSON form of a manifest; see `docs/FORMAT.md`.
 extension Manifest {
   func json(entries: [Entry]) -> JSONValue {
     let members: [JSONValue.Member] = [
@@ -104,8 +104,7 @@ extension Manifest {
     }
   }
 
-  /// Reads a manifest, with the entries that it promises. Unknown members are passed over, unless `critical` names
-  /// them.
+  /// Reads a manifest, with the entries that it promises. Unknown members are skipped, unless `critical` names them.
   static func parse(_ bytes: [UInt8], limits: BundleLimits) throws(BundleError) -> (
     manifest: Manifest, entries: [Entry]
   ) {
@@ -218,7 +217,7 @@ extension Manifest.Rotation {
 }
 
 extension Signature {
-  /// As statements about keys carry it.
+  /// The member of statements about keys.
   var member: JSONValue.Member { .init(name: "proof", value: .string(String(decoding: fileBytes, as: UTF8.self))) }
 }
 

@@ -19,14 +19,14 @@ struct ManifestFields {
     return number
   }
 
-  /// A number that counts something.
+  /// A count.
   func natural(_ name: String, from least: Int64 = 0) throws(BundleError) -> Int64 {
     let number = try integer(name)
     guard number >= least, number <= largestCount else { throw .manifest("\(name) is out of range") }
     return number
   }
 
-  /// A user's name; empty where there is none yet.
+  /// A user's name; empty if there is none yet.
   func userName(_ name: String) throws(BundleError) -> String {
     let text = try string(name)
     guard isUserName(text) else { throw .manifest("\(name) is no user's name") }
@@ -126,7 +126,7 @@ struct ManifestFields {
     return Set(list.compactMap { $0.stringValue.flatMap { Manifest.Critical(rawValue: $0) } })
   }
 
-  /// The sums of which the hub wants the rows one by one.
+  /// The sums whose rows the hub requests one by one.
   func questions() throws(BundleError) -> [StateEntry.Question] {
     guard let value = object["compare"] else { return [] }
     guard let list = value.arrayValue, list.count <= Manifest.Scope.mostCompared else {

@@ -1,5 +1,5 @@
 extension Manifest {
-  /// Checks what the members of a manifest must not say together. Writer and reader hold to the same rules.
+  /// Checks that the members of a manifest do not contradict each other. Writer and reader use the same rules.
   func check(_ entries: [Entry]) throws(BundleError) {
     let present = entries.map(\.name)
     for (name, lines) in [
@@ -91,13 +91,13 @@ extension Manifest {
 }
 
 extension Manifest.Body {
-  /// The device that the one which asks to be let in was before; nil where there is none.
+  /// The former identity of a device that requests enrolment; nil if there is none.
   var continuation: Manifest.Continuation? {
     if case .enrolment(let enrolment) = self { return enrolment.continues }
     return nil
   }
 
-  /// What a bundle of this kind must carry behind its manifest, and what it may carry besides.
+  /// The entries that a bundle of this kind must carry after its manifest, and those that it may carry.
   fileprivate func entries(_ critical: [Manifest.Critical]) -> (required: [EntryName], allowed: [EntryName]) {
     switch self {
     case .changes: ([], [.changes, .resolutions, .conflicts, .snapshot, .attachments, .state])

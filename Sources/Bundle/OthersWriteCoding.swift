@@ -1,7 +1,7 @@
 import SatchelJSON
 import SatchelValues
 
-/// What others wrote into a row, as lines and snapshots tell it: an object with a member for each column.
+/// The writes of others to a row, in lines and snapshots: an object with a member for each column.
 public enum OthersWriteCoding {
   public static func json(_ writes: [OthersWrite]) -> [UInt8] {
     var writer = JSONWriter()

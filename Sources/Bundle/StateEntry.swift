@@ -2,10 +2,10 @@ import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 
-/// What `state.json` says: digests of the rows that a device holds as it had them from the hub, its own acknowledged
-/// changes included.
+/// The content of `state.json`: digests of a device's rows as it had them from the hub, including its own acknowledged
+/// changes.
 public struct StateEntry: Hashable, Sendable {
-  /// The rows of one table: how many there are, and 64 sums of their digests.
+  /// The rows of one table: their number, and 64 sums of their digests.
   public struct Table: Hashable, Sendable {
     public static let sumCount = 64
 
@@ -49,7 +49,7 @@ public struct StateEntry: Hashable, Sendable {
     }
   }
 
-  /// The rows in some of a table's sums: the answer to a question of the hub's.
+  /// The rows in some of a table's sums: the answer to a question from the hub.
   public struct Answer: Hashable, Sendable {
     public let question: Question
     public let rows: [KeyedDigest]
@@ -70,7 +70,7 @@ public struct StateEntry: Hashable, Sendable {
     }
   }
 
-  /// At most so many rows are named in all answers of one bundle. An answer that would exceed it is left out.
+  /// The most rows in all answers of one bundle. An answer that would exceed it is left out.
   public static let mostRows = 10_000
   public static let mostBytes = 16 << 20
 
@@ -103,7 +103,7 @@ extension StateEntry {
     return writer.bytes
   }
 
-  /// Throws a `BundleError` where the bytes are not what a device writes.
+  /// Throws a `BundleError` if the bytes are not a device's output.
   init(json bytes: [UInt8]) throws(BundleError) {
     let document: JSONValue
     do { document = try JSONValue.parse(bytes, limits: JSONLimits()) } catch {
@@ -178,7 +178,7 @@ extension StateEntry.Question {
     ["table": .string(table.text), "sums": .array(sums.map { .integer(Int64($0)) })]
   }
 
-  /// The text in which a database keeps questions.
+  /// The text in which a database stores questions.
   public static func text(of questions: [StateEntry.Question]) -> String {
     String(decoding: JSONValue.array(questions.map(\.json)).compactBytes, as: UTF8.self)
   }
@@ -189,7 +189,7 @@ extension StateEntry.Question {
     return (list ?? []).compactMap { StateEntry.Question(json: $0) }
   }
 
-  /// nil: it asks for nothing that there could be.
+  /// nil: the question is not possible.
   init?(json value: JSONValue) {
     guard let table = value["table"]?.stringValue, let list = value["sums"]?.arrayValue else { return nil }
     let sums = list.compactMap { $0.integerValue.flatMap { Int(exactly: $0) } }
