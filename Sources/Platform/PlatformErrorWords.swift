@@ -21,7 +21,7 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
     }
   }
 
-  /// What to do next; nil where nothing general can be said.
+  /// What to do next; nil if there is no general advice.
   public var hint: String? {
     switch self {
     case .missing: "Check the path."
@@ -53,7 +53,7 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
   }
 
   private static func words(for errno: Int32) -> String {
-    // The text belongs to the C library; it is copied before anything else can ask for another.
+    // The text belongs to the C library. It is copied before another call can change it.
     guard let text = unsafe strerror(errno) else { return "error \(errno)" }
     return unsafe String(cString: text)
   }

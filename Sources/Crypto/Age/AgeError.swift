@@ -1,14 +1,14 @@
 /// Why a file in the age format cannot be opened or made.
 public enum AgeError: Error, Equatable, Sendable {
-  /// It does not begin as an age file of version 1 does.
+  /// It does not begin like an age file of version 1.
   case notAge
   /// The header breaks the format's rules.
   case malformed(String)
   /// No identity here can open it.
   case noMatch
-  /// The header is not the one that was made with the file's key.
+  /// The header was not made with the file's key.
   case headerChanged
-  /// The content is not what was encrypted, or ends too early.
+  /// The content was changed, or ends too early.
   case contentChanged
   case wrongPassword
   case unfitKey
@@ -28,7 +28,7 @@ public enum AgeError: Error, Equatable, Sendable {
     }
   }
 
-  /// What is wrong, in the middle of a sentence.
+  /// A description, as the middle of a sentence.
   public var message: String {
     switch self {
     case .notAge: "it does not begin as a file in the age format does"

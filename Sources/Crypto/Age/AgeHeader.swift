@@ -1,6 +1,6 @@
 import CSodium
 
-/// The beginning of an age file: who may open it, and proof that nobody changed that.
+/// The beginning of an age file: its recipients, and a proof that they were not changed.
 struct AgeHeader {
   static let version = "age-encryption.org/v1\n"
   /// More than a hundred recipients need.
@@ -8,11 +8,11 @@ struct AgeHeader {
   private static let macSize = 32
 
   let stanzas: [AgeStanza]
-  /// The bytes that the proof is about: everything up to `---`.
+  /// The bytes that the proof covers: everything up to `---`.
   private let proven: [UInt8]
   private let mac: [UInt8]
 
-  /// Reads a header that is there as a whole: everything up to the end of the line that begins with `---`.
+  /// Reads a complete header: everything up to the end of the line that begins with `---`.
   init(_ bytes: [UInt8]) throws(AgeError) {
     guard bytes.starts(with: Self.version.utf8) else { throw .notAge }
     guard bytes.last == 0x0a else { throw .malformed("it does not end") }
@@ -66,7 +66,7 @@ struct AgeHeader {
 
   var bytes: [UInt8] { proven + Array(" \(AgeBase64.encode(mac))\n".utf8) }
 
-  /// Whether the header is the one that was made with this key.
+  /// Whether the header was made with this key.
   func isProven(by fileKey: borrowing SecretBytes) -> Bool {
     let right = Self.mac(of: proven, fileKey)
     return sodium_memcmp(right, mac, mac.count) == 0
