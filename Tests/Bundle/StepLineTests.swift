@@ -36,7 +36,7 @@ struct StepLineTests {
           sequence: SequenceNumber(1), chain: [])))
   }
 
-  /// What a bundle of these steps says, read again.
+  /// The lines of a bundle of these steps, read again.
   private func lines(_ steps: [(StepPlace, Int, Step)], behind first: [ChangeLine] = []) throws -> [ChangeLine] {
     var draft = try BundleDraft(in: folder.path, platform: platform)
     try draft.addSteps(of: Self.schemas, behind: first) { add in
@@ -67,7 +67,7 @@ struct StepLineTests {
     }
     let sorted = steps.enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element)
     #expect(try lines(steps) == sorted.map { ChangeLine($2, schema: Self.schemas[$1]) })
-    // As they come, nearly always.
+    // Steps usually come in this order.
     #expect(try lines(sorted) == sorted.map { ChangeLine($2, schema: Self.schemas[$1]) })
   }
 

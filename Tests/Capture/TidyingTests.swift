@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 import Testing
 
-/// What an app may do to one row again and again; `#` is a number that grows.
+/// Writes that an app may repeat on one row; `#` is a growing number.
 private let habits = [
   "UPDATE t SET a = #", "INSERT OR REPLACE INTO t VALUES ('k', #)",
   "INSERT INTO t VALUES ('k', #) ON CONFLICT DO UPDATE SET a = #",
@@ -87,7 +87,7 @@ func tidyingOfLoads() throws {
 }
 
 extension CapturedDatabase {
-  /// Makes the triggers tidy up after fewer writes than they usually do.
+  /// Makes the triggers compact the table after fewer writes than usual.
   func tidyOften(room: Int, interval: Int) throws {
     let database = try open()
     let triggers = try database.all(

@@ -119,7 +119,7 @@ func drift() throws {
     let captured = try CapturedDatabase(["t"], setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, u UNIQUE, \"\u{e9}\")"])
     for change in changes { try captured.write(change) }
     let database = try captured.open()
-    // The tables as they are now, which is how a command finds them.
+    // The present tables, which is how a command finds them.
     let tables = try TrackedTable.find(definition(["t"]), in: database)
     return try Capture.missingTriggers(in: database, tables: tables).map(\.text)
   }
@@ -170,7 +170,7 @@ func attached() throws {
 }
 
 extension CapturedDatabase {
-  /// A write by somebody who does not wait.
+  /// A write by a connection that does not wait.
   func busyWrite(_ statement: String) throws {
     let database = try open()
     try database.execute("PRAGMA busy_timeout = 0")

@@ -1,6 +1,6 @@
 import SatchelCommands
 
-/// What the example's commands leave behind.
+/// The effects of the example's commands.
 struct Trace {
   var calls: [ParsedCommand] = []
   var failures: [CommandFailure] = []

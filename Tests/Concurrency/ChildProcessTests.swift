@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Programs beside the tests")
 struct ChildProcessTests {
-  /// Starts programs that stay until they are let go, and lets go of them when all is read, or when that takes too
+  /// Starts programs that run until they are released. Releases them when everything is read, or when that takes too
   /// long.
   private final class Others: @unchecked Sendable {
     private let allIsRead = DispatchSemaphore(value: 0)

@@ -78,7 +78,7 @@ func snapshots() {
 
 private let whichFile = "It is the file that names tables and rules: docs/guides/developer.md shows one."
 
-/// A definition that is wrong, the place at which it is, and a part of what is said about it.
+/// A wrong definition, the place of its error, and a part of the message.
 private let wrong: [(json: String, place: String, problem: String, hint: String?)] = [
   ("", "", "it is not JSON", whichFile),
   ("{ \"dataset\": \"d\", }", "", "at byte", whichFile),

@@ -3,10 +3,10 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Features and their R-tree as GIS tools made them, edited by such tools, and carried between three GeoPackages.
+/// Features and their R-tree made by GIS tools, edited by such tools, and carried between three GeoPackages.
 @Suite("GeoPackages that others made", .enabled(if: Shared.isThere, Shared.absence))
 struct GeoPackageTests {
-  /// The office's file, a template made of it by emptying its tables, a hub, and two devices of the same user.
+  /// The office's file, a template made by emptying its tables, a hub, and two devices of the same user.
   private func open(_ file: String) throws -> (expedition: Expedition, tables: [String]) {
     let expedition = try Expedition()
     try Shared.copy(file, to: expedition.office)
@@ -14,7 +14,7 @@ struct GeoPackageTests {
     let tables = try Database(path: expedition.office, mode: .readOnly).all(
       "SELECT table_name FROM gpkg_contents WHERE data_type IN ('features', 'attributes') ORDER BY 1"
     ) { $0.text(0) }
-    // Deleting is what plain SQLite can do.
+    // Plain SQLite can delete without the geometry functions.
     try StockTool.sqlite3(
       "-bail", "empty.gpkg", tables.map { "DELETE FROM \(quoted($0))" }.joined(separator: ";"),
       in: expedition.folder.path)
@@ -28,7 +28,7 @@ struct GeoPackageTests {
     return (expedition, tables)
   }
 
-  /// Everything that must be right of a GeoPackage at any time, and that GDAL reads it without a word of complaint.
+  /// Everything that must hold for a GeoPackage at any time. GDAL must read it without a warning.
   private func check(_ path: String, _ tables: [String], in expedition: Expedition) throws {
     #expect(try Rtrees.faults(in: Database(path: path, mode: .readOnly)) == [], "\(path)")
     #expect(try expedition.rows(path, "PRAGMA integrity_check") == expedition.rows(":memory:", "SELECT 'ok'"))
@@ -66,7 +66,7 @@ struct GeoPackageTests {
     for (place, table) in tables.enumerated() {
       let info = try #require(try Database(path: expedition.office, mode: .readOnly).tableInfo(.init(table)))
       let columns = info.schema.columns.filter { $0 != "fid" }
-      // One less, by plain SQLite; a copy of the first feature, and a change of the last.
+      // One feature less, by plain SQLite; a copy of the first feature, and a change of the last.
       try StockTool.sqlite3(
         expedition.database("gps"),
         "DELETE FROM \(quoted(table)) WHERE fid = (SELECT min(fid) + 1 FROM \(quoted(table)))",
@@ -84,7 +84,7 @@ struct GeoPackageTests {
           "UPDATE \(quoted(table)) SET \(sources.joined(separator: ", ")) WHERE fid = (SELECT max(fid) - 1 FROM \(quoted(table)))"
         )
       }
-      // Each costs a start of GDAL: both for one table, and one for each of the others.
+      // Each edit costs a start of GDAL: both edits for one table, and one for each of the others.
       for edit in place == 0 ? edits : [edits[place % edits.count]] {
         let done = try StockTool.ogrinfo("-q", expedition.database("gps"), "-sql", edit, in: expedition.folder.path)
         #expect(done.complaint.isEmpty, "\(edit): \(done.complaint)")
@@ -176,7 +176,7 @@ struct GeoPackageTests {
     }
   }
 
-  /// As the standard has them from version 1.4 on, in the place of `update1` and `update3`.
+  /// The triggers of the standard from version 1.4 on, instead of `update1` and `update3`.
   private static let newer = """
     DROP TRIGGER rtree_simple_geometry_update1;
     DROP TRIGGER rtree_simple_geometry_update3;

@@ -155,7 +155,7 @@ struct GeometryConflictTests {
     try survey.found()
     let first = try survey.quarrel("ST_Translate(geom, 100, 0, 0)", "ST_Translate(geom, 0, 7, 0)")
     let expedition = survey.expedition
-    // With bounds, as GDAL does not write them for a point.
+    // With bounds, which GDAL does not write for a point.
     let blob =
       "47500003797F00000000000000001C400000000000001C400000000000001C400000000000001C4001010000000000000000001C400000000000001C40"
     #expect(expedition.hub("conflicts", "resolve", first, "--set", "geom=x'\(blob)'").code == 0)

@@ -5,7 +5,7 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// GDAL brings SpatiaLite along: it is the judge here.
+/// GDAL includes SpatiaLite, which is the reference here.
 @Suite("What GDAL and SpatiaLite write")
 struct SpatiaLiteTests {
   private static let texts = [
@@ -64,7 +64,7 @@ struct SpatiaLiteTests {
     }
   }
 
-  /// A database of SpatiaLite with an indexed table, and a template of it.
+  /// A database of SpatiaLite with an indexed table, and a template made from it.
   private func makeOffice() throws -> Expedition {
     let expedition = try Expedition(ending: "sqlite")
     try expedition.folder.write(Array("WKT;name\nPOINT (1 2);a\nPOINT (3 4);b\n".utf8), to: "trees.csv")

@@ -72,7 +72,7 @@ struct SpatialIndexTests {
       #expect(mended.code == 0 && mended.out.contains("Mended."), "\(mended.out)")
       #expect(tool("doctor").out == "All is well.\n")
       #expect(try Rtrees.faults(in: Database(path: path, mode: .readOnly)) == [])
-      // The bounds of the two features that were wrong: 2 and 3.
+      // The bounds of the two wrong features: 2 and 3.
       #expect(try expedition.rows(path, "SELECT max_x FROM gpkg_contents") == ["real(3.0)"])
     }
   }
@@ -145,7 +145,7 @@ struct SpatialIndexTests {
       try database.execute("INSERT INTO rtree_t_g SELECT fid, ST_MinX(g), ST_MaxX(g), ST_MinY(g), ST_MaxY(g) FROM t")
     }
     #expect(try database.spatialIndexFaults(of: ["t"]).isEmpty)
-    // Far enough to be seen.
+    // Far enough to show.
     try database.execute(
       "UPDATE rtree_t_g SET maxx = maxx + abs(maxx) / 1e6 + 1e-20 WHERE abs(maxx) < 1e30 AND id < 200")
     let changed = Int(database.changes)

@@ -29,7 +29,7 @@ private func keys() throws -> [(path: String, key: PublicKey)] {
   }
 }
 
-/// The age identities of `keys/`, which were published for the tests' sake.
+/// The age identities of `keys/`, which were published for the tests.
 private func identities() throws -> [(path: String, identities: [AgeIdentity])] {
   let folder = root.appending(path: "keys")
   let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".identity") }

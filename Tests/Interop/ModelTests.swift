@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The model of the protocol, which `make histories` plays for as long as one likes.
+/// The model of the protocol, which `make histories` plays for any time.
 @Suite("The protocol's model")
 struct ModelTests {
   private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

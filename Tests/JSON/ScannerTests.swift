@@ -104,7 +104,7 @@ func decimals() throws {
     let places = Int.random(in: 1...22, using: &random)
     let padded = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
     try check("\(padded.dropLast(places)).\(padded.suffix(places))")
-    // Halfway between two doubles, and one unit of the last place off it.
+    // Halfway between two doubles, and one unit in the last place beside it.
     let odd = random.next() >> 11 | 1
     try check("\(odd / 2).\(odd % 2 * 5)")
   }

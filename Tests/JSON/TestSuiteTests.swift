@@ -2,13 +2,14 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// The texts of nst/JSONTestSuite, which live beside the repository.
+/// The texts of nst/JSONTestSuite, which are kept beside the repository.
 private enum Suite {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
     path: "../../../shared/data/jsontestsuite/test_parsing"
   ).standardizedFileURL
 
-  /// Texts that RFC 8259 lets pass and that we refuse on purpose: readers differ about which of the two members counts.
+  /// Texts that RFC 8259 allows and that Satchel refuses on purpose: readers differ about which of the two members
+  /// counts.
   static let duplicates: Set = ["y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json"]
 
   static func files() throws -> [URL] {

@@ -3,7 +3,7 @@ import SatchelMerge
 import SatchelValues
 import Testing
 
-/// `rebase`, told as orderings: the device's pending writes by generation, then the row that comes from the hub.
+/// `rebase`, as orderings: the device's pending writes by generation, then the row that comes from the hub.
 @Suite struct RebaseTests {
   /// The row before the first pending write, and after the writes of generations 1, 2, 3, ...
   private func replay(
@@ -124,7 +124,7 @@ import Testing
 
   @Test("the newest wins: what the device wrote after the hub did stands, what it wrote before is kept")
   func newest() {
-    // Generation 1 is stamped 10, generation 2 is stamped 20.
+    // Generation 1 has the stamp 10, generation 2 the stamp 20.
     let result = replay([r(1, 2), r(7, 2), r(8, 2)], onto: r(9, 2), .newest, at: 15)
     #expect(result.row == r(8, 2))
     #expect(result.conflicts.map { Ordering.described($0.disagreement) } == ["a hub", "a device"])

@@ -55,7 +55,7 @@ struct ConveyorTests {
       }
       for piece in 0..<100 { conveyor.put(piece) }
       while gate.begun.withLock({ $0 }) == 0 { sched_yield() }
-      // First of all that its end does; only then may the piece in hand end.
+      // The end comes first; only then may the piece in work end.
       conveyor.giveUp()
       gate.isOpen.withLock { $0 = true }
     }

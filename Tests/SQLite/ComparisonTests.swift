@@ -49,7 +49,7 @@ struct ComparisonTests {
 }
 
 extension Value {
-  /// Whether it is a real whose text needs an exponent or a sign for nothing.
+  /// Whether it is a real whose text needs an exponent or an unneeded sign.
   fileprivate var isOddReal: Bool {
     if case .real(let number) = self {
       number.magnitude > 1e15 || number.bitPattern == (-0.0).bitPattern

@@ -25,7 +25,7 @@ private func info(_ declaration: String, _ more: String..., table: Name = "t") t
   ])
 func rowidAlias(declaration: String, isAlias: Bool?) throws {
   let info = try info("CREATE TABLE \(declaration)")
-  // SQLite itself says so: it makes a value for the alias and for no other column.
+  // SQLite confirms it: it makes a value for the alias and for no other column.
   let database = try memory("CREATE TABLE \(declaration)")
   try? database.execute("INSERT INTO t DEFAULT VALUES")
   let isMade = try database.first("SELECT id IS NOT NULL FROM t") { $0.integer(0) != 0 } ?? false
@@ -83,7 +83,7 @@ func autoincrement() throws {
     ("CURRENT_DATE", "CURRENT_DATE"), ("(lower('ABC') || \"\")", "'abc'"),
   ] as [(String, String?)])
 func replacements(declared: String, expected: String?) throws {
-  // A default in double quotes within parentheses is refused by SQLite itself.
+  // SQLite itself refuses a default in double quotes within parentheses.
   if declared.contains("\"\")") { return }
   let info = try info("CREATE TABLE t (id INTEGER PRIMARY KEY, a NOT NULL DEFAULT \(declared), b DEFAULT \(declared))")
   #expect(info.replacements[2] == nil)

@@ -74,7 +74,7 @@ func rehearsal(journal: String) throws {
   #expect(try !database.hasTable("more"))
 }
 
-/// Whether `body` ends as it says, and not with an error of SQLite's.
+/// Whether `body` ends with its own error, and not with an error of SQLite's.
 private func stops(_ body: () throws -> Void) -> Bool {
   do { try body() } catch { return error is Stop }
   return false
@@ -178,7 +178,7 @@ func wiped() throws {
   #expect(isWiped && before == after)
   let bytes = try Data(contentsOf: URL(filePath: scratch.path))
   #expect((1...500).filter { bytes.range(of: Data("secret\($0).".utf8)) != nil && $0 % 3 != 0 } == [])
-  // Whoever has such a table may count on the numbers of its rows.
+  // An app with such a table may rely on the numbers of its rows.
   try database.execute("CREATE TABLE bare (a); INSERT INTO bare VALUES (1), (2); DELETE FROM bare WHERE a = 1")
   let isWipedAgain = try database.wipe()
   let number = try database.first("SELECT rowid FROM bare") { $0.integer(0) }

@@ -29,7 +29,7 @@ import Testing
       isOver = !season.world.hasFailed
       season.closeAll()
       season.world.restart()
-      // What a failed command may leave: a temporary file, and a copy of a bundle that is not in the database.
+      // A failed command may leave a temporary file, and a copy of a bundle that is not in the database.
       let lost = try device.workspace.examine().findings.filter { !["leftover", "not-imported"].contains($0.reason) }
       #expect(lost.isEmpty, "after a failure at step \(step), before the import is done again: \(lost)")
       try season.deliver(bundle)
