@@ -59,10 +59,10 @@ extension AttachmentLine: BundleLine {
   static func parse(_ line: [UInt8], limits: BundleLimits) throws -> AttachmentLine {
     let document = try JSONValue.parse(line, limits: JSONLimits(maxDepth: limits.jsonDepth))
     guard let path = document["path"]?.stringValue.flatMap({ AttachmentPath($0) }) else {
-      throw LineProblem("its path is no place below files/")
+      throw LineProblem("its path is not a valid path below files/")
     }
     guard let digest = document["digest"]?.stringValue.flatMap({ Digest(hexadecimal: $0) }) else {
-      throw LineProblem("its digest is none")
+      throw LineProblem("its digest is malformed")
     }
     switch document["op"]?.stringValue {
     case "file":
@@ -73,7 +73,7 @@ extension AttachmentLine: BundleLine {
         return AttachmentLine(path: path, digest: digest, content: .file(bytes: bytes, was: nil))
       }
       guard let was = former.stringValue.flatMap({ Digest(hexadecimal: $0) }) else {
-        throw LineProblem("was is no digest")
+        throw LineProblem("was is not a digest")
       }
       return AttachmentLine(path: path, digest: digest, content: .file(bytes: bytes, was: was))
     case "has" where document["bytes"] == nil && document["was"] == nil:
@@ -93,11 +93,11 @@ extension VerifiedBundle {
     try eachLine(.attachments, manifest.attachments) { bytes throws in
       let line = try AttachmentLine.parse(bytes, limits: limits)
       if let last = lines.last, !AttachmentLine.precedes(last, line) {
-        throw LineProblem("it is out of order, or stands twice")
+        throw LineProblem("it is out of order, or a duplicate")
       }
       if case .file(let bytes, _) = line.content {
         guard lines.last.map({ !$0.isFile || $0.path != line.path }) ?? true else {
-          throw LineProblem("its path stands twice")
+          throw LineProblem("its path occurs twice")
         }
         let blob = BlobName(of: line.digest)
         guard carried[blob] == bytes else { throw LineProblem("the bundle does not carry this file") }

@@ -50,7 +50,7 @@ public enum BundleError: ExplainedError, Equatable {
     switch self {
     case .notABundle(let why): "This is not a Satchel bundle: \(why)."
     case .truncated: "The file ends too early: part of it was not copied."
-    case .trailingData: "There is something behind the bundle's end."
+    case .trailingData: "There is more data after the end of the bundle."
     case .entry(let name, let why): "The entry \(name) \(why)."
     case .tooLarge(let what, let limit): "\(what) is larger than the limit of \(limit) bytes."
     case .unknownKey(let id): "It is signed with key \(id), which is not trusted here."
@@ -62,19 +62,19 @@ public enum BundleError: ExplainedError, Equatable {
     case .encryption(let error): "The file is encrypted, and cannot be opened here: \(error.message)."
     case .archive(let why): "Writing the bundle failed: \(why)."
     case .tooManyVolumes(let count, _):
-      "That would make \(count) volumes; there may be \(Manifest.Volume.most)."
+      "That would make \(count) volumes; at most \(Manifest.Volume.most) are possible."
     case .rowTooLarge(let row, let limit):
-      "The change of \(row) is larger than \(limit) bytes, which is the most that a bundle carries in one row."
+      "The change of \(row) is larger than \(limit) bytes, the limit for one row in a bundle."
     }
   }
 
   public var hint: String? {
     switch self {
     case .truncated, .digest, .notABundle:
-      "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
+      "Copy the file again from its sender, who still has it in bundles/sent or bundles/outbox."
     case .encryption(.noMatch): "Is it for this replica? If it is, its sender knows an older key: have it made again."
     case .encryption:
-      "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
+      "Copy the file again from its sender, who still has it in bundles/sent or bundles/outbox."
     case .unknownKey:
       """
       If you know the sender, it must be enrolled first: satchel keys request FILE there, satchel-hub device enrol \
@@ -84,7 +84,7 @@ public enum BundleError: ExplainedError, Equatable {
     case .badSignature: "Do not use this file. Ask its sender for a new one."
     case .newerFormat: "Install the newer version here, then import the file again."
     case .tooManyVolumes(_, let least): "Give --volume-size \((least >> 10) + 1)K or more."
-    case .rowTooLarge: "Make its values smaller, or move them into files. Nothing else is carried before that."
+    case .rowTooLarge: "Make its values smaller, or move them into files. Until then nothing else is carried either."
     default: nil
     }
   }

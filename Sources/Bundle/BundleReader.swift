@@ -52,7 +52,7 @@ public struct BundleReader {
       try stage(entry, of: &tar, digest: head.sums[entry.name], in: folder) { meter.add($0) }
     }
     if let surplus = try tar.next() {
-      throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed")
+      throw BundleError.entry(printable(surplus.name), "comes after the last signed entry")
     }
     return VerifiedBundle(
       manifest: head.manifest, signer: head.signer, signature: head.signature, digest: head.digest,
@@ -120,15 +120,15 @@ public struct BundleReader {
     let (manifest, entries) = try Manifest.parse(manifestBytes, limits: limits)
     try manifest.check(entries)
     guard comment.utf8.elementsEqual(manifest.trustedComment(signer: key).utf8) else {
-      throw BundleError.manifest("it does not say what the signature's comment says")
+      throw BundleError.manifest("it differs from the signature's comment")
     }
     guard sums.names == [.manifest] + entries.map(\.name) else {
-      throw BundleError.manifest("its entries are not those of B2SUMS")
+      throw BundleError.manifest("its entries differ from those in B2SUMS")
     }
 
     // Each size is bounded by the manifest's limits, so the sum does not overflow.
     guard entries.reduce(0, { $0 + $1.bytes }) <= limits.totalBytes else {
-      throw BundleError.tooLarge("All that it holds", limit: limits.totalBytes)
+      throw BundleError.tooLarge("Its whole content", limit: limits.totalBytes)
     }
     return Head(
       manifest: manifest, entries: entries, signer: key, signature: signature, sums: sums, digest: Digest.of(sumsBytes))
@@ -196,9 +196,9 @@ public struct BundleReader {
   private func header(_ name: EntryName, of tar: inout TarReader, limit: Int64) throws -> Int64 {
     guard let header = try tar.next() else { throw BundleError.truncated }
     guard header.name.elementsEqual(name.rawValue.utf8) else {
-      throw BundleError.entry(printable(header.name), "stands where \(name.rawValue) belongs")
+      throw BundleError.entry(printable(header.name), "is in the place of \(name.rawValue)")
     }
-    guard header.kind == .file else { throw BundleError.entry(name.rawValue, "is no plain file") }
+    guard header.kind == .file else { throw BundleError.entry(name.rawValue, "is not a plain file") }
     guard header.size <= limit else { throw BundleError.tooLarge("The entry \(name.rawValue)", limit: limit) }
     return header.size
   }
@@ -210,7 +210,7 @@ public struct BundleReader {
     let limit = entry.name.isBlob ? limits.blobBytes : limits.entryBytes
     guard entry.bytes <= limit else { throw BundleError.tooLarge("The entry \(entry.name.rawValue)", limit: limit) }
     let size = try header(entry.name, of: &tar, limit: limit)
-    guard size == entry.bytes else { throw BundleError.entry(entry.name.rawValue, "has not the size that was signed") }
+    guard size == entry.bytes else { throw BundleError.entry(entry.name.rawValue, "does not have the signed size") }
     var writer = try EntryWriter(in: folder)
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     while true {
@@ -221,7 +221,7 @@ public struct BundleReader {
     }
     guard try writer.finish().digest == expected else { throw BundleError.digest(entry.name.rawValue) }
     if case .blob(let blob) = entry.name, expected.map({ BlobName(of: $0) }) != blob {
-      throw BundleError.entry(entry.name.rawValue, "is not called by its digest")
+      throw BundleError.entry(entry.name.rawValue, "is not named after its digest")
     }
     try platform.files.rename(writer.path, to: folder.file(entry.name.fileName))
   }

@@ -96,8 +96,8 @@ extension ChangeLine {
       case .insert(let fields): .insert(try schema.row(fields))
       case .delete(let was): .delete(was: try schema.row(was))
       case .update(let set, let was): .update(try Self.columnChanges(set, was, schema))
-      case .row, .gone, .block: throw LineProblem("it is a line of a hub")
-      case .rekey: throw LineProblem("it tells of no change")
+      case .row, .gone, .block: throw LineProblem("it is a line from a hub")
+      case .rekey: throw LineProblem("it describes no change")
       }
     if case .insert(let row) = change, schema.key(of: row) != key { throw LineProblem("its key is not its row's") }
     return Step(
@@ -107,11 +107,11 @@ extension ChangeLine {
   private static func columnChanges(_ set: [Field], _ was: [Field], _ schema: TableSchema) throws(LineProblem)
     -> [ColumnChange]
   {
-    guard set.count == was.count, !set.isEmpty else { throw LineProblem("set and was are not of the same columns") }
+    guard set.count == was.count, !set.isEmpty else { throw LineProblem("set and was have different columns") }
     var changes: [ColumnChange] = []
     changes.reserveCapacity(set.count)
     for (new, old) in zip(set, was) {
-      guard new.name == old.name else { throw LineProblem("set and was are not of the same columns") }
+      guard new.name == old.name else { throw LineProblem("set and was have different columns") }
       guard let column = schema.position(of: new.name) else { throw LineProblem("the table has no column \(new.name)") }
       if schema.key.contains(column) { throw LineProblem("an update cannot change the key's column \(new.name)") }
       if let last = changes.last, last.column >= column {

@@ -76,10 +76,10 @@ public final class ChangeLines {
     }
     guard count == manifest.changes else {
       throw BundleError.manifest(
-        "it counts \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
+        "it promises \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
     }
     guard tellsOfKeys || !manifest.critical.contains(.keys) else {
-      throw BundleError.manifest("critical names keys, and there are no lines that tell of them")
+      throw BundleError.manifest("critical names keys, and there are no lines about keys")
     }
   }
 
@@ -126,15 +126,15 @@ public final class ChangeLines {
 
   private func check(_ line: ChangeLine) throws(LineProblem) {
     guard line.before.isEmpty || manifest.critical.contains(.unseen) else {
-      throw LineProblem("it tells what the row was, and the manifest does not say so")
+      throw LineProblem("it has former versions of the row, and the manifest does not announce them")
     }
     guard line.unit == nil || manifest.critical.contains(.units) else {
-      throw LineProblem("it belongs to a unit, and the manifest does not say so")
+      throw LineProblem("it belongs to a unit, and the manifest does not announce units")
     }
     if line.content.isAboutKeys {
       tellsOfKeys = true
       guard manifest.critical.contains(.keys) else {
-        throw LineProblem("it tells of keys, and the manifest does not say so")
+        throw LineProblem("it is about keys, and the manifest does not announce such lines")
       }
     } else if case .scope(let scope) = manifest.body, scope.extent == .full {
       throw LineProblem("the rows of a full bundle are in its snapshot")

@@ -55,7 +55,7 @@ extension ConflictRecord {
           }
           draft.winners.append(ColumnWinner(Name(String(decoding: column, as: UTF8.self)), winner))
         }
-        guard areDistinct(draft.winners.map(\.name)) else { throw LineProblem("a winner's column stands twice") }
+        guard areDistinct(draft.winners.map(\.name)) else { throw LineProblem("a winner's column occurs twice") }
       case "conflict", "device", "user", "table", "op", "kind", "state", "stamp", "winner", "note", "decision",
         "decided_by", "unit":
         draft.words[name] = try scanner.readText()
@@ -94,11 +94,11 @@ private struct ConflictDraft {
         by: try word("decided_by") { isUserName($0) ? $0 : nil }
       )
     } else if words["decision"] != nil || words["decided_by"] != nil {
-      throw LineProblem("it says who decided, and that nobody did")
+      throw LineProblem("it names a decision, and its state is not resolved")
     }
     let operation = try word("op") { Operation(rawValue: $0) }
     guard (baseValues == nil) == (operation == .insert), (deviceValues == nil) == (operation == .delete) else {
-      throw LineProblem("base_values and device_values are not those of op \(operation.rawValue)")
+      throw LineProblem("base_values and device_values do not fit op \(operation.rawValue)")
     }
     return ConflictRecord(
       id: try word("conflict") { ConflictID($0) }, device: try word("device") { ReplicaID($0) },
@@ -137,7 +137,7 @@ extension Resolution {
       let generation = document["generation"]?.integerValue, (0...largestCount).contains(generation)
     else { throw LineProblem("conflict, decision, user, stamp or generation is missing or unknown") }
     let note = document["note"]
-    guard note == nil || note?.stringValue != nil else { throw LineProblem("note is no text") }
+    guard note == nil || note?.stringValue != nil else { throw LineProblem("note is not a text") }
     return Resolution(
       conflict: conflict, decision: decision, user: user, stamp: stamp, generation: Generation(generation),
       note: note?.stringValue)

@@ -38,7 +38,7 @@ extension Manifest {
     guard let rotation, let proof = rotation.proof else { return }
     let statement = KeyStatement.rotation(dataset: dataset, replica: from.id, next: rotation.key)
     guard statement.isSigned(proof, by: rotation.key) else {
-      throw .manifest("the key that it announces did not sign that it is announced")
+      throw .manifest("the announced key did not sign the announcement")
     }
   }
 }

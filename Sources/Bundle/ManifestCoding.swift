@@ -118,7 +118,7 @@ extension Manifest {
       if format > Self.format { throw .newerFormat("its format is \(format), this version reads \(Self.format)") }
       throw .manifest("there is no format \(format)")
     }
-    guard let critical = document["critical"]?.arrayValue else { throw .manifest("critical is missing or no list") }
+    guard let critical = document["critical"]?.arrayValue else { throw .manifest("critical is missing or not a list") }
     var understood: [Critical] = []
     for name in critical {
       guard let known = name.stringValue.flatMap({ Critical(rawValue: $0) }) else {
@@ -156,14 +156,14 @@ extension Manifest.Body {
     case .scope: self = .scope(try Manifest.Scope(fields))
     case .enrolment:
       guard let key = PublicKey(line: try fields.string("key")) else {
-        throw .manifest("key is no minisign public key")
+        throw .manifest("key is not a public key of minisign")
       }
       self = .enrolment(
         .init(incarnation: try fields.identifier("incarnation"), key: key, continues: try fields.continuation()))
     case .volume:
       guard let whole = BundleKind(rawValue: try fields.string("whole")),
         let digest = Digest(hexadecimal: try fields.string("digest"))
-      else { throw .manifest("whole or digest is of another form") }
+      else { throw .manifest("whole or digest is malformed") }
       self = .volume(
         .init(
           of: try fields.identifier("of"), whole: whole, number: try fields.natural("number"),

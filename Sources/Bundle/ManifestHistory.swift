@@ -105,7 +105,7 @@ extension ManifestFields {
   func signature(_ name: String) throws(BundleError) -> Signature? {
     if object[name] == nil { return nil }
     do { return try Signature(fileBytes: Array(try string(name).utf8)) } catch {
-      throw .manifest("\(name) is no signature")
+      throw .manifest("\(name) is not a signature")
     }
   }
 
@@ -125,7 +125,7 @@ extension ManifestFields {
       }
       let number = EmissionNumber(try fields.natural("number", from: 1))
       let link = Manifest.EmissionLink(number: number, digest: digest)
-      if let last = links.last, !(last < link) { throw .manifest("follows is not in its order") }
+      if let last = links.last, !(last < link) { throw .manifest("follows is out of order") }
       links.append(link)
     }
     return links
@@ -137,9 +137,9 @@ extension ManifestFields {
     var epochs: [Epoch] = []
     for item in try list(value, "former", most: Manifest.Scope.mostEpochs) {
       guard let epoch = item.stringValue.flatMap({ Epoch($0) }) else {
-        throw .manifest("former names what is no epoch")
+        throw .manifest("former has an entry that is not an epoch")
       }
-      if let last = epochs.last, last.text >= epoch.text { throw .manifest("former is not in its order") }
+      if let last = epochs.last, last.text >= epoch.text { throw .manifest("former is out of order") }
       epochs.append(epoch)
     }
     return epochs
@@ -151,10 +151,10 @@ extension ManifestFields {
     var digests: [Digest] = []
     for item in try list(value, name, most: Manifest.Changes.mostBrought) {
       guard let digest = item.stringValue.flatMap({ Digest(hexadecimal: $0) }) else {
-        throw .manifest("\(name) names what is no digest")
+        throw .manifest("\(name) has an entry that is not a digest")
       }
       if let last = digests.last, last.hexadecimal >= digest.hexadecimal {
-        throw .manifest("\(name) is not in its order")
+        throw .manifest("\(name) is out of order")
       }
       digests.append(digest)
     }
@@ -162,7 +162,7 @@ extension ManifestFields {
   }
 
   func list(_ value: JSONValue, _ name: String, most: Int) throws(BundleError) -> [JSONValue] {
-    guard let list = value.arrayValue, list.count <= most else { throw .manifest("\(name) is no list, or too long") }
+    guard let list = value.arrayValue, list.count <= most else { throw .manifest("\(name) is not a list, or too long") }
     return list
   }
 }

@@ -55,7 +55,7 @@ extension JSONScanner {
       switch String(decoding: member, as: UTF8.self) {
       case "stamp" where stamp == nil:
         stamp = Stamp(hexadecimal: try readString())
-        if stamp == nil { throw LineProblem("others has a stamp that is none") }
+        if stamp == nil { throw LineProblem("others has a member stamp that is not a stamp") }
       case "after" where after == nil: after = EmissionNumber(try readNatural())
       case "stamp", "after": throw LineProblem("a member stands twice")
       default: try skipValue()

@@ -18,7 +18,7 @@ struct Sums {
       let rest = line.dropFirst(Self.digestDigits)
       guard let digest = Digest(hexadecimal: String(decoding: line.prefix(Self.digestDigits), as: UTF8.self)),
         rest.starts(with: "  ".utf8)
-      else { throw .manifest("B2SUMS has a line of another form") }
+      else { throw .manifest("B2SUMS has a malformed line") }
       guard let name = EntryName(bytes: rest.dropFirst(2)), name > .sums else {
         throw .newerFormat("it has an entry that this version does not know")
       }

@@ -75,7 +75,7 @@ final class CopiedSource: ByteSource {
     } else {
       early += bytes
       guard early.count <= Self.mostEarly else {
-        throw BundleError.tooLarge("What stands before the manifest's end", limit: Int64(Self.mostEarly))
+        throw BundleError.tooLarge("The part up to the manifest's end", limit: Int64(Self.mostEarly))
       }
     }
     return count

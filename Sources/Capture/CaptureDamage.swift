@@ -48,13 +48,13 @@ extension Capture {
       found.append(
         CaptureDamage(
           kind: .saved, table: "satchel_capture",
-          words: "the table satchel_capture, which counts exports, is gone or empty",
+          words: "the table satchel_capture, which counts exports, is missing or empty",
           hint: nil))
     }
     for name in UnitNumbers.names where try !database.hasTable(name.text) {
       found.append(
         CaptureDamage(
-          kind: .saved, table: name, words: "the table \(name), which numbers units of changes, is gone", hint: nil))
+          kind: .saved, table: name, words: "the table \(name), which numbers units of changes, is missing", hint: nil))
     }
     for table in tables { if let damage = try damage(to: table, in: database) { found.append(damage) } }
     return found
@@ -64,7 +64,7 @@ extension Capture {
     guard let before = try table.saved(in: database) else {
       return CaptureDamage(
         kind: .saved, table: table.name,
-        words: "the table \(table.names.before), in which its changes are captured, is gone or not as Satchel made it",
+        words: "the table \(table.names.before), in which its changes are captured, is missing or was changed",
         hint: nil)
     }
     guard let writes = try database.tableShape(table.names.writes),
@@ -72,13 +72,13 @@ extension Capture {
     else {
       return CaptureDamage(
         kind: .saved, table: table.name,
-        words: "the table \(table.names.writes), in which its changes are captured, is gone or not as Satchel made it",
+        words: "the table \(table.names.writes), in which its changes are captured, is missing or was changed",
         hint: nil)
     }
     let mapping = ColumnMapping(from: table.savedColumns(before), to: table.schema.columns)
     if table.hasOtherKey(than: before, mapping) {
       return CaptureDamage(
-        kind: .key, table: table.name, words: "the table \(table.name) has another PRIMARY KEY than was captured",
+        kind: .key, table: table.name, words: "the table \(table.name) has another PRIMARY KEY than before",
         hint: oldKey)
     }
     let changed = try ChangedColumn.find(in: table, mapping, database)
@@ -110,7 +110,7 @@ extension Capture {
   }
 
   private static let oldKey =
-    "Give the table its old key back, or keep this database aside and have the device provisioned anew."
+    "Give the table its old key back, or keep this database aside and have the device provisioned again."
 
   /// Why a table of the dataset cannot be captured: it was renamed, dropped, or changed into something else.
   private static func lost(_ name: Name, _ dataset: DatasetDefinition, in database: borrowing Database) throws
@@ -129,13 +129,13 @@ extension Capture {
       return CaptureDamage(
         kind: .table, table: name, words: "the table \(name) is gone",
         hint:
-          "Have the app make it again, then run doctor: it counts the rows that are missing in it before it repairs anything."
+          "Have the app create it again, then run doctor. Before a repair, doctor counts the rows that are missing in it."
       )
     }
     do { _ = try TrackedTable.find(dataset, in: database) } catch let error as DatasetError {
       return CaptureDamage(
         kind: .table, table: name, words: "the table \(name) cannot be kept in step any more (\(error.message))",
-        hint: error.hint ?? "Bring the table back to what it was.")
+        hint: error.hint ?? "Bring the table back to its former state.")
     }
     return CaptureDamage(
       kind: .table, table: name, words: "the table \(name) cannot be read", hint: "Run doctor again.")

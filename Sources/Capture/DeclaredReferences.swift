@@ -62,7 +62,7 @@ extension TableInfo {
     }
     guard try isUnique(column, in: database) else {
       throw DatasetError(
-        place, "the column \(name) of \(schema.name) is not UNIQUE, so its values name no single row",
+        place, "the column \(name) of \(schema.name) is not UNIQUE, so its values do not identify a single row",
         hint: "Refer to the key of \(schema.name), or make a UNIQUE index over \(name).")
     }
     return column

@@ -58,12 +58,12 @@ enum NamedKey {
   private static func checkNotNull(_ key: [Int], _ info: TableInfo, at place: String) throws {
     guard let column = key.first(where: { !info.isNotNull[$0] }) else { return }
     throw DatasetError(
-      place, "the column \(info.schema.columns[column]) may be NULL, and such a row would have no name",
+      place, "the column \(info.schema.columns[column]) may be NULL, and such a row could not be identified",
       hint: "Declare it NOT NULL. " + makeAnew)
   }
 
   private static let makeAnew = """
-    ALTER TABLE cannot do it: make the table anew (CREATE TABLE, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME). \
+    ALTER TABLE cannot do it: create the table again (CREATE TABLE, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME). \
     docs/GEOPACKAGE.md shows it for a layer.
     """
 
@@ -128,7 +128,7 @@ enum NamedKey {
         throw DatasetError(
           "tables.\(table.name)",
           "its column \(own) refers to \(key) of \(parent.name), which each replica gives by itself",
-          hint: "Refer to \(names) of \(parent.name) instead: it names the same row everywhere.")
+          hint: "Refer to \(names) of \(parent.name) instead: it identifies the same row everywhere.")
       }
     }
   }

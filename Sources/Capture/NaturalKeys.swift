@@ -35,7 +35,7 @@ extension TrackedTable {
     }
     if info.schema.foreignKeys.contains(where: { $0.columns.contains(key) }) {
       throw refuse(
-        "the table's key is a reference to another table's row", "Say it at that table: what refers to it follows.")
+        "the table's key is a reference to another table's row", "Set it for that table: references to it follow.")
     }
     let own = info.uniqueIndexes.filter { $0.parts.map(\.column) == [key] }.flatMap(\.parts)
     if own.contains(where: { $0.collation.uppercased() != "BINARY" }) {
@@ -43,7 +43,7 @@ extension TrackedTable {
     }
     if info.naturalIndexes.isEmpty {
       throw refuse(
-        "the table has no UNIQUE index beside its key, so nothing says which rows are the same one",
+        "the table has no UNIQUE index beside its key, so nothing defines which rows are the same",
         "Make one over the columns of the natural key.")
     }
   }

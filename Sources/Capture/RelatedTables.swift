@@ -69,7 +69,7 @@ extension DatasetDefinition {
     throw DatasetError(
       "tables.\(child.name)",
       "its column \(relation.column) refers to \(local) of \(parent.name), as gpkgext_relations says, and each replica gives \(local) by itself",
-      hint: "Leave \(child.name) out, or relate by a column that names the rows everywhere.")
+      hint: "Leave \(child.name) out, or relate by a column that identifies the rows everywhere.")
   }
 
   /// Returns the definition with the references that a GeoPackage declares. Its document then lists them, because

@@ -61,7 +61,7 @@ public struct TrackedTable: Sendable {
   private static let giveKey = """
     Its rows have no name that two databases share. Give it one, for example a TEXT column with a UUID, or leave the table out of the dataset. \
     If columns that are NOT NULL have a UNIQUE index, they can name the rows: "key": ["COLUMN"] at the table. \
-    ALTER TABLE cannot do it: make the table anew (CREATE TABLE with the key, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME).
+    ALTER TABLE cannot do it: create the table again (CREATE TABLE with the key, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME).
     """
 
   private static func checkCollations(of table: Name, at place: String, in database: borrowing Database) throws {
@@ -109,7 +109,7 @@ public struct TrackedTable: Sendable {
     for column in rules.attachments {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).attachments")
       guard let position = info.schema.position(of: column), !info.schema.key.contains(position) else {
-        throw DatasetError("\(place).attachments", "the table has no column \(column) that is stored, beside its key")
+        throw DatasetError("\(place).attachments", "the table has no stored column \(column) beside its key")
       }
     }
     return TrackedTable(
@@ -128,7 +128,7 @@ public struct TrackedTable: Sendable {
   private static func check(_ info: TableInfo, at place: String) throws {
     if info.schema.name.isSameInSQL(as: "gpkg_ogr_contents") {
       throw DatasetError(
-        place, "GIS tools count the features of this file in it, so each replica has counts of its own",
+        place, "GIS tools count the features of this file in it, so each replica has its own counts",
         hint: "Leave it out: triggers keep it true when a bundle is imported.")
     }
     if info.schema.key.isEmpty {
@@ -171,7 +171,7 @@ public struct TrackedTable: Sendable {
     if info.schema.foreignKeys.contains(where: { $0.columns.contains(key) }) {
       throw DatasetError(
         place, "the table's key is a reference to another table's row",
-        hint: "Say it at that table: where its keys change, these follow.")
+        hint: "Set it for that table: if its keys change, these follow.")
     }
     if rule == .blocks, !info.isAutoincrement {
       throw DatasetError(

@@ -28,7 +28,7 @@ public enum SignatureError: Error, Equatable, Sendable {
   /// What is wrong, and what to do next.
   public var message: String {
     switch self {
-    case .tooLarge: "the signature file is larger than \(CommentedFile.sizeLimit) bytes, as no signature is"
+    case .tooLarge: "the signature file is larger than \(CommentedFile.sizeLimit) bytes, the limit for a signature"
     case .malformed: "this is not a minisign signature of four lines: ask for the file again"
     case .legacy: "the signature is of minisign's old kind: sign again without `-l`"
     case .otherKey(let signed, let expected):

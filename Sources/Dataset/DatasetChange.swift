@@ -18,7 +18,7 @@ public struct DatasetChange: Sendable {
     guard new.version == old.version + 1 else {
       throw DatasetError(
         "version", "it is \(new.version), and the present version is \(old.version)",
-        hint: "Versions have no gaps: say \"version\": \(old.version + 1).")
+        hint: "Versions have no gaps: write \"version\": \(old.version + 1).")
     }
     for attribute in old.attributes {
       guard let same = new.attribute(attribute.name), same.kind != attribute.kind else { continue }
@@ -63,7 +63,7 @@ public struct DatasetChange: Sendable {
     }
     throw DatasetError(
       "tables.\(old.name).keys", "it is \"\(old.keys.rawValue)\", which cannot change from version to version",
-      hint: "Leave it as it is, or begin with a hub of its own.")
+      hint: "Leave it as it is, or begin with another hub.")
   }
 }
 

@@ -192,7 +192,7 @@ extension TableRules {
     let place = members.place("key")
     let names = (value.arrayValue ?? []).compactMap(\.stringValue).map { Name($0) }
     guard let list = value.arrayValue, names.count == list.count, !names.isEmpty else {
-      throw DatasetError(place, "it must be a list of columns that name a row, [\"uuid\"]")
+      throw DatasetError(place, "it must be a list of columns that identify a row, [\"uuid\"]")
     }
     guard Set(names).count == names.count else { throw DatasetError(place, "a column stands twice") }
     return names
@@ -295,7 +295,7 @@ private struct Members {
     for member in object where !known.contains(where: { Name($0) == Name(member.name) }) {
       throw DatasetError(
         self.place(member.name), "this version of Satchel knows no such member",
-        hint: "Here may stand: \(known.joined(separator: ", ")).")
+        hint: "Possible here: \(known.joined(separator: ", ")).")
     }
   }
 

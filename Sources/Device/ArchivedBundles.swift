@@ -16,7 +16,7 @@ struct ArchivedBundles {
     self.session = session
     ownKeys = try session.workspace.ownKeys()
     hubKeys = try session.workspace.hubKeys()
-    if hubKeys.isEmpty { throw Self.incomplete("the hub's public key is not there") }
+    if hubKeys.isEmpty { throw Self.incomplete("the hub's public key is missing") }
   }
 
   /// A bundle from the hub. Throws a `WorkspaceError` if it is missing or damaged, or belongs to another history.
@@ -38,7 +38,7 @@ struct ArchivedBundles {
   func export(_ sequence: SequenceNumber) throws -> VerifiedBundle {
     let name = session.fileName(ofExport: sequence)
     guard let path = try session.archive.place(ofOutgoing: name) else {
-      throw Self.incomplete("this device's export \(sequence) is not there")
+      throw Self.incomplete("this device's export \(sequence) is missing")
     }
     return try read(path, ownKeys)
   }
@@ -46,7 +46,7 @@ struct ArchivedBundles {
   /// The manifest of an export of this device. Throws a `WorkspaceError` if the export is missing or damaged.
   func manifest(ofExport sequence: SequenceNumber) throws -> Manifest {
     guard let path = try session.archive.place(ofOutgoing: session.fileName(ofExport: sequence)) else {
-      throw Self.incomplete("this device's export \(sequence) is not there")
+      throw Self.incomplete("this device's export \(sequence) is missing")
     }
     do { return try session.workspace.reader.manifest(of: path, trust: .keys(ownKeys)) } catch let error as BundleError
     {
@@ -58,7 +58,7 @@ struct ArchivedBundles {
   func stood(_ sequence: SequenceNumber) throws -> EmissionNumber {
     let bundle = try export(sequence)
     guard case .changes(let changes) = bundle.manifest.body else {
-      throw Self.incomplete("\(bundle.manifest.fileName) is no export")
+      throw Self.incomplete("\(bundle.manifest.fileName) is not an export")
     }
     return received(changes)
   }
@@ -87,7 +87,7 @@ struct ArchivedBundles {
 
   static func incomplete(_ what: String) -> WorkspaceError {
     WorkspaceError(
-      "no-history", "What the hub said last cannot be put together again: \(what).",
+      "no-history", "The hub's last state cannot be rebuilt: \(what).",
       hint: "Bring the file back to bundles/archive from a copy or from the hub, which has its own in bundles/sent.")
   }
 }

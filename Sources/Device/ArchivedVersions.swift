@@ -88,7 +88,7 @@ struct ArchivedVersions {
       throw WorkspaceError(
         error.reason,
         "The rows of version \(version) of the dataset cannot be brought to version \(definition.version): \(error.message)",
-        hint: "Move the file aside, and satchel doctor --repair makes another one from bundles and exports.")
+        hint: "Move the file aside; then satchel doctor --repair rebuilds it from bundles and exports.")
     }
   }
 }

@@ -50,7 +50,7 @@ extension DeviceWorkspace {
       guard let fingerprint else {
         throw Refusal(
           "new-hub-key", "It is signed with another key than the hub's. A stranger may have made it.",
-          hint: "If the hub has lost no key, do not use this file. \(Self.askForFingerprint)",
+          hint: "If the hub has not lost its key, do not use this file. \(Self.askForFingerprint)",
           keeping: .quarantine)
       }
       try compare(fingerprint, with: signer)

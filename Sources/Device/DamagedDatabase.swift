@@ -58,7 +58,7 @@ struct DamagedDatabase {
       throw WorkspaceError(
         "corrupt", "The database \(path) is damaged (\(fault)), and this bundle carries changes only.",
         hint:
-          "Ask the hub's operator for a full one: \(wanted). Importing it saves what was not delivered and makes the database anew."
+          "Ask the hub's operator for a full one: \(wanted). The import saves undelivered changes and rebuilds the database."
       )
     }
     let archive = BundleArchive(workspace.folder, files)

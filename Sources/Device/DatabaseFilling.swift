@@ -32,7 +32,7 @@ extension DeviceWorkspace {
       throw Refusal(
         "no-table", "The database \(databasePath) has no table \(rules.name), which the dataset keeps in step.",
         hint:
-          "Let the app make its tables before the first bundle is imported; or do without its file, and the import makes one."
+          "Let the app make its tables before the first bundle is imported; or remove its file, and the import creates one."
       )
     }
     let tables = try TrackedTable.find(definition, in: database)
@@ -71,6 +71,6 @@ extension DeviceWorkspace {
   private func captured(_ path: String) -> WorkspaceError {
     WorkspaceError(
       "captured", "The database \(path) belongs to a Satchel workspace already.",
-      hint: "Take one that the app made and that Satchel has not seen.")
+      hint: "Use a database that the app made and that Satchel does not use yet.")
   }
 }

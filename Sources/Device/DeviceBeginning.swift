@@ -80,8 +80,8 @@ extension DeviceWorkspace {
     if isNext { return }
     throw Refusal(
       "other-history",
-      "It does not follow bundle \(newest.scope.number), on which this device was: the hub was set back to an earlier copy of itself, or two copies of it are at work.",
-      hint: "Go on with satchel sync: it carries what proves it to the hub. Tell the hub's operator.")
+      "It does not follow bundle \(newest.scope.number), which this device had: the hub was set back to an earlier copy of itself, or two copies of it are at work.",
+      hint: "Continue with satchel sync: it carries the proof to the hub. Inform the hub's operator.")
   }
 
   /// Creates the database from a bundle alone and replaces what was there. A dry run creates it elsewhere.

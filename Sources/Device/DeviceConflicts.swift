@@ -55,7 +55,7 @@ extension DeviceWorkspace {
     guard policy == .hub || policy == .device else {
       throw WorkspaceError(
         "policy",
-        "On a device all conflicts are decided for the hub or for the device: what was written at the hub when, it does not know."
+        "On a device all conflicts can only be decided for the hub or for the device: it does not know when the hub's rows were written."
       )
     }
     return try locked {

@@ -98,7 +98,7 @@ extension DeviceWorkspace {
     report.isRepaired = true
     if ending == .takeBack { return report }
     guard let rebuild = try DatabaseRebuild.find(self) else {
-      throw ArchivedBundles.incomplete("the last full bundle of the hub is not there")
+      throw ArchivedBundles.incomplete("the last full bundle from the hub is missing")
     }
     _ = try rebuild.run()
     return report
@@ -112,7 +112,7 @@ extension DeviceWorkspace {
       return Finding(
         "corrupt", "The database \(databasePath) is damaged: \(error.message).",
         hint:
-          "Close the app, and keep the file. Ask the hub's operator for a full bundle: satchel-hub emit --device \(configuration.name) --full; importing it saves what was not delivered and can be read, and makes the database anew."
+          "Close the app, and keep the file. Ask the hub's operator for a full bundle: satchel-hub emit --device \(configuration.name) --full; its import saves the undelivered changes that can be read, and rebuilds the database."
       )
     default: throw error
     }
@@ -123,9 +123,9 @@ extension WorkspaceError {
   fileprivate static func damagedOldCopy(_ damage: CaptureDamage) -> WorkspaceError {
     WorkspaceError(
       "older-database",
-      "The database is an old copy of itself, and \(damage.words): what was written into it, nobody can say.",
+      "The database is an old copy of itself, and \(damage.words): the changes made in it are unknown.",
       hint:
-        "Keep it aside, ask the hub's operator for a full bundle, and look through the old copy for what you wrote into it last."
+        "Keep it aside, ask the hub's operator for a full bundle, and look through the old copy for your last changes."
     )
   }
 }
@@ -150,14 +150,14 @@ extension DeviceSession {
     for name in try orphans() {
       report.add(
         Finding(
-          "orphan", "bundles/outbox/\(name) is an export of which the database does not know any more.",
-          hint: "Somebody has written into satchel_exports. Carry the file to the hub as any other; it is taken."))
+          "orphan", "bundles/outbox/\(name) is an export that the database has no record of any more.",
+          hint: "Another program has changed satchel_exports. Carry the file to the hub; the hub imports it."))
     }
     for number in try archive.numbers(incomingPrefix) where number > state.received.rawValue {
       let file = archive.path(incomingPrefix, number)
       report.add(
         Finding(
-          "not-imported", "The hub's bundle \(number) came here once, and is not in the database.",
+          "not-imported", "The hub's bundle \(number) was imported here once, and is not in the database.",
           hint: "satchel import \(file)"
         ))
     }
@@ -166,9 +166,9 @@ extension DeviceSession {
       report.add(
         Finding(
           "renewed",
-          "This device goes on under a new name, and the hub has not answered it yet: what it knew last cannot be told.",
+          "This device continues under a new name, and the hub has not answered it yet: its last state cannot be determined.",
           hint:
-            "Carry its request to the hub, and import the bundle that comes back. The request once more: satchel renew --request FILE"
+            "Carry its request to the hub, and import the bundle that comes back. To write the request again: satchel renew --request FILE"
         ))
       return
     }

@@ -50,7 +50,7 @@ final class DeviceHistory {
     try replay(stand)
     guard let lastExport else { return }
     if lastExport.sequence > acknowledged, !isRemembered {
-      throw ArchivedBundles.incomplete("the hub's bundle \(lastExport.received) is not there")
+      throw ArchivedBundles.incomplete("the hub's bundle \(lastExport.received) is missing")
     }
   }
 
@@ -59,21 +59,21 @@ final class DeviceHistory {
   private func replay(_ target: Stand) throws {
     let numbers = target.numbers
     guard let first = try numbers.lastIndex(where: { try bundles.extent(of: $0) == .full }) else {
-      throw ArchivedBundles.incomplete("the last full bundle of the hub is not there")
+      throw ArchivedBundles.incomplete("the last full bundle from the hub is missing")
     }
     var stand = EmissionNumber.zero
     for number in numbers[first...] {
       let bundle = try bundles.emission(number)
       let scope = try bundles.scope(of: bundle.manifest)
       guard scope.extent == .full || scope.after <= stand else {
-        throw ArchivedBundles.incomplete("the hub's bundle \(scope.after) is not there")
+        throw ArchivedBundles.incomplete("the hub's bundle \(scope.after) is missing")
       }
       place(on: stand, before: scope)
       try take(bundle, scope)
       stand = scope.number
     }
     guard stand == target.received else {
-      throw ArchivedBundles.incomplete("the hub's bundle \(target.received) is not there")
+      throw ArchivedBundles.incomplete("the hub's bundle \(target.received) is missing")
     }
   }
 

@@ -16,7 +16,7 @@ extension DeviceSession {
   func lostCounts() throws -> [Finding] {
     try tables.compactMap { table in
       try table.lostCount(for: state.id, in: database).map {
-        Finding("key-count", "An app lost the count of keys: \($0).")
+        Finding("key-count", "The count of new keys was lost: \($0).")
       }
     }
   }

@@ -169,7 +169,7 @@ final class DeviceUpgrade {
     } catch let error as Refusal where error.reason == "schema-differs" {
       throw try park(bundle, from: path, error.message)
     } catch let error as SQLiteError where [.unique, .constraint, .foreignKey, .other].contains(error.kind) {
-      throw try park(bundle, from: path, "The rows do not go into its tables: \(error.message).")
+      throw try park(bundle, from: path, "The rows do not fit its tables: \(error.message).")
     }
   }
 
@@ -178,7 +178,7 @@ final class DeviceUpgrade {
       "migration",
       "This database cannot be brought to version \(definition.version) of the dataset. \(words)",
       hint:
-        "Nothing was changed: go on working and exporting. The bundle waits; when the app's database is what it expects: satchel apply. If the app has changed its tables by itself: satchel apply --migrated"
+        "Nothing was changed: continue to work and export. The bundle waits. When the app's database fits it: satchel apply. If the app has changed its tables by itself: satchel apply --migrated"
     )
     try session.workspace.park(bundle, from: path, because: refusal)
     return refusal

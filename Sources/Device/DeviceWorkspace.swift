@@ -136,7 +136,7 @@ public struct DeviceWorkspace: Sendable {
     if try configuration.joins && isInitial() { return .initial }
     if try isThere && !isEmptyDatabase() { return .there }
     guard try BundleArchive(folder, platform.files).hasAny() else { return .initial }
-    return .lost(isThere ? "The database \(databasePath) is empty." : "The database \(databasePath) is gone.")
+    return .lost(isThere ? "The database \(databasePath) is empty." : "The database \(databasePath) is missing.")
   }
 
   /// Runs `body` while no other command works on this workspace.
@@ -168,7 +168,7 @@ extension WorkspaceError {
     WorkspaceError(
       "database-lost", "\(words) Bundles here show that there was one.",
       hint:
-        "Is its card or disk mounted? If the file is nowhere: satchel doctor --repair makes it anew, as far as bundles and exports tell."
+        "Is its card or disk mounted? If the file is lost: satchel doctor --repair rebuilds it from bundles and exports, as far as they reach."
     )
   }
 }
@@ -205,7 +205,7 @@ final class DeviceSession {
       throw WorkspaceError(
         "not-captured",
         "The database \(workspace.databasePath) is not the one that Satchel set up: its satchel_ tables are missing.",
-        hint: "Put the right file back; or, if this is the one to go on with, see what satchel doctor says of it.")
+        hint: "Put the right file back; or, to continue with this one, run satchel doctor.")
     }
     if [workspace.configuration.continues, workspace.configuration.leaves].contains(state.id) {
       throw WorkspaceError.renewing
@@ -219,7 +219,7 @@ final class DeviceSession {
     try OwnTables(madeBy: DeviceSchema.all + [SchemaUpgrade.schema]).check(
       in: database, at: workspace.databasePath,
       hint:
-        "Put the right file back. If there is none, keep this one aside and import a full bundle: satchel-hub emit --device \(state.name) --full. What was exported lies in bundles/."
+        "Put the right file back. If there is none, keep this one aside and import a full bundle: satchel-hub emit --device \(state.name) --full. Your exports are in bundles/."
     )
     dataset = try DatasetDefinition(json: state.definition)
     tables = try TrackedTable.findIntact(dataset, in: database)

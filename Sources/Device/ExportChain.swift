@@ -52,9 +52,9 @@ extension DeviceSession {
     guard let own = try digest(ofExport: scope.acknowledged), own != theirs else { return }
     throw Refusal(
       "copied",
-      "The hub answers another export \(scope.acknowledged) than the one that was made here: two copies of the device \(state.name) are at work.",
+      "The hub answers an export \(scope.acknowledged) that was not made here: two copies of the device \(state.name) are in use.",
       hint:
-        "Nothing is lost; ask the hub's operator which copy is to keep the name. The other one goes on under a new one: satchel renew --name NEW-NAME --request FILE"
+        "Nothing is lost; ask the hub's operator which copy keeps the name. The other copy continues under a new name: satchel renew --name NEW-NAME --request FILE"
     )
   }
 }

@@ -68,7 +68,7 @@ struct ExportReplay {
       "no-export",
       "The file of this device's export \(sequence) is not here, and the hub is not known to have it.",
       hint:
-        "Bring it back to bundles/sent: it may be on a stick, or at the hub, in bundles/archive. If it is nowhere: satchel import FILE --without-lost gives it up."
+        "Bring it back to bundles/sent: it may be on a stick, or at the hub, in bundles/archive. If it is lost: satchel import FILE --without-lost gives it up."
     )
   }
 
@@ -114,7 +114,7 @@ struct ExportReplay {
   /// Throws a `WorkspaceError` if an export was made on a bundle from the hub that is missing. Its changes cannot be
   /// replayed, and a later export would not contain them.
   func finish() throws {
-    if let part = parts.first { throw ArchivedBundles.incomplete("the hub's bundle \(part.received) is not there") }
+    if let part = parts.first { throw ArchivedBundles.incomplete("the hub's bundle \(part.received) is missing") }
     try apply { try recollection.takeUpKeys() }
   }
 

@@ -30,16 +30,16 @@ extension DeviceWorkspace {
       if configuration.leaves != nil {
         guard let name, Name(name) != Name(configuration.name) else { return Departure(workspace: self, copy: nil) }
         throw WorkspaceError(
-          "renewed", "This device has left its hub already, to go on as \(configuration.name).",
+          "renewed", "This device has left its hub already, to continue as \(configuration.name).",
           hint:
-            "Leave --name out to write the request once more. At the hub it may get another name: satchel-hub device enrol --name"
+            "Leave --name out to write the request again. At the hub it may get another name: satchel-hub device enrol --name"
         )
       }
       let session = try session()
       if configuration.continues != nil {
         throw WorkspaceError(
-          "renewed", "This device has asked its hub to go on as \(configuration.name), and has no answer.",
-          hint: "If that hub is lost for good, bring the folder back as it was before, and give this command there.")
+          "renewed", "This device has asked its hub to continue as \(configuration.name), and has no answer.",
+          hint: "If that hub is lost for good, restore the folder to its state before that, then run this command.")
       }
       if try keys.areDiscarded() {
         throw WorkspaceError(

@@ -41,7 +41,7 @@ extension DeviceWorkspace {
     }
     if try presentHubKeys().contains(signer) { return }
     guard try keys.former(of: Self.hubKeyName).contains(signer) else {
-      throw Refusal("other-key", "It is signed by another than the hub.", keeping: .quarantine)
+      throw Refusal("other-key", "It is not signed by the hub.", keeping: .quarantine)
     }
     // A bundle from before the new key may come again.
     guard let number = manifest.emission, number <= state?.received ?? .zero else {
@@ -127,7 +127,7 @@ enum RevokedKeys {
     guard manifest.revoked?.number ?? 0 >= state.revocations else {
       throw Refusal(
         "older-revocations",
-        "It knows less of revoked keys than this device does: it was made before another one that came here.",
+        "Its list of revoked keys is older than this device's: a newer bundle came here before.",
         hint: "Ask the hub's operator for a new bundle.", keeping: .quarantine)
     }
   }

@@ -67,14 +67,14 @@ extension DeviceWorkspace {
       throw Refusal(
         "schema-differs",
         "The rows of \(databasePath) cannot join: at \(error.place) of the dataset, \(error.problem).",
-        hint: "Bring its tables to what the hub's are, then import the file again. Nothing was changed.")
+        hint: "Change its tables to the form of the hub's, then import the file again. Nothing was changed.")
     }
     for table in tables {
       let count = try table.namelessRows(in: database)
       if count == 0 { continue }
       throw Refusal(
         "schema-differs",
-        "\(count) of the rows of \(table.name) have NULL in their key: they have no name by which they could join.",
+        "\(count) of the rows of \(table.name) have NULL in their key, so they cannot join.",
         hint: "Give them keys, or delete them, then import the file again. Nothing was changed.")
     }
     return tables

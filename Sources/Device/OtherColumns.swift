@@ -26,6 +26,6 @@ extension TableSchema {
         : "The table \(name) has the column \(list(missing)) at the hub, and not in the database here.",
       hint: missing.isEmpty
         ? "Have the hub's operator add the column there; then ask for a full bundle."
-        : "Bring the app to the version that has it, run satchel doctor --repair, then import the file again.")
+        : "Update the app to the version that has it, run satchel doctor --repair, then import the file again.")
   }
 }

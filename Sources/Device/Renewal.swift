@@ -25,9 +25,9 @@ extension DeviceWorkspace {
       if configuration.continues != nil {
         if let name, Name(name) != Name(configuration.name) {
           throw WorkspaceError(
-            "renewed", "This device has asked already to go on as \(configuration.name).",
+            "renewed", "This device has already asked to continue as \(configuration.name).",
             hint:
-              "Leave --name out to write the request once more. At the hub it may get another name: satchel-hub device enrol --name"
+              "Leave --name out to write the request again. At the hub it may get another name: satchel-hub device enrol --name"
           )
         }
         return self
@@ -43,7 +43,7 @@ extension DeviceWorkspace {
     }
     guard let name else {
       throw WorkspaceError(
-        "name-needed", "A new name is needed: the old one is another copy's.", hint: "Add: --name NEW-NAME")
+        "name-needed", "A new name is needed: another copy has the old one.", hint: "Add: --name NEW-NAME")
     }
     guard isSafeName(name), Name(name) != Name(configuration.name) else {
       throw WorkspaceError("bad-name", "\"\(name)\" cannot be the new name of this device.", hint: safeNameHint)
@@ -54,7 +54,7 @@ extension DeviceWorkspace {
   private func begin(as name: String) throws -> DeviceWorkspace {
     if let sealed = try session().sealedChanges().first {
       throw WorkspaceError(
-        "sealed", "What \(sealed.user) wrote here is on its way to the hub under this device's present name.",
+        "sealed", "The changes of \(sealed.user) are on their way to the hub under this device's present name.",
         hint: "First carry it there, and bring the hub's answer back: \(sealed.file)")
     }
     if ending == .takeBack { return self }
@@ -144,7 +144,7 @@ extension DeviceWorkspace {
 extension WorkspaceError {
   static var renewing: WorkspaceError {
     WorkspaceError(
-      "renewing", "This device was about to go on under a new name, and the command that saw to it was interrupted.",
-      hint: "Give it once more: satchel renew --request FILE")
+      "renewing", "This device was about to get a new name, and the command was interrupted.",
+      hint: "Run it again: satchel renew --request FILE")
   }
 }

@@ -55,7 +55,7 @@ struct ReplacedFile {
       }
     }
     guard let found, let newest else {
-      throw ArchivedBundles.incomplete("the last full bundle of the hub is not there")
+      throw ArchivedBundles.incomplete("the last full bundle from the hub is missing")
     }
     return ReplacedFile(workspace, found.manifest, found.scope, try DatasetDefinition(json: newest.source))
   }
@@ -66,7 +66,7 @@ struct ReplacedFile {
     report.add(
       Finding(
         "replaced",
-        "Another program put a new file in the place of \(workspace.databasePath): nothing of Satchel's is in it."))
+        "Another program put a new file in the place of \(workspace.databasePath): it has no satchel_ tables."))
     if ending == .keep { try BundleArchive(workspace.folder, workspace.platform.files).secure() }
     let database = try Database(path: workspace.databasePath, mode: .readWrite)
     try database.prepareForCommand()
@@ -90,9 +90,9 @@ struct ReplacedFile {
       for table in try tables(in: database) where try table.count(in: database) > 0 {
         throw WorkspaceError(
           "replaced",
-          "Another program put a new file in the place of \(workspace.databasePath): nothing of Satchel's is in it.",
+          "Another program put a new file in the place of \(workspace.databasePath): it has no satchel_ tables.",
           hint:
-            "Put the right file back; or, if this is the one to go on with: satchel doctor, then satchel doctor --repair"
+            "Put the right file back; or, to continue with this one: satchel doctor, then satchel doctor --repair"
         )
       }
     }
@@ -106,7 +106,7 @@ struct ReplacedFile {
     do { return try TrackedTable.find(definition, in: database) } catch let error as DatasetError {
       throw WorkspaceError(
         "not-captured", "The new file cannot be this device's: at \(error.place) of the dataset, \(error.problem).",
-        hint: "Let the app make its tables as they were, or put the right file back.")
+        hint: "Let the app create its tables as before, or put the right file back.")
     }
   }
 

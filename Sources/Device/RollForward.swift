@@ -29,7 +29,7 @@ struct RollForward {
     self.newest = newest
     let numbers = try session.archive.numbers(session.incomingPrefix)
     guard let last = numbers.last, last >= session.state.received.rawValue else {
-      throw ArchivedBundles.incomplete("the hub's bundle \(session.state.received) is not there")
+      throw ArchivedBundles.incomplete("the hub's bundle \(session.state.received) is missing")
     }
     received = EmissionNumber(last)
     bundles = try ArchivedBundles(session)

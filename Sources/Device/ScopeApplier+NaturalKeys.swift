@@ -37,7 +37,7 @@ extension ScopeApplier {
     guard let first = images.first, try rows.row(key) != first.hubRow else {
       throw Refusal(
         "rows-collide",
-        "Two rows of \(rows.schema.name) that the hub sent have the same value where only one may have it.",
+        "Two rows of \(rows.schema.name) that the hub sent have the same value in a UNIQUE column.",
         hint: "Ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full")
     }
     let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)

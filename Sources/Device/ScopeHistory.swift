@@ -40,13 +40,13 @@ extension DeviceSession {
     }
     guard scope.number.rawValue - state.received.rawValue <= Manifest.Scope.longestJump else {
       throw Refusal(
-        "number", "It is bundle \(scope.number) of the hub, and the last one that came here is \(state.received).",
-        hint: "No hub makes so many. Do not use this file. Ask the hub's operator where it comes from.",
+        "number", "It is bundle \(scope.number) of the hub, and the last bundle here is \(state.received).",
+        hint: "No hub makes so many bundles. Do not use this file. Ask the hub's operator where it comes from.",
         keeping: .quarantine)
     }
     if scope.extent == .delta, scope.after > state.received {
       throw Refusal(
-        "gap", "It builds on the hub's bundle \(scope.after), and the last one that came here is \(state.received).",
+        "gap", "It builds on the hub's bundle \(scope.after), and the last bundle here is \(state.received).",
         hint:
           "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
     }
@@ -78,7 +78,7 @@ extension DeviceSession {
       "clock",
       "The hub's clock showed \(UTCTime.text(milliseconds: manifest.stamp.milliseconds)) when it made this file, and this device's shows \(UTCTime.text(milliseconds: now)).",
       hint:
-        "Look at this device's clock, set it if it is wrong, and import the file again. If it is right, the hub's is wrong: do not use the file, and tell the hub's operator."
+        "Look at this device's clock, set it if it is wrong, and import the file again. If it is right, the hub's is wrong: do not use the file, and inform the hub's operator."
     )
   }
 
@@ -88,7 +88,7 @@ extension DeviceSession {
       "older-database",
       "The hub has \(scope.acknowledged) exports of this device, and this database has made \(state.sequence): it is an old copy of itself.",
       hint:
-        "Put the newer database back if there is one. If it is at work elsewhere, or lost, this one goes on under a new name: satchel renew --name NEW-NAME --request FILE"
+        "Put the newer database back if there is one. If it is in use elsewhere, or lost, this one continues under a new name: satchel renew --name NEW-NAME --request FILE"
     )
   }
 
@@ -97,16 +97,16 @@ extension DeviceSession {
       "other-history",
       "The hub's bundle \(scope.number) does not follow bundle \(state.received), which came here. The hub was set back to an earlier copy of itself, or two copies of it are at work.",
       hint:
-        "Nothing is lost. Go on working and delivering: the next sync carries what proves it to the hub. Tell the hub's operator.",
+        "Nothing is lost. Continue to work and deliver: the next sync carries the proof to the hub. Inform the hub's operator.",
       keeping: .waiting)
   }
 
   private func otherHub() -> Refusal {
     Refusal(
       "other-hub",
-      "This bundle is from another copy of the hub than the one that this device followed. One of the two must be retired.",
+      "This bundle is from another copy of the hub than this device's. One of the two must be retired.",
       hint:
-        "Nothing is lost. Ask the hub's operator which one goes on. If it is the one that made this bundle: satchel import FILE --fingerprint, with the fingerprint that satchel-hub keys show shows there.",
+        "Nothing is lost. Ask the hub's operator which copy continues. If it is the copy that made this bundle: satchel import FILE --fingerprint, with the fingerprint that satchel-hub keys show shows there.",
       keeping: .waiting)
   }
 
@@ -157,15 +157,15 @@ public struct Estrangement: Sendable {
   /// Describes what happened.
   public var words: String {
     isOtherHub
-      ? "The hub's bundle \(number) is from another copy of the hub than the one that this device followed."
+      ? "The hub's bundle \(number) is from another copy of the hub than this device's."
       : "The hub's bundle \(number) does not follow what came here: the hub was set back, or two copies of it are at work."
   }
 
   /// Describes what to do next.
   public var hint: String {
     isOtherHub
-      ? "Ask the hub's operator which copy goes on. If it is the other one: satchel import bundles/inbox/waiting/\(file) --fingerprint WORDS"
-      : "Tell the hub's operator, and go on with satchel sync: it carries what proves it to the hub."
+      ? "Ask the hub's operator which copy continues. If it is the other one: satchel import bundles/inbox/waiting/\(file) --fingerprint WORDS"
+      : "Inform the hub's operator, and continue with satchel sync: it carries the proof to the hub."
   }
 
   var finding: Finding { Finding(reason, words, hint: hint) }

@@ -38,7 +38,7 @@ extension DeviceSession {
       throw Refusal(
         "older-dataset",
         "It is of version \(manifest.version) of the dataset, and this device has version \(dataset.version).",
-        hint: "Was the hub restored from an old backup? Its operator has to bring it to that version again.")
+        hint: "Was the hub restored from an old backup? Its operator must bring it to that version again.")
     }
     if !isNewHistory { try RevokedKeys.check(manifest, state) }
     let copy = lacks && lost == .givenUp ? try keepCopy(before: scope.number) : nil
@@ -56,7 +56,7 @@ extension DeviceSession {
       do { return try body(handover) } catch is Handover.WrittenMeanwhile { state = before }
     }
     throw WorkspaceError(
-      "busy", "This device works for \(manifest.user) from now on, and somebody writes for \(state.user) all the time.",
+      "busy", "This device works for \(manifest.user) from now on, and the app keeps writing for \(state.user).",
       hint: "Close the app, then run the same command again.")
   }
 
@@ -267,7 +267,7 @@ extension DeviceSession {
         try applier.apply(nil, key: line.key, at: line.stamp, in: rows, expected: line.before)
       case .rekey(_, let number): if number == scope.number { try upgrade?.note(nil, of: line) }
       case .block: break
-      default: throw LineProblem("it is a line of a device")
+      default: throw LineProblem("it is a line from a device")
       }
     }
     if scope.extent == .delta { try upgrade?.putBack(with: applier) }

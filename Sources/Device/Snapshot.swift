@@ -67,6 +67,6 @@ final class Snapshot {
   func others(of key: RowKey, in table: Name) throws -> [OthersWrite]? {
     do { return try SnapshotBuilder.others(of: key, in: table, database: database) } catch let error as SQLiteError {
       throw error
-    } catch { throw BundleError.entry("snapshot.sqlite", "says of a row of \(table) what cannot be read") }
+    } catch { throw BundleError.entry("snapshot.sqlite", "has unreadable data about a row of \(table)") }
   }
 }

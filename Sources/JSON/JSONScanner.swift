@@ -35,7 +35,7 @@ public struct JSONScanner: Sendable {
   /// The kind of the next value, which stays unread.
   public mutating func peek() throws(JSONError) -> JSONKind {
     skipSpace()
-    guard index < bytes.count else { throw error("the text ends where a value should stand") }
+    guard index < bytes.count else { throw error("the text ends before a value") }
     switch bytes[index] {
     case UInt8(ascii: "{"): return .object
     case UInt8(ascii: "["): return .array
@@ -112,7 +112,7 @@ public struct JSONScanner: Sendable {
   /// Checks that only white space follows.
   public mutating func finish() throws(JSONError) {
     skipSpace()
-    guard index == bytes.count else { throw error("the text goes on after its value") }
+    guard index == bytes.count else { throw error("there is more text after the value") }
   }
 }
 

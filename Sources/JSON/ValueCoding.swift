@@ -74,8 +74,8 @@ extension JSONScanner {
       guard !text.contains(0) else { throw JSONError(offset: start, reason: "text with a NUL must be tagged") }
       return .text(text)
     case .object: return try readTagged()
-    case .bool: throw error("a Boolean is no value of SQLite")
-    case .array: throw error("an array is no value of SQLite")
+    case .bool: throw error("a Boolean is not a value of SQLite")
+    case .array: throw error("an array is not a value of SQLite")
     }
   }
 

@@ -45,8 +45,8 @@ extension Database {
   }
 
   static let wayAroundTriggers = """
-    Build anew what the trigger keeps, an index for full-text search by its command 'rebuild', and import again. \
-    If the trigger cannot run here at all: drop it, import, make it again, and build that anew.
+    Rebuild the table that the trigger maintains, for example a full-text index by its command 'rebuild', and import again. \
+    If the trigger cannot run here at all: drop it, import, create it again, and rebuild that table.
     """
 
   /// Leaves out triggers that write through a view. A view's triggers do such writes, and if one of them is off, the

@@ -38,7 +38,7 @@ private final class ScriptWatch {
     switch action {
     case SQLITE_ATTACH, SQLITE_DETACH: refusal = "it opens another database"
     case _ where Self.temporary.contains(action) || schema == "temp" && Self.creating.contains(action):
-      refusal = "it makes or drops something temporary, which would stand in the way of the app's own"
+      refusal = "it makes or drops a temporary object, which could hide one of the app's"
     case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
       refusal = "it begins or ends a transaction, and a migration is one already: leave BEGIN, COMMIT and the like out"
     case SQLITE_PRAGMA where !Self.pragmas.contains(one) || Self.questions.contains(one) && second != nil:
@@ -73,7 +73,7 @@ extension Database {
   public func runScript(_ sql: String, until isOver: @escaping () -> Bool, look: () throws -> Void) throws {
     let bytes = Array(sql.utf8)
     if let zero = bytes.firstIndex(of: 0) {
-      throw ScriptError(line: Self.line(zero, of: bytes), message: "there is a NUL in it")
+      throw ScriptError(line: Self.line(zero, of: bytes), message: "it contains a NUL byte")
     }
     let reserved = try ReservedNames(in: self)
     var place = 0

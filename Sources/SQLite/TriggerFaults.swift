@@ -19,7 +19,7 @@ public struct TriggerFault: Sendable {
   }
 
   public var hint: String {
-    if isFatal { return "Mend or drop it, then give the command again." }
+    if isFatal { return "Mend or drop it, then run the command again." }
     return spatiaLiteIndex?.wayAround
       ?? "An import fails where it fires. Drop it, and build anew what it keeps after each import."
   }

@@ -47,7 +47,7 @@ public struct ArrivingFiles: ~Copyable {
   public mutating func append(_ bytes: [UInt8]) throws {
     guard let (fd, before) = open else { return }
     let total = before + Int64(bytes.count)
-    guard total <= limit else { throw BundleError.tooLarge("What arrived", limit: limit) }
+    guard total <= limit else { throw BundleError.tooLarge("The file that arrived", limit: limit) }
     try files.write(fd, bytes)
     open = (fd, total)
   }

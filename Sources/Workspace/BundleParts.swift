@@ -40,7 +40,7 @@ public struct BundleParts {
   ) throws -> Waiting {
     guard let part = bundle.path(of: .part), let size = bundle.entryList.first?.bytes,
       let piece = volume.pieceBytes(ofPartWith: size)
-    else { throw BundleError.manifest("it has no piece") }
+    else { throw BundleError.manifest("it carries no piece") }
     let place = Paths.join(root, Self.name(bundle.manifest, volume, piece: piece))
     // A piece of a compressed file hardly shrinks when it is compressed again. A volume that expands more is no such
     // piece.
@@ -137,6 +137,6 @@ extension Manifest {
     guard let volume, case .volume(let body) = volume.body else { return }
     guard kind == body.whole, bundle == body.of, number == body.number, dataset == volume.dataset, from == volume.from,
       to == volume.to
-    else { throw .manifest("it is not the bundle that its volumes told of") }
+    else { throw .manifest("it is not the bundle that its volumes describe") }
   }
 }

@@ -52,9 +52,9 @@ extension BundleParts {
 
   private static func full(_ manifest: Manifest) -> Refusal {
     Refusal(
-      "volumes-full", "There is no more room for pieces of bundles from \(manifest.from.name) that are not whole yet.",
+      "volumes-full", "There is no more room for pieces of incomplete bundles from \(manifest.from.name).",
       hint:
-        "status names the bundles and what is missing of them. Bring that, or delete what is not needed any more: bundles/inbox/parts"
+        "status lists the bundles and their missing volumes. Bring those, or delete the pieces that are not needed any more: bundles/inbox/parts"
     )
   }
 

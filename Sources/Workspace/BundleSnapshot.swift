@@ -43,7 +43,7 @@ public enum BundleSnapshot {
     switch error.kind {
     case .interrupted: return problem("takes longer to read than a database of its size may")
     case .tooLarge: return tooLarge
-    default: return problem("is no sound database (\(error.message))")
+    default: return problem("is not a sound database (\(error.message))")
     }
   }
 
@@ -60,20 +60,20 @@ extension BundleSnapshot {
 
   private static func checkSchema(of database: borrowing Database, _ tables: [TableRules]) throws {
     if let encoding = try database.otherTextEncoding() {
-      throw problem("holds its texts in \(encoding), and not in UTF-8")
+      throw problem("holds its texts in \(encoding), not in UTF-8")
     }
     let known = tables.map(\.name) + [Name(SnapshotBuilder.stampTable)]
     try database.each("SELECT type, name, tbl_name, sql LIKE 'CREATE VIRTUAL%' FROM sqlite_schema") {
       let (type, name, table) = ($0.text(0), $0.text(1), Name($0.text(2)))
       let isPart = known.contains { $0.isSameInSQL(as: table) } || ownTables.contains(name) && type == "table"
       guard type == "table" || type == "index", isPart, $0.integer(3) == 0 else {
-        throw problem("holds what is no part of the dataset: the \(type) \(name)")
+        throw problem("holds an object outside the dataset: the \(type) \(name)")
       }
     }
     for table in tables { _ = try schema(of: table, in: database) }
     let stamps = try database.tableShape(Name(SnapshotBuilder.stampTable))?.columns.map(\.text) ?? []
     guard stamps.starts(with: SnapshotBuilder.stampColumns) else {
-      throw problem("does not say when its rows were changed: it has no table \(SnapshotBuilder.stampTable)")
+      throw problem("does not show when its rows were changed: it has no table \(SnapshotBuilder.stampTable)")
     }
   }
 }
@@ -88,7 +88,7 @@ extension BundleSnapshot {
     }
     let key = try columns.map { column in
       guard let position = info.schema.position(of: column) else {
-        throw problem("has no column \(column), which names the rows of \(rules.name)")
+        throw problem("has no column \(column), which identifies the rows of \(rules.name)")
       }
       return position
     }
@@ -116,7 +116,7 @@ extension BundleSnapshot {
     let stamps = SnapshotBuilder.stampTable
     let isWrong = "typeof(stamp) <> 'integer' OR stamp < 0 OR typeof(key) <> 'text' OR typeof(table_name) <> 'text'"
     if try database.first("SELECT 1 FROM \(stamps) WHERE \(isWrong)", [:], { _ in true }) ?? false {
-      throw problem("has a time in \(stamps) that is none")
+      throw problem("has an invalid time in \(stamps)")
     }
     try database.each("SELECT DISTINCT table_name FROM \(stamps)") { row in
       let name = Name(row.text(0))

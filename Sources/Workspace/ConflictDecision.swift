@@ -58,7 +58,7 @@ public enum ConflictDecision: Sendable {
     let by = conflict.decision.map { " by \($0.by): \($0.made.rawValue)" } ?? ""
     return WorkspaceError(
       "decided", "The conflict \(conflict.record.id.text.prefix(8)) was decided already\(by).",
-      hint: "If the row is still not right, change it as any other row.")
+      hint: "If the row is still not right, change it like any other row.")
   }
 
   private static func setting(_ fields: [Field], in row: Row?, _ record: ConflictRecord, _ schema: TableSchema) throws
@@ -81,7 +81,7 @@ public enum ConflictDecision: Sendable {
     }
     guard values.allSatisfy({ $0 != nil }) else {
       throw WorkspaceError(
-        "row-gone", "The row is gone, and what it held in its other columns is not known here.",
+        "row-gone", "The row is gone, and the values of its other columns are not known here.",
         hint: "Decide it at the hub, which has the row's history.")
     }
     return Row(values.compactMap(\.self))

@@ -43,7 +43,7 @@ extension ConflictDecision {
     guard let rivalKey = record.rivalKey(in: schema) else {
       if case .hub = self, record.kind == .unique, record.rowWinner == .device {
         throw WorkspaceError(
-          "row-gone", "The other row went by the policy, and what was in it is not known here.",
+          "row-gone", "The policy removed the other row, and its values are not known here.",
           hint: "Decide it at the hub, which has kept it.")
       }
       return [DecidedRow(key: record.key, current: current, target: try target(current))]

@@ -7,7 +7,7 @@ extension ConflictUnit {
     if !isSingle, case .set = decision {
       throw WorkspaceError(
         "unit", "The conflict is about a unit of \(members.count) changes, which are decided as one.",
-        hint: "Say --keep hub or --keep device. For other values keep the hub's, and change the rows.")
+        hint: "Use --keep hub or --keep device. For other values keep the hub's, and change the rows afterwards.")
     }
     return members.filter { $0.record.state != .resolved }
   }

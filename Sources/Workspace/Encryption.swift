@@ -17,8 +17,8 @@ public enum Encryption: Sendable {
     if case .asTheDatasetSays = self, dataset.encryption == .never { return [] }
     guard let other else {
       throw WorkspaceError(
-        "no-recipient", "\(name) has not told yet for whom to encrypt what is for it.",
-        hint: "A bundle of its own tells that: import one first.")
+        "no-recipient", "The recipient of encrypted bundles for \(name) is not known yet.",
+        hint: "Its bundles name it: import one first.")
     }
     return try [other, keys.recipient()] + dataset.escrow
   }

@@ -114,7 +114,7 @@ private struct GivenGeometry {
       geometry = try Self.geometry(of: text, in: source)
     } else {
       throw WorkspaceError(
-        "not-a-geometry", "The bytes of \(source) are no geometry.", hint: Self.hint)
+        "not-a-geometry", "The bytes of \(source) are not a geometry.", hint: Self.hint)
     }
   }
 
@@ -138,7 +138,7 @@ extension Layer {
     if let refusal = type.refusal(of: given.geometry) {
       throw WorkspaceError(
         "other-geometry", "The layer \(table) \(refusal).",
-        hint: "Write a geometry that the layer takes: \(given.geometry.wellKnownText.prefix(40)) is none.")
+        hint: "Write a geometry that the layer accepts: \(given.geometry.wellKnownText.prefix(40)) does not fit it.")
     }
     if let fault = given.geometry.fault {
       throw WorkspaceError("not-a-geometry", "\(given.source) is no sound geometry: \(fault).", hint: "Write it whole.")

@@ -78,7 +78,7 @@ extension DoctorReport {
   /// Checks the folder: files that a command left behind, and who can read the secret key.
   public mutating func check(_ folder: WorkspaceFolder, _ keys: WorkspaceKeys, platform: Platform) throws {
     for path in try folder.leftovers(platform.files) {
-      add(Finding("leftover", "\(path) was left lying by a command that was killed."))
+      add(Finding("leftover", "\(path) was left behind by a command that was killed."))
     }
     for path in try folder.missingFolders(platform.files) {
       add(Finding("no-folder", "The folder \(path) is missing."))
@@ -86,7 +86,7 @@ extension DoctorReport {
     if try folder.isOpen(platform.files) {
       add(
         Finding(
-          "open-folder", "Others can read \(folder.path("bundles")), and not the database.",
+          "open-folder", "Other users can read \(folder.path("bundles")), but not the database.",
           hint: "Its owner runs: chmod -R go= \(folder.path("bundles"))"))
     }
     do { try keys.check() } catch let error as WorkspaceError { add(Finding(error)) }

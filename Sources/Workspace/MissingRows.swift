@@ -79,7 +79,7 @@ public struct LackingRows {
         throw WorkspaceError(
           "schema-drift",
           "A row of \(table.name) that is to be put back does not fit the table as it is now: \(error.message).",
-          hint: "Make the table as it was, or say that the rows it lacks were deleted: doctor --repair --deleted")
+          hint: "Change the table back, or confirm that the missing rows were deleted: doctor --repair --deleted")
       }
     }
     return count

@@ -33,7 +33,7 @@ extension ConflictRecord {
       "row-changed",
       "The row was changed since this disagreement was found. Then: \(words(found)). Now: \(words(current.map(of(found))))",
       hint:
-        "Look at it once more (conflicts show \(id.text.prefix(8))); to decide all the same: --row \(present)")
+        "Look at it again (conflicts show \(id.text.prefix(8))); to decide all the same: --row \(present)")
   }
 
   /// The values in the table when the disagreement was found; nil: there was no row.

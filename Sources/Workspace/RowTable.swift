@@ -177,7 +177,7 @@ extension RowTable {
     let key = schema.key(of: row)
     if try contains(key) { return }
     try deletion.run(key.values)
-    throw SQLiteError(constraint: "The table \(name) makes another value of its key: a column has another type here.")
+    throw SQLiteError(constraint: "The table \(name) changes the value of its key: a column has another type here.")
   }
 }
 

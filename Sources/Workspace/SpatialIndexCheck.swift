@@ -50,20 +50,20 @@ extension Finding {
     let layer = try database.layers().first { $0.table.isSameInSQL(as: table) }
     self.init(
       "spatial-index", "The spatial index of the layer \(table) contradicts itself: \(words).",
-      hint: layer.map { "Build it anew, with GDAL: \($0.rebuilding)" } ?? "Build it anew in a GIS.")
+      hint: layer.map { "Rebuild it with GDAL: \($0.rebuilding)" } ?? "Rebuild it in a GIS.")
   }
 
   fileprivate init(_ fault: SpatialIndexFault) {
     let parts = [
       (fault.lacking, "feature is not in it", "features are not in it"),
       (fault.excess, "entry has no geometry", "entries have no geometry"),
-      (fault.otherBoxes, "feature lies elsewhere", "features lie elsewhere"),
+      (fault.otherBoxes, "feature is elsewhere", "features are elsewhere"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }
     self.init(
       "spatial-index",
       """
       The spatial index of the layer \(fault.layer.table) is wrong: \(parts.joined(separator: ", ")). \
-      GIS tools do not show such features at their place.
+      GIS tools do not find such features at their place.
       """)
   }
 

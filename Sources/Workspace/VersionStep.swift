@@ -156,8 +156,8 @@ public final class VersionStep {
       table.rules.key == nil
       ? "the migration gives it another PRIMARY KEY" : "its \"key\" names other columns than before"
     throw DatasetError(
-      "tables.\(table.name)", "\(what), and its rows would have other names than everywhere else",
-      hint: "Make a table of another name, copy the rows into it, and take this one out of the dataset.")
+      "tables.\(table.name)", "\(what), and its rows would have other keys than on other replicas",
+      hint: "Make a table of another name, copy the rows into it, and remove this table from the dataset.")
   }
 }
 

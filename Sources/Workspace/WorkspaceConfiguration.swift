@@ -86,7 +86,7 @@ public struct WorkspaceConfiguration: Sendable {
     guard try files.kind(folder.configuration) == .file else {
       throw WorkspaceError(
         "no-workspace", "There is no Satchel workspace in \(folder.root == "." ? "this folder" : folder.root).",
-        hint: "Go to the folder that has satchel.json in it, or name it: \(tool) -C DIR ...")
+        hint: "Go to the folder with satchel.json, or name it: \(tool) -C DIR ...")
     }
     let bytes = try files.read(folder.configuration, limit: maximumBytes)
     guard let document = try? JSONValue.parse(bytes), let configuration = WorkspaceConfiguration(document) else {

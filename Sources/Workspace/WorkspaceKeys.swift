@@ -64,7 +64,7 @@ public struct WorkspaceKeys: Sendable {
   public func recipient() throws -> AgeRecipient {
     let path = folder.key(Self.own, "recipient")
     guard let recipient = AgeRecipient(try text(path)) else {
-      throw WorkspaceError("bad-key", "\(path) holds no recipient of age's.", hint: "Bring it back from a backup.")
+      throw WorkspaceError("bad-key", "\(path) does not hold a recipient of age.", hint: "Bring it back from a backup.")
     }
     return recipient
   }
@@ -118,7 +118,7 @@ public struct WorkspaceKeys: Sendable {
   private func secret(_ path: String, _ what: String) throws -> [UInt8] {
     guard try files.kind(path) != nil else {
       throw WorkspaceError(
-        "no-key", "The \(what) \(path) is missing.", hint: "Bring it back from a backup, or enrol this device anew.")
+        "no-key", "The \(what) \(path) is missing.", hint: "Bring it back from a backup, or enrol this device again.")
     }
     try checkFolder(of: path)
     guard try files.permissions(path) & 0o077 == 0 else {

@@ -18,7 +18,7 @@ extension WorkspaceFolder {
     }
     for name in ["bundles", "keys"] where try files.kind(path(name)) != nil {
       throw WorkspaceError(
-        "exists", "There is something called \(name) in \(root) already.", hint: "Choose another folder.")
+        "exists", "There is already a file named \(name) in \(root).", hint: "Choose another folder.")
     }
   }
 
@@ -27,7 +27,7 @@ extension WorkspaceFolder {
     try files.makeDirectory(root, mode: 0o755)
     try sweep(files)
     try files.replace(
-      unfinished, mode: 0o644, contents: Array("The making of this workspace was cut off. Run init again.\n".utf8))
+      unfinished, mode: 0o644, contents: Array("Creating this workspace was interrupted. Run init again.\n".utf8))
     try makeFolders(files)
   }
 

@@ -60,7 +60,7 @@ struct SpatialIndexTests {
     for (path, tool) in [(expedition.office, expedition.hub), (expedition.database("pad"), padTool(expedition))] {
       try expedition.sql(path, wrong)
       let words = """
-        The spatial index of the layer trees is wrong: 1 feature is not in it, 1 entry has no geometry, 1 feature lies elsewhere.
+        The spatial index of the layer trees is wrong: 1 feature is not in it, 1 entry has no geometry, 1 feature is elsewhere.
         """
       let found = tool("doctor")
       #expect(found.code == 1 && found.out.contains(words) && found.out.contains("doctor --repair"), "\(found.out)")

@@ -18,7 +18,7 @@ struct TarHeader {
   init(_ block: [UInt8]) throws(BundleError) {
     let magic = block[257..<265]
     guard magic.elementsEqual("ustar\u{0}00".utf8) || magic.elementsEqual("ustar  \u{0}".utf8) else {
-      throw .notABundle("it holds no tar")
+      throw .notABundle("it holds no tar archive")
     }
     let sum = block.indices.reduce(0) { $0 + Int64((148..<156).contains($1) ? 0x20 : block[$1]) }
     guard block[154] == 0, block[155] == 0x20, Self.octal(block[148..<154]) == sum else {
@@ -65,13 +65,13 @@ struct TarHeader {
       guard (1...4).contains(digits.count), let length = Int(String(decoding: digits, as: UTF8.self)),
         length <= rest.count,
         length > digits.count + 2
-      else { throw .notABundle("a pax header of another form") }
+      else { throw .notABundle("a malformed pax header") }
       let record = rest.prefix(length)
       rest = rest.dropFirst(length)
       let parts = String(decoding: record.dropFirst(digits.count + 1).dropLast(), as: UTF8.self)
         .split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard record[digits.endIndex] == 0x20, record.last == 0x0a, parts.count == 2 else {
-        throw .notABundle("a pax header of another form")
+        throw .notABundle("a malformed pax header")
       }
       switch parts[0] {
       case "size":
@@ -80,7 +80,7 @@ struct TarHeader {
         }
         size = number
       case "mtime", "atime", "ctime": break
-      default: throw .notABundle("a pax header that says more than a size")
+      default: throw .notABundle("a pax header with more than a size and times")
       }
     }
     return size

@@ -44,7 +44,7 @@ struct TarReader: ~Copyable {
       padding = 0
       guard try stream.read(into: &block, count: zeros) == zeros else { throw BundleError.truncated }
       guard block[..<zeros].allSatisfy({ $0 == 0 }) else {
-        throw BundleError.notABundle("something stands between two of its entries")
+        throw BundleError.notABundle("there are bytes between two of its entries")
       }
     }
     return wanted

@@ -79,14 +79,14 @@ final class ZstdSource: ByteSource {
     unpackedBytes += Int64(made)
     guard unpackedBytes <= limits.anyRatioBytes || unpackedBytes / limits.ratio <= packedBytes else {
       throw BundleError.tooLarge(
-        "What comes out of \(packedBytes) bytes", limit: max(limits.anyRatioBytes, packedBytes * limits.ratio))
+        "The unpacked content of \(packedBytes) bytes", limit: max(limits.anyRatioBytes, packedBytes * limits.ratio))
     }
     return made
   }
 
   private static func failure(_ status: Int) -> BundleError {
     ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge
-      ? .tooLarge("The memory that unpacking it asks for", limit: 1 << Int64(windowLog))
+      ? .tooLarge("The memory for unpacking it", limit: 1 << Int64(windowLog))
       : .notABundle("unpacking failed: \(String(cString: ZSTD_getErrorName(status)))")
   }
 }

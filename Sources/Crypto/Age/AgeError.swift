@@ -31,14 +31,14 @@ public enum AgeError: Error, Equatable, Sendable {
   /// A description, as the middle of a sentence.
   public var message: String {
     switch self {
-    case .notAge: "it does not begin as a file in the age format does"
+    case .notAge: "it does not begin like a file in the age format"
     case .malformed(let why): "its age header breaks the format's rules: \(why)"
     case .noMatch: "it is encrypted for somebody else"
     case .headerChanged: "its age header was changed or damaged"
-    case .contentChanged: "what was encrypted was changed or damaged, or the file ends too early"
-    case .wrongPassword: "the password is another one"
-    case .unfitKey: "this is no key of age's: a recipient begins with age1, an identity with AGE-SECRET-KEY-1"
-    case .noMemory: "this machine lacks the memory that its password asks for"
+    case .contentChanged: "its content was changed or damaged, or the file ends too early"
+    case .wrongPassword: "the password is wrong"
+    case .unfitKey: "this is not a key of age: a recipient begins with age1, an identity with AGE-SECRET-KEY-1"
+    case .noMemory: "this machine lacks the memory that its password needs"
     }
   }
 }

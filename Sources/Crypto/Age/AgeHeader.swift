@@ -23,8 +23,8 @@ struct AgeHeader {
       if line.starts(with: "---".utf8) {
         guard line.starts(with: "--- ".utf8), let mac = AgeBase64.decode(line.dropFirst(4)), mac.count == Self.macSize,
           lines.isEmpty
-        else { throw .malformed("its last line is of another form") }
-        if stanzas.isEmpty { throw .malformed("it names no recipient") }
+        else { throw .malformed("its last line is malformed") }
+        if stanzas.isEmpty { throw .malformed("it has no recipient") }
         self.stanzas = stanzas
         self.mac = mac
         proven = Array(bytes[..<(line.startIndex + 3)])
@@ -38,15 +38,15 @@ struct AgeHeader {
   private static func stanza(_ first: ArraySlice<UInt8>, _ lines: inout ArraySlice<ArraySlice<UInt8>>) throws(AgeError)
     -> AgeStanza
   {
-    guard first.starts(with: "-> ".utf8) else { throw .malformed("a line begins otherwise") }
+    guard first.starts(with: "-> ".utf8) else { throw .malformed("a line has another beginning") }
     let words = first.dropFirst(3).split(separator: 0x20, omittingEmptySubsequences: false)
     guard words.allSatisfy({ !$0.isEmpty && $0.allSatisfy { (33...126).contains($0) } }) else {
-      throw .malformed("a recipient has an empty argument, or one that is no text")
+      throw .malformed("a recipient has an argument that is empty or not text")
     }
     var body: [UInt8] = []
     while let line = lines.popFirst() {
       guard line.count <= AgeStanza.lineLength, let bytes = AgeBase64.decode(line) else {
-        throw .malformed("a recipient's body is of another form")
+        throw .malformed("a recipient's body is malformed")
       }
       body += bytes
       if line.count < AgeStanza.lineLength {

@@ -71,7 +71,7 @@ public struct AgeOpener: ~Copyable {
 
   private func unwrap(_ header: AgeHeader) throws(AgeError) -> SecretBytes {
     if header.stanzas.contains(where: { $0.type == AgeWrapping.scrypt }), header.stanzas.count > 1 {
-      throw .malformed("an scrypt recipient stands beside others")
+      throw .malformed("an scrypt recipient is not alone")
     }
     switch key {
     case .password(let password):

@@ -14,7 +14,7 @@ public struct AgeSealer: ~Copyable {
   /// key.
   /// - Parameter random: returns this many secret random bytes.
   public init(for recipients: [AgeRecipient], random: (Int) -> [UInt8]) throws(AgeError) {
-    precondition(!recipients.isEmpty, "something is encrypted for somebody")
+    precondition(!recipients.isEmpty, "there is at least one recipient")
     let fileKey = Self.fileKey(random)
     var stanzas: [AgeStanza] = []
     for recipient in recipients { stanzas.append(try AgeWrapping.wrap(fileKey, for: recipient, seed: random(32))) }

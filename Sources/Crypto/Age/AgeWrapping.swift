@@ -24,7 +24,7 @@ enum AgeWrapping {
   static func unwrap(_ stanza: AgeStanza, _ identity: AgeIdentity) throws(AgeError) -> SecretBytes? {
     guard stanza.arguments.count == 1, let share = AgeBase64.decode(Array(stanza.arguments[0].utf8)),
       share.count == AgeRecipient.size
-    else { throw .malformed("an X25519 recipient is of another form") }
+    else { throw .malformed("an X25519 recipient is malformed") }
     guard stanza.body.count == wrappedSize else { throw .malformed("an X25519 recipient's key has another size") }
     guard let shared = shared(identity, share) else { throw .malformed("an X25519 recipient's share is of low order") }
     let key = HKDF.derive(shared, salt: share + identity.recipient.bytes, info: "age-encryption.org/v1/X25519")
@@ -59,11 +59,11 @@ enum AgeWrapping {
     guard stanza.arguments.count == 2, let salt = AgeBase64.decode(Array(stanza.arguments[0].utf8)),
       salt.count == saltSize,
       stanza.body.count == wrappedSize
-    else { throw .malformed("an scrypt recipient is of another form") }
+    else { throw .malformed("an scrypt recipient is malformed") }
     let digits = Array(stanza.arguments[1].utf8)
     guard (1...2).contains(digits.count), digits.allSatisfy({ (48...57).contains($0) }), digits[0] != 48,
       let factor = Int(stanza.arguments[1]), factor <= maximumWorkFactor
-    else { throw .malformed("an scrypt recipient's work factor is none that is taken here") }
+    else { throw .malformed("an scrypt recipient's work factor is not accepted here") }
     return open(stanza.body, with: try derive(password, salt, factor))
   }
 
