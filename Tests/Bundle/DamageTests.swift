@@ -3,7 +3,7 @@ import SatchelCrypto
 import TestSupport
 import Testing
 
-@Suite("What becomes of a bundle on its way")
+@Suite("Damage to a bundle on its way")
 struct DamageTests {
   let room: ReadingRoom
   let good = HandMade()

@@ -17,7 +17,7 @@ let everyValue: [Value] = [
   .blob([1, 2, 3, 4]), .blob(Array("text".utf8)),
 ]
 
-@Suite("What is written is what is read")
+@Suite("Bundles are read as they were written")
 struct RoundTripTests {
   let folder: TemporaryFolder
   let staging: String

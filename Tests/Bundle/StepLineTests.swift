@@ -51,7 +51,7 @@ struct StepLineTests {
   }
 
   @Test(
-    "they stand in the order of their places, and those of one place as they came, however many they are",
+    "lines are in the order of their places, and in one place as they came, for any number of lines",
     arguments: [1, 1_023, 1_024, 1_025, 6_000, 40_000])
   func order(count: Int) throws {
     var random = SplitMix64(seed: UInt64(count))
@@ -71,7 +71,7 @@ struct StepLineTests {
     #expect(try lines(sorted) == sorted.map { ChangeLine($2, schema: Self.schemas[$1]) })
   }
 
-  @Test("a row that is too large is named, wherever it stands among the others")
+  @Test("a row that is too large is named, at any position")
   func tooLarge() throws {
     let place = 700
     let large = Value.blob([UInt8](repeating: 0, count: BundleLimits().lineBytes))

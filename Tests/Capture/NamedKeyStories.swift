@@ -16,7 +16,7 @@ let namedKeyStories: [Story] = [
   story(
     "another local key is no change", ["UPDATE t SET fid = fid + 10", "UPDATE t SET fid = -5 WHERE uuid = 'u'"], []),
   story(
-    "local keys given anew, as when a layer is loaded again",
+    "new local keys, as after loading a layer again",
     ["DELETE FROM t", "INSERT INTO t (uuid, a, b) VALUES ('v', 'y', 2), ('u', 'x', 1)"], []),
   story(
     "a load that changes one value",

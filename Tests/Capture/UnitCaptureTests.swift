@@ -55,7 +55,7 @@ struct UnitCaptureTests {
     for row in rows { try database.execute("UPDATE \(row.prefix(1)) SET v = v + 1 WHERE id = \(row.dropFirst())") }
   }
 
-  @Test("a pause parts units, and a row that both wrote joins them")
+  @Test("a pause separates units, and a row that both wrote joins them")
   func pauses() throws {
     let database = try open()
     try write("a1", "b1", "c1", in: database)
@@ -103,7 +103,7 @@ struct UnitCaptureTests {
     #expect(try units(database) == [["a1", "b1"], ["a1", "b2"]])
   }
 
-  @Test("tidying up parts nothing that a transaction wrote")
+  @Test("compaction separates no writes of one transaction")
   func tidied() throws {
     let database = try open()
     let trigger = try #require(

@@ -32,7 +32,7 @@ struct ChildProcessTests {
     }
   }
 
-  @Test("who reads what a program says waits for that program alone, though another thread starts others that stay")
+  @Test("a reader of a program's output waits for that program alone, even if another thread starts programs that stay")
   func apart() throws {
     let others = Others()
     for _ in 0..<100 { #expect(try runProgram(at: "/bin/echo", ["here"], in: "/").text == "here\n") }

@@ -31,7 +31,7 @@ struct ConcurrencyTests {
   }
 
   @Test(
-    "no write is missed or doubled, nobody is blocked for longer than the busy timeout, and nobody sees a bundle in part",
+    "no write is missed or doubled, no program is blocked for longer than the busy timeout, and none sees a part of a bundle",
     arguments: ["wal", "delete"])
   func promise(journal: String) throws {
     let field = try Field(journal: journal)

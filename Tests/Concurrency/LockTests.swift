@@ -33,7 +33,7 @@ struct LockTests {
     #expect(try field.hub("doctor") == "All is well.\n")
   }
 
-  @Test("imports, an emission and a status at once: each is done or told to come again, and nothing is doubled")
+  @Test("imports, an emission and a status at once: each succeeds or reports busy, and nothing is doubled")
   func atOnce() throws {
     let field = try Field(journal: "wal")
     let file = try bundle(field)
@@ -65,7 +65,7 @@ struct LockTests {
     try expectWhole(field)
   }
 
-  @Test("the lock of a command that was killed holds nobody up")
+  @Test("the lock of a killed command blocks no other command")
   func stale() throws {
     let field = try Field(journal: "wal")
     let file = try bundle(field)

@@ -54,14 +54,14 @@ func protectedKey() throws {
   #expect(Password([]) == nil)
 }
 
-@Test("a password that asks for more memory than any machine has is told of, and kills nobody")
+@Test("a password that needs more memory than any machine has is reported, and kills no process")
 func costlyPassword() throws {
   let derived = try password().scrypt(salt: [1], cost: 1 << 52, blockSize: 8, parallelization: 1, count: 32)
   let isRefused = derived == nil
   #expect(isRefused)
 }
 
-@Test("minisign signs with a key that we put behind a password, and we with one of its own")
+@Test("minisign signs with a key that Satchel put behind a password, and Satchel with a key of minisign's")
 func minisignPasswords() throws {
   let folder = try TemporaryFolder()
   let key = try testKey()

@@ -53,7 +53,7 @@ func everything() throws {
 }
 
 @Test(
-  "an attribute takes what fits its kind",
+  "an attribute accepts values that fit its kind",
   arguments: [
     ("integer", "12", Value.integer(12)), ("integer", "-9223372036854775808", .integer(.min)), ("integer", "1.5", nil),
     ("integer", "", nil),
@@ -227,7 +227,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (table(#""unit": {}"#), "tables.t.unit.parent", "it is missing", nil),
 ]
 
-@Test("what is wrong is said, with its place and what to do", arguments: wrong.indices)
+@Test("an error is reported with its place and a remedy", arguments: wrong.indices)
 func errors(index: Int) throws {
   let (json, place, problem, hint) = wrong[index]
   do {

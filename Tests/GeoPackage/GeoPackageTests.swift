@@ -56,7 +56,7 @@ struct GeoPackageTests {
   }
 
   @Test(
-    "what GDAL and sqlite3 write on a device is whole at the hub and on the other device: features, R-trees, counts",
+    "writes of GDAL and sqlite3 on a device arrive at the hub and on the other device: features, R-trees, counts",
     arguments: Shared.all)
   func carried(file: String) throws {
     let (expedition, tables) = try open(file)
@@ -100,7 +100,7 @@ struct GeoPackageTests {
   }
 
   @Test(
-    "features that ogr2ogr adds at the office, and one that it moves, reach the devices by a delta and by a full bundle"
+    "features that ogr2ogr adds or moves at the office reach the devices by a delta and by a full bundle"
   )
   func fromTheOffice() throws {
     let (expedition, tables) = try open("base.gpkg")
@@ -129,7 +129,7 @@ struct GeoPackageTests {
     }
   }
 
-  @Test("a conflict about a geometry is decided, and the R-tree has the one that was chosen")
+  @Test("a conflict about a geometry is decided, and the R-tree has the chosen geometry")
   func decided() throws {
     let (expedition, tables) = try open("base.gpkg")
     for (device, source) in [("gps", 2), ("pad", 3)] {
@@ -226,7 +226,7 @@ struct GeoPackageTests {
     #expect(try Rtrees.faults(in: Database(path: expedition.office, mode: .readOnly)) == [])
   }
 
-  @Test("who provisions a device without a template is told that its file will be no GeoPackage")
+  @Test("provisioning a device without a template warns that its file will be no GeoPackage")
   func withoutTemplate() throws {
     let expedition = try Expedition()
     try Shared.copy("base.gpkg", to: expedition.office)

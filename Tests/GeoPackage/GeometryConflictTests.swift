@@ -123,7 +123,7 @@ struct GeometryConflictTests {
   }
 
   @Test(
-    "what a layer cannot have is refused by name, and nothing changes",
+    "a geometry that a layer cannot have is refused by name, and nothing changes",
     arguments: [
       ("hello", "hello is no geometry: at character 1, hello is no kind of geometry."),
       ("POINT (7 7", "at character 11, expected , or )"), ("@nowhere.wkt", "nowhere.wkt"),
@@ -194,7 +194,7 @@ struct GeometryConflictTests {
     #expect(!files.contains { $0.hasPrefix(".satchel-") })
   }
 
-  @Test("where no conflict has a geometry, no GeoPackage is written")
+  @Test("if no conflict has a geometry, no GeoPackage is written")
   func noPackage() throws {
     let survey = try Survey(["POINT (1 1)"])
     try survey.found()

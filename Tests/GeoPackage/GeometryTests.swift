@@ -55,7 +55,7 @@ final class GeometryTests {
   }
 
   @Test(
-    "what is no geometry gives NULL",
+    "values that are no geometry give NULL",
     arguments: [
       Value.null, .integer(1), .real(1.5), .string("GP"), .blob([]), .blob(Array("GP".utf8)),
       // Another magic, another version, an envelope of an unknown kind, an unknown type, a type without a byte order.
@@ -70,7 +70,7 @@ final class GeometryTests {
     ])
   func noGeometry(_ value: Value) throws { #expect(try said(value, in: database) == nothing) }
 
-  @Test("collections in collections are followed as deep as anybody makes them, and no deeper")
+  @Test("collections in collections are followed to the usual depth, and no deeper")
   func depth() throws {
     func nested(_ depth: Int) -> Value {
       let shell = hexadecimal("01 07000000 01000000")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A layer whose features a uuid identifies. GDAL and QGIS use `fid`, which differs from file to file.
-@Suite("Features that a uuid names")
+@Suite("Features that a uuid identifies")
 struct NamedFeatureTests {
   private static let layer = """
     <OGRVRTDataSource><OGRVRTLayer name="trees">

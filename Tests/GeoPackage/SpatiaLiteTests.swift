@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// GDAL includes SpatiaLite, which is the reference here.
-@Suite("What GDAL and SpatiaLite write")
+@Suite("Geometries written by GDAL and SpatiaLite")
 struct SpatiaLiteTests {
   private static let texts = [
     "POINT (1.5 -2)", "POINT Z (1 2 3)", "POINT M (1 2 3)", "POINT ZM (1 2 3 4)", "LINESTRING (0 0,1.25 1,2 7,5 5)",

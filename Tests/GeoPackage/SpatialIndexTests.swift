@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The R-tree of a layer")
 struct SpatialIndexTests {
-  @Test("spatial SQL that stores SpatiaLite's blobs moves features for everybody, and index and bounds follow")
+  @Test("spatial SQL that stores SpatiaLite's blobs moves features on every replica, and index and bounds follow")
   func spatiaLite() throws {
     let survey = try Survey(["POINT (1 1)", "POINT (2 2)"])
     try survey.found()
@@ -88,7 +88,7 @@ struct SpatialIndexTests {
   }
 
   @Test(
-    "an R-tree that contradicts itself is named with the way to build it anew, which helps; the rest is still looked at"
+    "an R-tree that contradicts itself is named with the way to rebuild it, which works; everything else is still checked"
   )
   func unreadable() throws {
     let survey = try Survey(["POINT (1 1)", "POINT (2 2)"])

@@ -64,7 +64,7 @@ func readable(name: String) throws {
   #expect(try read == text(name))
 }
 
-@Test("a reader that was written from the format's description says the same", arguments: golden)
+@Test("a reader that was written from the format's description gives the same text", arguments: golden)
 func otherReader(name: String) throws {
   let folder = try TemporaryFolder()
   let reader = root.appending(path: "Tests/Interop/reader.py").path

@@ -135,7 +135,7 @@ struct StockToolTests {
     }
   }
 
-  @Test("jq reads what the hub sends: rows, what is gone, and conflicts")
+  @Test("jq reads the hub's lines: rows, deleted rows, and conflicts")
   func scope() throws {
     #expect(
       try jq("scope-delta", "changes.jsonl", #"select(.op == "gone") | [.table, .key, .stamp]"#)
@@ -204,7 +204,7 @@ struct StockToolTests {
     }
   }
 
-  @Test("a request of a device that was another one before is understood by the other reader too")
+  @Test("the other reader too reads a request of a device with a former identity")
   func renewed() throws {
     let (device, _) = try world.device("phone", user: "ana", tier: 1)
     _ = try device.importBundle(world.emit(to: device))

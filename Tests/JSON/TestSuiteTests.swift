@@ -43,7 +43,7 @@ func testSuite() throws {
   }
 }
 
-@Test("what the suite leaves open is refused, apart from a real too small to tell from zero")
+@Test("texts that the suite leaves open are refused, except a real that rounds to zero")
 func openCases() throws {
   let accepted = try Suite.files().filter { $0.lastPathComponent.hasPrefix("i_") }.filter {
     (try? JSONValue.parse([UInt8](Data(contentsOf: $0)))) != nil
@@ -51,7 +51,7 @@ func openCases() throws {
   #expect(accepted.sorted() == ["i_number_double_huge_neg_exp.json", "i_number_real_underflow.json"])
 }
 
-@Test("what a text means survives writing it, compact and pretty")
+@Test("a text's meaning survives writing it, compact and pretty")
 func rewriting() throws {
   for file in try Suite.files() {
     guard let value = try? JSONValue.parse([UInt8](try Data(contentsOf: file))) else { continue }

@@ -48,7 +48,7 @@ import Testing
     print("lane \(lane): \(mine.count) pairs, \(emissions) bundles for una, \(milliseconds) ms a pair")
   }
 
-  @Test("a marker is found in every spelling, wherever it stands, and not where one letter is another")
+  @Test("a marker is found in every spelling and position, and not if a letter differs")
   func markers() {
     let text = "Common000123Z"
     let marker = Marker(text)

@@ -3,7 +3,7 @@ import SatchelValues
 import Testing
 
 /// Two devices change one row without contact, and deliver their changes one after the other.
-@Suite("Under newest, what comes of two changes does not follow from who carries first")
+@Suite("Under newest, the result of two changes does not depend on the order of arrival")
 struct ArrivalTests {
   private static let base = r(1, 2)
 

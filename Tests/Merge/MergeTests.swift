@@ -151,7 +151,7 @@ import Testing
       "of two the least", .manual, rest: #", "columns": { "a": "min" }"#, base: r(5, 2), hub: r(7, 2), mine: r(9, 2),
       gives: r(7, 2), (.updateUpdate, .settled), "a hub"),
     Ordering(
-      "nobody else changed the greatest: it may fall", .manual, rest: #", "columns": { "a": "max" }"#, base: r(5, 2),
+      "only the device changed it: it may fall", .manual, rest: #", "columns": { "a": "max" }"#, base: r(5, 2),
       hub: r(5, 2), mine: r(3, 2), gives: r(3, 2)),
 
     // Rows that are marked as deleted: both forms of a delete agree.
@@ -209,7 +209,7 @@ import Testing
     #expect(result.row == row(.blob([2])) && result.disagreement?.state == .open)
   }
 
-  @Test("who wrote what before whom decides what stands", arguments: orderings)
+  @Test("the order of writes decides the result", arguments: orderings)
   func ordering(_ ordering: Ordering) throws {
     let change = try #require(Change(from: ordering.base, to: ordering.mine))
     let result = merge(
@@ -221,7 +221,7 @@ import Testing
     #expect(result.disagreement.map { Ordering.described($0) } ?? "" == ordering.winners)
   }
 
-  @Test("a change that the device itself had made there before disagrees with nobody")
+  @Test("a change of a value that only the device had changed causes no disagreement")
   func ownChanges() {
     // The hub's row differs from the device's start, but no other writer has touched it.
     let result = merge(
@@ -268,7 +268,7 @@ import Testing
   }
 
   @Test(
-    "identical changes and changes of different columns never disagree; every value was written by somebody; the loser is in the record",
+    "identical changes and changes of different columns never disagree; every value comes from one side; the loser is in the record",
     arguments: Policy.allCases, [#""merge": "column""#, #""merge": "row""#, #""columns": { "a": "max", "b": "min" }"#])
   func properties(policy: Policy, rest: String) {
     var random = SystemRandomNumberGenerator()

@@ -14,7 +14,7 @@ struct ConveyorTests {
   }
 
   @Test(
-    "products come in the order of their pieces, whenever they are taken, and the state goes from piece to piece",
+    "results come in the order of their pieces, whenever they are taken, and the state passes from piece to piece",
     arguments: 1...5)
   func order(atOnce: Int) {
     var conveyor = squares()
@@ -28,7 +28,7 @@ struct ConveyorTests {
     #expect(conveyor.take() == nil)
   }
 
-  @Test("a piece alone is worked on where its caller is; two are not")
+  @Test("a single piece is processed on the caller's thread; two are not")
   func threads() {
     var conveyor = Conveyor(state: 0) { _, caller in caller == pthread_self() }
     conveyor.put(pthread_self())
@@ -39,7 +39,7 @@ struct ConveyorTests {
     #expect(conveyor.take() == false)
   }
 
-  @Test("who goes before everything was taken waits for the piece in hand, and for no other")
+  @Test("ending before everything was taken waits for the piece in work, and for no other")
   func abandoned() {
     final class Gate: Sendable {
       let begun = Mutex(0)

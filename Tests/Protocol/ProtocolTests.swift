@@ -21,7 +21,7 @@ import Testing
   func histories(lane: Int) throws { try play(lane, .none) }
 
   @Test(
-    "what nobody saw being written is found and lost nowhere, after any history with vandals in it",
+    "unseen writes are found and never lost, after any history with vandals in it",
     arguments: 0..<lanes)
   func vandals(lane: Int) throws { try play(lane, .vandals) }
 
@@ -59,7 +59,7 @@ import Testing
     print("lane \(lane): \(mine.count) histories, \(Int(seconds * 1000 / Double(max(1, mine.count)))) ms each")
   }
 
-  @Test("whoever hands out which keys, each row is there once and hangs on its own parent", arguments: keyRules)
+  @Test("whichever replica gives which keys, each row exists once and refers to its own parent", arguments: keyRules)
   func keys(rule: String) throws {
     let folder = try Playground()
     for seed in Self.keySeeds {

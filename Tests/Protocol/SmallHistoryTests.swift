@@ -10,7 +10,7 @@ struct SmallHistoryTests {
   /// The most writes and ways of a stick in an order. `make histories DEPTH=7` plays longer ones.
   private static let depth = ProcessInfo.processInfo.environment["SATCHEL_DEPTH"].flatMap { Int($0) } ?? 3
 
-  @Test("all have the row alike, and no value is lost", arguments: SmallWorld.rules)
+  @Test("all replicas have the same row, and no value is lost", arguments: SmallWorld.rules)
   func all(rules: String) throws {
     let folder = try Playground()
     var world: SmallWorld?

@@ -10,7 +10,7 @@ private func info(_ declaration: String, _ more: String..., table: Name = "t") t
 }
 
 @Test(
-  "only a column that stands for the rowid is its alias",
+  "only a column that is an alias of the rowid counts as one",
   arguments: [
     ("t (id INTEGER PRIMARY KEY)", true), ("t (id integer primary key asc)", true),
     ("t (a, id InTeGeR, PRIMARY KEY (id))", true),
@@ -45,7 +45,7 @@ func columns() throws {
   #expect(try memory().tableInfo("t") == nil)
 }
 
-@Test("what kind of table it is")
+@Test("the kind of a table")
 func kinds() throws {
   #expect(try info("CREATE VIEW t AS SELECT 1").isView)
   #expect(try info("CREATE VIRTUAL TABLE t USING fts5(a)").isVirtual)
@@ -75,7 +75,7 @@ func autoincrement() throws {
 }
 
 @Test(
-  "what OR REPLACE puts in the place of NULL",
+  "the value with which OR REPLACE replaces NULL",
   arguments: [
     ("1", "1"), ("-1.5", "-1.5"), ("'x'", "'x'"), ("\"x\"\"y'z\"", "'x\"y''z'"), ("x", "'x'"), ("NULL", nil),
     ("TRUE", "1"),

@@ -27,7 +27,7 @@ private let keeping = "CREATE TRIGGER k AFTER INSERT ON t BEGIN INSERT INTO deri
 @Suite("Triggers while rows are applied")
 struct KeepingTriggerTests {
   @Test(
-    "a trigger that keeps an untracked table true fires, and one that writes a tracked table or Satchel's own sleeps")
+    "a trigger that maintains an untracked table fires; one that writes a tracked table or Satchel's own does not")
   func judged() throws {
     let database = try apply(
       """
@@ -44,7 +44,7 @@ struct KeepingTriggerTests {
     #expect(try text(database, "SELECT name FROM sqlite_sequence").isEmpty)
   }
 
-  @Test("a guard sleeps: applied rows are written as they are, and none is left out")
+  @Test("a guard does not fire: applied rows are written as they are, and none is left out")
   func guards() throws {
     let database = try apply(
       """
@@ -143,7 +143,7 @@ struct KeepingTriggerTests {
     #expect(try text(other, "SELECT x FROM other") == "1")
   }
 
-  @Test("a trigger that no connection could run is told by its name")
+  @Test("a trigger that no connection could run is reported by its name")
   func broken() throws {
     #expect {
       _ = try apply("CREATE TRIGGER k AFTER DELETE ON t BEGIN INSERT INTO nowhere VALUES (1); END;")
@@ -152,7 +152,7 @@ struct KeepingTriggerTests {
     }
   }
 
-  @Test("a trigger that fails while it fires is told with its table, and the rows are as before")
+  @Test("a trigger that fails while it fires is reported with its table, and the rows are as before")
   func failing() throws {
     let scratch = try Scratch()
     #expect {

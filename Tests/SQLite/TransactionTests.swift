@@ -111,7 +111,7 @@ func savepoints() throws {
   #expect(kept == [1, 4, 6])
 }
 
-@Test("a second writer is told that the first one is busy, and a reader sees one state")
+@Test("a second writer gets a busy error, and a reader sees one state")
 func busy() throws {
   let scratch = try Scratch()
   let first = try scratch.open()
@@ -133,7 +133,7 @@ func busy() throws {
   #expect(try count(second) == 2)
 }
 
-@Test("triggers sleep in one connection, and wake when it is done, whatever happens")
+@Test("triggers are off in one connection, and on again afterwards, whatever happens")
 func sleepingTriggers() throws {
   let database = try memory(
     "CREATE TABLE t (a); CREATE TRIGGER g AFTER INSERT ON t WHEN NEW.a < 10 BEGIN INSERT INTO t VALUES (NEW.a + 10); END"
@@ -144,7 +144,7 @@ func sleepingTriggers() throws {
   #expect(try database.all("SELECT a FROM t ORDER BY a") { $0.integer(0) } == [1, 2, 12])
 }
 
-@Test("what a command deletes is not in the file, however the library was built, and not in the log once that is empty")
+@Test("rows that a command deletes are not in the file, however the library was built, nor in the emptied log")
 func deletedBytes() throws {
   let scratch = try Scratch()
   let database = try scratch.open()
@@ -161,7 +161,7 @@ func deletedBytes() throws {
   #expect(try !holds("") && !holds("-wal"))
 }
 
-@Test("a file that is written anew holds its rows and nothing else, and every row keeps its number")
+@Test("a rewritten file holds its rows and nothing else, and every row keeps its number")
 func wiped() throws {
   let scratch = try Scratch()
   let database = try scratch.open()

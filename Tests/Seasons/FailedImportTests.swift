@@ -6,7 +6,7 @@ import Testing
 /// One import on a device, which fails at each of its steps in turn.
 @Suite struct FailedImportTests {
   @Test(
-    "whichever write of an import fails, the doctor still knows what the hub sent, and the import can be done again",
+    "whichever write of an import fails, the doctor can still read the hub's rows, and the import can be repeated",
     arguments: [false, true])
   func failsAtEachStep(usesWAL: Bool) throws {
     let season = try Season(seed: 1)

@@ -34,7 +34,7 @@ import Testing
     let with: String?
   }
 
-  @Test("each mistake that is planted has its place in the code")
+  @Test("each planted mistake has its place in the code")
   func mistakes() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
