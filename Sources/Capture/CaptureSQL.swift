@@ -58,7 +58,7 @@ struct CaptureSQL {
     )
   }
 
-  // MARK: what the triggers save
+  // MARK: contents of entries
 
   /// The time of the write, and the newest mark if units are kept. It may use only functions that older SQLite builds
   /// have: any program may write the database.
@@ -136,7 +136,7 @@ struct CaptureSQL {
     return isMade ? [save(key, "VALUES (0, \(now), \(quotedList(key, prefix: "NEW.")))")] : []
   }
 
-  // MARK: rows that OR REPLACE deletes without a word
+  // MARK: rows that OR REPLACE deletes silently
 
   /// The table's name in a FROM clause: its own name, because the condition of a partial index may use it. A table may
   /// also be named `old` or `new`, which have another meaning in a trigger.

@@ -95,7 +95,7 @@ public struct StepUnits {
     }
   }
 
-  // MARK: what belongs together
+  // MARK: joining
 
   private mutating func add(_ key: RowKey, _ images: [PreImage], to current: SatchelValues.Row?, in place: Int) {
     for (number, image) in images.enumerated() {
@@ -179,7 +179,7 @@ public struct StepUnits {
     }
   }
 
-  // MARK: what is asked of it
+  // MARK: queries
 
   /// The number of the unit to which a step belongs; nil: it belongs to none.
   public mutating func number(of key: RowKey, _ generation: Generation, in table: Int) -> UnitNumber? {

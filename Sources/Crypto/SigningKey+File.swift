@@ -8,8 +8,8 @@ import CSodium
 ///                                       32 BLAKE2b-256 of "Ed", id, seed and public key
 ///
 /// With a password ("Sc") everything from the id on is combined, by exclusive or, with 104 bytes that scrypt makes of
-/// the password, by the salt and the limits. Without one minisign ignores salt and limits, and we write zeros; minisign
-/// 0.11 then leaves the sum zero, and takes one that is right.
+/// the password, by the salt and the limits. Without a password minisign ignores salt and limits, and Satchel writes
+/// zeros. minisign 0.11 then leaves the sum zero, and accepts a right sum.
 private enum SecretFile {
   static let size = 158
   static let kdf = 2

@@ -148,7 +148,7 @@ struct DeviceAttachments {
 
   func sweep() throws { if session.workspace.ending == .keep { try list.sweep(database) } }
 
-  // MARK: to be seen
+  // MARK: status
 
   func status() throws -> DeviceStatus.Attachments {
     guard list.named.areAny else { return DeviceStatus.Attachments() }

@@ -83,7 +83,7 @@ final class DeviceHistory {
     isFollowed = scope.follows?.contains { $0.number == number } ?? false
   }
 
-  // MARK: what they say
+  // MARK: their contents
 
   private func take(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
     known.expect(version: bundle.manifest.version, former)

@@ -159,7 +159,7 @@ final class DeviceUpgrade {
     }
   }
 
-  // MARK: what cannot be done
+  // MARK: obstacles
 
   /// Runs `body`. If this database cannot be brought to the version, nothing is changed and the bundle waits.
   func orPark<T>(_ bundle: borrowing VerifiedBundle, from path: String, _ body: () throws -> T) throws -> T {

@@ -115,7 +115,7 @@ struct KeyChanges {
       ])
   }
 
-  // MARK: what has the new names
+  // MARK: references to the new keys
 
   /// A row with pending changes, before and after.
   private struct Move {

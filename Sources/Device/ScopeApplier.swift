@@ -184,7 +184,7 @@ final class ScopeApplier {
     if found.count < RowTally.mostShown { found.append(record) }
   }
 
-  // MARK: rows that stand in each other's way
+  // MARK: rows that block each other
 
   /// Writes the rows that a UNIQUE value kept out. First all of them leave, so that they may trade values; then they
   /// enter. A pending row of this device that still holds such a value gives way, or by policy keeps the other row out.

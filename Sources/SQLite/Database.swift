@@ -73,7 +73,7 @@ public struct Database: ~Copyable {
   /// Prepares one statement. Text after it is an error: two statements in place of one are a mistake or an attack.
   public func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement.prepare(sql, on: handle) }
 
-  // MARK: statements that are kept
+  // MARK: cached statements
 
   /// Runs one statement with named parameters to its end. Its preparation is kept for the next time, as in all
   /// following functions.

@@ -4,9 +4,9 @@ import SatchelPlatform
 /// The keys of a workspace: its own, and the public keys of those it trusts.
 ///
 ///     keys/own.key  own.pub            signs; a minisign pair
-///     keys/own.identity  own.recipient opens what is encrypted; an age pair, with identities of before below the newest one
-///     keys/next.key  next.pub          will sign, once the other side is known to know it
-///     keys/NAME.pub                    whom this workspace trusts
+///     keys/own.identity  own.recipient opens encrypted bundles; an age pair, the newest identity first
+///     keys/next.key  next.pub          will sign, when the other side is known to have it
+///     keys/NAME.pub                    trusted by this workspace
 ///     keys/former/NAME-ID.pub          keys that signed before
 public struct WorkspaceKeys: Sendable {
   let folder: WorkspaceFolder

@@ -186,7 +186,7 @@ struct RefusalTests {
     #expect(try ReadingRoom(limits: limits).reason(good) == "bad-line")
   }
 
-  // MARK: what stands around the entries
+  // MARK: bytes around the entries
 
   @Test("bytes after the tar, inside the compression and after it")
   func trailing() throws {

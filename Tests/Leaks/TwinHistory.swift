@@ -264,7 +264,7 @@ final class TwinHistory {
     say("decided at the hub: \(words)")
   }
 
-  // MARK: what nobody but others sees
+  // MARK: hidden events
 
   private func hiddenEvents(at place: Int) throws {
     let twin = twins[place]
@@ -313,7 +313,7 @@ final class TwinHistory {
     try twin.write(sql, at: name)
   }
 
-  // MARK: what must hold
+  // MARK: checks
 
   private func emit(full: Bool) throws {
     var files: [[UInt8]?] = []

@@ -277,7 +277,7 @@ final class KeyHistory {
     names == .column ? try app(index)?.localKeys() ?? [:] : [:]
   }
 
-  // MARK: what must hold then
+  // MARK: checks
 
   func check() throws {
     for device in devices {

@@ -173,7 +173,7 @@ final class SmallWorld {
     }
   }
 
-  // MARK: what must hold then
+  // MARK: checks
 
   private func rows(of database: borrowing Database) throws -> [String] {
     try database.all(

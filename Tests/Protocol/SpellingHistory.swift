@@ -217,7 +217,7 @@ final class SpellingHistory {
     } catch let refusal as Refusal where refusal.reason == "gap" { trace?("\(index) refuses a gap") }
   }
 
-  // MARK: what must hold then
+  // MARK: checks
 
   func check() throws {
     let rows = try hubApp.rows()

@@ -170,7 +170,7 @@ final class FieldApp {
 
   private static func value(_ text: String?) -> Value { text.map { .string($0) } ?? .null }
 
-  // MARK: what must hold
+  // MARK: checks
 
   /// SQLite's own finding about the file; nil: none.
   func unsoundness() throws -> String? {

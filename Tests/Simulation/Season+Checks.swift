@@ -25,7 +25,7 @@ struct Presence {
 
 /// Conditions during a season and at its end.
 extension Season {
-  // MARK: in the midst
+  // MARK: during a season
 
   /// Records the values of devices whose apps are open. A database that cannot be read holds nothing new.
   func seeAll() { for device in devices { see(device) } }

@@ -33,7 +33,7 @@ public enum AgeError: Error, Equatable, Sendable {
     switch self {
     case .notAge: "it does not begin like a file in the age format"
     case .malformed(let why): "its age header breaks the format's rules: \(why)"
-    case .noMatch: "it is encrypted for somebody else"
+    case .noMatch: "it is encrypted for another recipient"
     case .headerChanged: "its age header was changed or damaged"
     case .contentChanged: "its content was changed or damaged, or the file ends too early"
     case .wrongPassword: "the password is wrong"
