@@ -11,7 +11,7 @@ let toolHelp = """
     user add          makes a user
     user list         who there is
 
-    conflicts         what nobody has settled
+    conflicts         conflicts that are not settled
     conflicts show    one of them
 
     device provision  makes a device

@@ -129,7 +129,7 @@ import Testing
       mine: r(7, 6),
       at: 20, gives: r(9, 8), (.insertInsert, .settled), "a hub, b hub"),
     Ordering(
-      "the hub has deleted the row since the device saw it; the device makes it anew, and people decide", .manual,
+      "the hub has deleted the row since the device saw it; the device makes it again, and people decide", .manual,
       base: nil,
       hub: nil, presence: true, mine: r(7, 2), gives: nil, (.updateDelete, .open), "row hub"),
 

@@ -60,6 +60,6 @@ struct ConveyorTests {
       gate.isOpen.withLock { $0 = true }
     }
     #expect(gate.begun.withLock { $0 } == 1)
-    #expect(gate.done.withLock { $0 } == 1, "nobody waited for it")
+    #expect(gate.done.withLock { $0 } == 1, "it was not waited for")
   }
 }

@@ -240,7 +240,7 @@ final class History {
       ($0.record.deviceValues ?? []).map(\.value)
     }
     for value in lost where !kept.contains(.integer(value)) {
-      throw Wrong("\(device.name) wrote over \(value), which nobody saw coming, without a conflict")
+      throw Wrong("\(device.name) overwrote \(value) without a conflict")
     }
     keptSneaks += lost.count
   }

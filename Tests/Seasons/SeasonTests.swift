@@ -20,7 +20,7 @@ import Testing
   /// A collected bundle that a backup lacked; an archived bundle whose name was lost in a power cut.
   private static let wrongOnce: [UInt64] = [922_752, 924_529]
 
-  @Test("seasons that went wrong once, and that no other season here resembles, go well", arguments: wrongOnce)
+  @Test("seasons that once failed, and that no other season here resembles, succeed", arguments: wrongOnce)
   func onceWrong(seed: UInt64) {
     if Soak.play(seed) != nil { Issue.record("\(Soak.shrink(seed))") }
   }

@@ -39,7 +39,7 @@ extension Season {
   /// - Parameter device: nil: it comes to the hub.
   func offer(_ path: String, to device: FieldDevice?, expecting reason: String) throws {
     let before = try results()
-    say("somebody offers \(device?.name ?? "the hub") what is to be refused as \(reason)")
+    say("a file is offered to \(device?.name ?? "the hub"), to be refused as \(reason)")
     do {
       if let device { _ = try device.workspace.importBundle(path) } else { _ = try hub.importBundle(path) }
     } catch let error as any ExplainedError {

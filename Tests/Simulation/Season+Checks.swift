@@ -101,7 +101,7 @@ extension Season {
       guard case .row(let fields) = line.content, line.table.text != "counters" else { return }
       let site = line.table.text == "sites" ? line.key.values.first : fields.first { $0.name.text == "site" }?.value
       guard case .text(let bytes)? = site, seen.contains(ExactText(String(decoding: bytes, as: UTF8.self))) else {
-        throw Wrong("\(parcel.name) tells of \(line.table) \(line.key), which its user may not see")
+        throw Wrong("\(parcel.name) contains \(line.table) \(line.key), which its user may not see")
       }
     }
   }

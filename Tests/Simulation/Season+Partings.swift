@@ -136,7 +136,7 @@ extension Season {
     do { return try device.workspace.importBundle(parcel.path) } catch let refusal as Refusal {
       let isMeant = refusal.reason == "other-hub" && everMade.count % 2 == 0
       guard try refusal.reason == "new-hub-key" || isMeant && isOfPresentEpoch(parcel) else { throw refusal }
-      say("somebody compares the hub's fingerprint at \(device.name): \(refusal.reason)")
+      say("a person compares the hub's fingerprint at \(device.name): \(refusal.reason)")
       return try device.workspace.importBundle(parcel.path, fingerprint: hub.fingerprint())
     }
   }
