@@ -183,7 +183,7 @@ public enum ConflictTable {
       ])
   }
 
-  /// Whether a change waits for another device to make the row with this key.
+  /// Whether a new row of another device with this key waits.
   public static func isAwaited(
     _ key: RowKey, of table: Name, byOtherThan device: ReplicaID, in database: borrowing Database
   ) throws -> Bool {
