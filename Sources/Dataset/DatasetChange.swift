@@ -18,7 +18,7 @@ public struct DatasetChange: Sendable {
     guard new.version == old.version + 1 else {
       throw DatasetError(
         "version", "it is \(new.version), and the present version is \(old.version)",
-        hint: "Versions have no gaps: write \"version\": \(old.version + 1).")
+        hint: "Versions have no gaps: say \"version\": \(old.version + 1).")
     }
     for attribute in old.attributes {
       guard let same = new.attribute(attribute.name), same.kind != attribute.kind else { continue }

@@ -295,7 +295,7 @@ private struct Members {
     for member in object where !known.contains(where: { Name($0) == Name(member.name) }) {
       throw DatasetError(
         self.place(member.name), "this version of Satchel knows no such member",
-        hint: "Possible here: \(known.joined(separator: ", ")).")
+        hint: "Here may stand: \(known.joined(separator: ", ")).")
     }
   }
 
