@@ -54,7 +54,7 @@ extension DeviceWorkspace {
   private func begin(as name: String) throws -> DeviceWorkspace {
     if let sealed = try session().sealedChanges().first {
       throw WorkspaceError(
-        "sealed", "The changes of \(sealed.user) are on their way to the hub under this device's present name.",
+        "sealed", "The work of \(sealed.user) is on its way to the hub under this device's present name.",
         hint: "First carry it there, and bring the hub's answer back: \(sealed.file)")
     }
     if ending == .takeBack { return self }

@@ -114,7 +114,7 @@ private struct GivenGeometry {
       geometry = try Self.geometry(of: text, in: source)
     } else {
       throw WorkspaceError(
-        "not-a-geometry", "The bytes of \(source) are not a geometry.", hint: Self.hint)
+        "not-a-geometry", "The bytes of \(source) are no geometry.", hint: Self.hint)
     }
   }
 
